@@ -1,0 +1,55 @@
+// Element types and the promotion of two types that meet in one operation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace sinter {
+inline namespace v0 {
+
+/// Element types. `Index` exists only inside kernels; the 8- and 16-bit floats are storage types that no CPU op computes in yet.
+enum class DType : uint8_t {
+  Bool, U8, I8, U16, I16, U32, I32, U64, I64, F8E4M3, F8E5M2, F16, BF16, F32, F64, Index, Void
+};
+
+inline constexpr DType boolean = DType::Bool, uint8 = DType::U8, int8 = DType::I8, uint16 = DType::U16,
+                       int16 = DType::I16, uint32 = DType::U32, int32 = DType::I32, uint64 = DType::U64,
+                       int64 = DType::I64, float16 = DType::F16, bfloat16 = DType::BF16,
+                       float32 = DType::F32, float64 = DType::F64;
+
+/// Bytes of one element.
+size_t size_of(DType dtype);
+/// "float32", "int64", "bool", ...: NumPy's names.
+std::string_view name_of(DType dtype);
+/// The inverse of name_of; DType::Void when there is no such type.
+DType dtype_named(std::string_view name);
+
+constexpr bool is_float(DType d) { return d >= DType::F8E4M3 && d <= DType::F64; }
+constexpr bool is_integer(DType d) { return (d >= DType::U8 && d <= DType::I64) || d == DType::Index; }
+constexpr bool is_bool(DType d) { return d == DType::Bool; }
+constexpr bool is_unsigned(DType d) {
+  return d == DType::Bool || d == DType::U8 || d == DType::U16 || d == DType::U32 || d == DType::U64;
+}
+
+/// The type in which two tensors meet: the wider of one kind; bool < integers < floats; an unsigned and a signed
+/// integer meet in the narrowest signed type that holds both (uint64 with a signed type: int64). An integer never
+/// widens a float: int64 with float32 is float32. The table is in docs/dtypes.md.
+DType promote(DType a, DType b);
+
+template <class T>
+struct dtype_of;  // dtype_of<float>::value; only for the C++ types that have an element type
+template <> struct dtype_of<bool> { static constexpr DType value = DType::Bool; };
+template <> struct dtype_of<uint8_t> { static constexpr DType value = DType::U8; };
+template <> struct dtype_of<int8_t> { static constexpr DType value = DType::I8; };
+template <> struct dtype_of<uint16_t> { static constexpr DType value = DType::U16; };
+template <> struct dtype_of<int16_t> { static constexpr DType value = DType::I16; };
+template <> struct dtype_of<uint32_t> { static constexpr DType value = DType::U32; };
+template <> struct dtype_of<int32_t> { static constexpr DType value = DType::I32; };
+template <> struct dtype_of<uint64_t> { static constexpr DType value = DType::U64; };
+template <> struct dtype_of<int64_t> { static constexpr DType value = DType::I64; };
+template <> struct dtype_of<float> { static constexpr DType value = DType::F32; };
+template <> struct dtype_of<double> { static constexpr DType value = DType::F64; };
+
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,101 @@
+// Sizes: a dimension is a number, or a variable bound to a number at the call (SEMANTICS N3).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sinter {
+inline namespace v0 {
+
+class Dim;
+
+/// A size that changes from call to call: `Var b("batch", 1, 256); from(p, {b(96), 784})`. Plans and kernels are
+/// made once for the bound `max`; the value is part of a node's identity only. Two variables are the same if name
+/// and bounds agree.
+class Var {
+ public:
+  /// Throws UsageError unless 0 <= min <= max.
+  Var(std::string name, int64_t min, int64_t max);
+  /// The variable at one value. Throws UsageError unless min <= value <= max.
+  Dim operator()(int64_t value) const;
+
+  const std::string& name() const { return info_->name; }
+  int64_t min() const { return info_->min; }
+  int64_t max() const { return info_->max; }
+  friend bool operator==(const Var& a, const Var& b) {
+    return a.info_ == b.info_ || (a.name() == b.name() && a.min() == b.min() && a.max() == b.max());
+  }
+
+ private:
+  struct Info { std::string name; int64_t min, max; };
+  std::shared_ptr<const Info> info_;
+};
+
+/// One size of a shape. Converts to int64_t; a symbolic one throws UsageError there, `value()` never does.
+class Dim {
+ public:
+  Dim(int64_t value) : value_(value) {}  // NOLINT: sizes are written as plain numbers
+  Dim(int value) : value_(value) {}      // NOLINT
+  Dim(size_t value) : value_(static_cast<int64_t>(value)) {}  // NOLINT
+
+  bool symbolic() const { return var_ != nullptr; }
+  /// The number at this call.
+  int64_t value() const { return value_; }
+  /// The largest number this size can be: what arenas and reduction trees are planned for.
+  int64_t bound() const { return var_ ? var_->max() : value_; }
+  /// The variable; only when symbolic().
+  const Var& var() const { return *var_; }
+  operator int64_t() const;  // NOLINT
+
+  /// Equal sizes: the same number, or the same variable at the same value. A symbolic size equals only itself.
+  friend bool operator==(const Dim& a, const Dim& b) {
+    return a.value_ == b.value_ && a.symbolic() == b.symbolic() && (!a.symbolic() || *a.var_ == *b.var_);
+  }
+  friend bool operator==(const Dim& a, int64_t b) { return !a.symbolic() && a.value_ == b; }
+  friend bool operator==(const Dim& a, int b) { return a == static_cast<int64_t>(b); }
+
+ private:
+  friend class Var;
+  Dim(int64_t value, std::shared_ptr<const Var> var) : value_(value), var_(std::move(var)) {}
+  int64_t value_;
+  std::shared_ptr<const Var> var_;
+};
+
+/// The sizes of a tensor, outermost first. Any rank; rank 0 is a scalar.
+class Shape {
+ public:
+  Shape() = default;
+  Shape(std::initializer_list<Dim> dims) : dims_(dims) {}
+  explicit Shape(std::vector<Dim> dims) : dims_(std::move(dims)) {}
+  explicit Shape(const std::vector<int64_t>& dims) : dims_(dims.begin(), dims.end()) {}
+
+  size_t rank() const { return dims_.size(); }
+  bool empty() const { return dims_.empty(); }
+  const Dim& operator[](size_t i) const { return dims_[i]; }
+  Dim& operator[](size_t i) { return dims_[i]; }
+  auto begin() const { return dims_.begin(); }
+  auto end() const { return dims_.end(); }
+  void push_back(Dim d) { dims_.push_back(std::move(d)); }
+  const std::vector<Dim>& dims() const { return dims_; }
+
+  /// Elements at this call's values; 1 for a scalar.
+  int64_t numel() const;
+  /// Elements at the bounds of the variables.
+  int64_t bound() const;
+  bool symbolic() const;
+  friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }
+
+ private:
+  std::vector<Dim> dims_;
+};
+
+/// "[2, 3]"; a symbolic size prints as "batch=96".
+std::string to_string(const Dim& dim);
+std::string to_string(const Shape& shape);
+
+}  // namespace v0
+}  // namespace sinter

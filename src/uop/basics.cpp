@@ -1,0 +1,102 @@
+// The value types that every layer shares: element types, sizes, devices and error texts.
+#include "sinter/device.h"
+#include "sinter/dtype.h"
+#include "sinter/error.h"
+#include "sinter/shape.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+struct DTypeInfo { std::string_view name; size_t size; };
+constexpr std::array<DTypeInfo, 17> kDTypes = {{
+    {"bool", 1}, {"uint8", 1}, {"int8", 1}, {"uint16", 2}, {"int16", 2}, {"uint32", 4}, {"int32", 4},
+    {"uint64", 8}, {"int64", 8}, {"float8_e4m3", 1}, {"float8_e5m2", 1}, {"float16", 2}, {"bfloat16", 2},
+    {"float32", 4}, {"float64", 8}, {"index", 8}, {"void", 0},
+}};
+
+}  // namespace
+
+size_t size_of(DType dtype) { return kDTypes[static_cast<size_t>(dtype)].size; }
+std::string_view name_of(DType dtype) { return kDTypes[static_cast<size_t>(dtype)].name; }
+DType dtype_named(std::string_view name) {
+  for (size_t i = 0; i < kDTypes.size(); ++i)
+    if (kDTypes[i].name == name) return static_cast<DType>(i);
+  return DType::Void;
+}
+
+DType promote(DType a, DType b) {
+  if (a == b) return a;
+  if (a > b) std::swap(a, b);
+  if (is_bool(a)) return b;
+  if (is_float(b)) {
+    // Two different floats of one width meet in the next wider one: float16 with bfloat16 is float32.
+    if (is_float(a) && size_of(a) == size_of(b)) return size_of(b) == 1 ? DType::F16 : DType::F32;
+    return b;
+  }
+  // Both are integers, b is the later and at least as wide. Same signedness: the wider.
+  if (is_unsigned(a) == is_unsigned(b)) return b;
+  if (!is_unsigned(b) && size_of(b) > size_of(a)) return b;
+  // A signed type too narrow for the unsigned one: the next wider signed type, int64 at most.
+  switch (std::max(size_of(a), size_of(b))) {
+    case 1: return DType::I16;
+    case 2: return DType::I32;
+    default: return DType::I64;
+  }
+}
+
+UsageError::UsageError(const std::string& message, std::source_location where)
+    : Error(where.line() ? fmt::format("{}\n  at {}:{}", message, where.file_name(), where.line()) : message),
+      where_(where) {}
+
+Var::Var(std::string name, int64_t min, int64_t max) {
+  if (min < 0 || max < min)
+    throw UsageError(fmt::format("Var \"{}\": bounds [{}, {}] are no range of sizes; give 0 <= min <= max", name, min, max));
+  info_ = std::make_shared<const Info>(Info{std::move(name), min, max});
+}
+
+Dim Var::operator()(int64_t value) const {
+  if (value < min() || value > max())
+    throw UsageError(fmt::format("Var \"{}\": value {} lies outside its bounds [{}, {}]; widen the bounds", name(), value, min(), max()));
+  return Dim(value, std::make_shared<const Var>(*this));
+}
+
+Dim::operator int64_t() const {
+  if (symbolic())
+    throw UsageError(fmt::format("size {} is symbolic and no fixed number; ask value() for the number of this call", to_string(*this)));
+  return value_;
+}
+
+int64_t Shape::numel() const {
+  int64_t n = 1;
+  for (const Dim& d : dims_) n *= d.value();
+  return n;
+}
+int64_t Shape::bound() const {
+  int64_t n = 1;
+  for (const Dim& d : dims_) n *= d.bound();
+  return n;
+}
+bool Shape::symbolic() const {
+  return std::any_of(dims_.begin(), dims_.end(), [](const Dim& d) { return d.symbolic(); });
+}
+
+std::string to_string(const Dim& dim) {
+  return dim.symbolic() ? fmt::format("{}={}", dim.var().name(), dim.value()) : fmt::format("{}", dim.value());
+}
+std::string to_string(const Shape& shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.rank(); ++i) text += (i ? ", " : "") + to_string(shape[i]);
+  return text + "]";
+}
+std::string to_string(Device device) {
+  return device.kind() == Device::Kind::Cpu ? "cpu" : fmt::format("cuda:{}", device.index());
+}
+
+}  // namespace v0
+}  // namespace sinter

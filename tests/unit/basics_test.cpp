@@ -1,0 +1,33 @@
+// Element types, sizes and their texts.
+#include "catch.h"
+#include "sinter/dtype.h"
+#include "sinter/error.h"
+#include "sinter/shape.h"
+
+using namespace sinter;
+
+TEST_CASE("promotion is symmetric, idempotent and follows the table") {
+  for (int i = 0; i <= static_cast<int>(DType::F64); ++i)
+    for (int j = 0; j <= static_cast<int>(DType::F64); ++j) {
+      auto a = static_cast<DType>(i), b = static_cast<DType>(j);
+      CHECK(promote(a, b) == promote(b, a));
+      CHECK(promote(a, promote(a, b)) == promote(a, b));
+    }
+  CHECK(promote(DType::I64, DType::F32) == DType::F32);
+  CHECK(promote(DType::U8, DType::I8) == DType::I16);
+  CHECK(promote(DType::U64, DType::I64) == DType::I64);
+  CHECK(promote(DType::F16, DType::BF16) == DType::F32);
+  CHECK(promote(DType::Bool, DType::U8) == DType::U8);
+}
+
+TEST_CASE("a symbolic size matches only itself") {
+  Var batch("batch", 1, 256);
+  CHECK(batch(96) == Var("batch", 1, 256)(96));
+  CHECK_FALSE(batch(96) == batch(95));
+  CHECK_FALSE(batch(96) == Dim(96));
+  CHECK(batch(7).bound() == 256);
+  CHECK_THROWS_AS(static_cast<int64_t>(batch(7)), UsageError);
+  CHECK_THROWS_AS(batch(257), UsageError);
+  CHECK_THROWS_AS(Var("n", 3, 2), UsageError);
+  CHECK(to_string(Shape{batch(7), 10}) == "[batch=7, 10]");
+}
