@@ -1,0 +1,42 @@
+// What the graph knows of memory: an object that is shared by nodes, can be written by somebody else (foreign), and
+// can be poisoned by a failure. Pointers, pools and devices are the runtime's (runtime/buffer.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "sinter/device.h"
+
+namespace sinter::ir {
+
+/// Counted memory behind nodes. All fields are guarded by the tensor graph's mutex; a plan in flight holds a reference.
+class Storage {
+ public:
+  Storage(size_t bytes, Device device, bool foreign = false) : bytes_(bytes), device_(device), foreign_(foreign) {}
+  virtual ~Storage() = default;
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  size_t bytes() const { return bytes_; }
+  Device device() const { return device_; }
+  /// Mapped files and user memory: read, never written (SEMANTICS V3).
+  bool foreign() const { return foreign_; }
+
+  void retain() { ++refs_; }
+  /// Frees the memory, at once, when the last reference goes.
+  void release() {
+    if (--refs_ == 0) delete this;
+  }
+
+  int owners = 0;     ///< nodes whose value lies here
+  std::string error;  ///< not empty: poisoned by a failed launch; reading it throws this text (SEMANTICS V6)
+
+ private:
+  size_t bytes_;
+  int refs_ = 0;
+  Device device_;
+  bool foreign_;
+};
+
+}  // namespace sinter::ir
