@@ -1,0 +1,96 @@
+// What a node says beside its op, type, shape and sources: one small tagged value, part of the node's identity.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sinter/dtype.h"
+#include "sinter/shape.h"
+
+namespace sinter::ir {
+
+/// One number of an element type: a double for floats (already rounded to the type), an int64 for the rest (uint64 by
+/// its bits). Equal means equal bits: -0.0 is not 0.0, and a NaN equals itself.
+class Scalar {
+ public:
+  Scalar() = default;
+  /// Rounds, wraps or saturates `value` to the type as Op::Cast does.
+  static Scalar of(DType dtype, double value);
+  static Scalar of(DType dtype, int64_t value);
+  static Scalar of(DType dtype, int value) { return of(dtype, static_cast<int64_t>(value)); }
+
+  bool floating() const { return floating_; }
+  double as_double() const { return floating_ ? std::bit_cast<double>(bits_) : static_cast<double>(as_int()); }
+  int64_t as_int() const { return floating_ ? static_cast<int64_t>(as_double()) : static_cast<int64_t>(bits_); }
+  uint64_t bits() const { return bits_; }
+  friend bool operator==(const Scalar&, const Scalar&) = default;
+
+ private:
+  uint64_t bits_ = 0;
+  bool floating_ = false;
+};
+
+using Ints = std::vector<int64_t>;
+
+/// A box: [begin, end) per axis. A symbolic axis is only ever whole: begin 0, end its size.
+struct Extent {
+  Dim begin, end;
+  friend bool operator==(const Extent&, const Extent&) = default;
+};
+using Region = std::vector<Extent>;
+
+/// How a reduction combines. Dot takes two sources and accumulates fma(a, b, sum): Add over a*b with the FMA chosen (SEMANTICS F1).
+enum class Combine : uint8_t { Add, Mul, Max, Min, Dot };
+
+/// The order of combination (SEMANTICS F2). {1, 0} is one chain in index order. lanes L > 1: element i goes to chain i % L, each
+/// chain in index order, then chains are halved: c[j] = c[j] + c[j + L/2] until one is left; L is a power of two. block B > 0:
+/// consecutive blocks of B elements are reduced by themselves, then their results in one chain in block order. The elements are
+/// those of the reduced axes, flattened in row-major order.
+struct Tree {
+  int lanes = 1;
+  int64_t block = 0;
+  friend bool operator==(const Tree&, const Tree&) = default;
+};
+
+struct ReduceAttr {
+  Combine combine = Combine::Add;
+  Ints axes;  ///< before rangeify, ascending; afterwards empty, the ranges are the last sources
+  Tree tree;
+  friend bool operator==(const ReduceAttr&, const ReduceAttr&) = default;
+};
+/// Value sources of a combine; the sources after them are ranges.
+constexpr int value_count(Combine c) { return c == Combine::Dot ? 2 : 1; }
+
+enum class AxisKind : uint8_t { Outer, Inner, Reduce };
+/// A loop of a kernel. Outer ranges are parallel and shared by all stores; Inner ones run inside a point of the outer ones.
+struct RangeAttr {
+  int id = 0;
+  AxisKind kind = AxisKind::Outer;
+  friend bool operator==(const RangeAttr&, const RangeAttr&) = default;
+};
+
+/// Distinguishes nodes that must never be merged.
+struct Fresh {
+  uint64_t id = 0;
+  friend bool operator==(const Fresh&, const Fresh&) = default;
+};
+
+/// A launch argument: its id is its identity, its value reaches the kernel at launch.
+struct NumAttr {
+  uint64_t id = 0;
+  Scalar value;
+  friend bool operator==(const NumAttr&, const NumAttr&) = default;
+};
+
+using Attr = std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceAttr, RangeAttr, Fresh, NumAttr, sinter::Var>;
+
+/// A hash in which equal attributes are equal and nothing depends on an address.
+uint64_t hash_of(const Attr& attr);
+uint64_t hash_of(const Shape& shape);
+/// Mixes b into a (order matters).
+uint64_t mix(uint64_t a, uint64_t b);
+
+}  // namespace sinter::ir

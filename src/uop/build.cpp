@@ -1,0 +1,200 @@
+// Shape and dtype inference of every builder.
+#include "uop/build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "sinter/error.h"
+
+namespace sinter::ir {
+namespace {
+
+void require(bool ok, Op op, std::string_view what, UOp a = {}, UOp b = {}) {
+  if (ok) return;
+  std::string text = fmt::format("building {}: {}", info(op).name, what);
+  for (UOp u : {a, b})
+    if (u) text += fmt::format("; {} {}{}", info(u->op).name, name_of(u->dtype), to_string(u->shape));
+  throw InternalError(text);
+}
+
+UOp move(UOp x, Op op, Shape shape, Attr attr = {}) {
+  return x->graph->make({op, x->dtype, std::move(shape), {x}, std::move(attr)});
+}
+
+}  // namespace
+
+UOp constant(Graph& g, Scalar value, DType dtype, Device device) { return g.make({Op::Const, dtype, {}, {}, value, device}); }
+UOp full(Graph& g, const Shape& shape, DType dtype, double value, Device device) {
+  return broadcast_to(constant(g, dtype, value, device), shape);
+}
+UOp like(UOp x, Scalar value) { return broadcast_to(constant(*x->graph, value, x->dtype, x->device), x->shape); }
+UOp like(UOp x, double value) { return like(x, Scalar::of(x->dtype, value)); }
+UOp arange(Graph& g, const Dim& size, Device device) { return g.make({Op::Arange, DType::I64, Shape{size}, {}, {}, device}); }
+UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device) { return g.make({Op::Var, dtype, {}, {}, var, device}); }
+UOp param(Graph& g, int64_t slot, DType dtype, const Shape& shape, Device device) {
+  return g.make({Op::Param, dtype, shape, {}, slot, device});
+}
+UOp argument(Graph& g, int64_t number, DType dtype, Device device) { return g.make({Op::Arg, dtype, {}, {}, number, device}); }
+
+UOp alu(Op op, std::vector<UOp> src) {
+  const OpInfo& row = info(op);
+  require(row.cls == OpClass::Alu && row.arity == static_cast<int>(src.size()), op, "wrong number of sources");
+  UOp last = src.back();
+  for (UOp s : src) require(s->shape == last->shape, op, "shapes differ", s, last);
+  for (size_t i = op == Op::Where ? 1 : 0; i < src.size(); ++i) require(src[i]->dtype == last->dtype, op, "dtypes differ", src[i], last);
+  if (op == Op::Where) require(src[0]->dtype == DType::Bool, op, "condition is not bool", src[0]);
+  if (has(op, kFloat)) require(is_float(last->dtype), op, "not a float", last);
+  if (has(op, kInteger)) require(!is_float(last->dtype), op, "not an integer", last);
+  DType dtype = row.result == ResultType::Bool ? DType::Bool : last->dtype;
+  Shape shape = last->shape;
+  Graph* g = last->graph;
+  return g->make({op, dtype, std::move(shape), std::move(src)});
+}
+UOp alu(Op op, std::initializer_list<UOp> src) { return alu(op, std::vector<UOp>(src)); }
+
+UOp cast(UOp x, DType dtype) { return x->dtype == dtype ? x : x->graph->make({Op::Cast, dtype, x->shape, {x}}); }
+UOp bitcast(UOp x, DType dtype) {
+  require(size_of(x->dtype) == size_of(dtype), Op::Bitcast, "sizes differ", x);
+  return x->dtype == dtype ? x : x->graph->make({Op::Bitcast, dtype, x->shape, {x}});
+}
+UOp where(UOp condition, UOp x, UOp y) { return alu(Op::Where, {condition, x, y}); }
+
+UOp reshape(UOp x, const Shape& shape) {
+  if (x->shape == shape) return x;
+  require(x->shape.numel() == shape.numel(), Op::Reshape, "numbers of elements differ: " + to_string(shape), x);
+  if (x->op == Op::Reshape && !x->src.empty()) return reshape(x->src[0], shape);
+  return move(x, Op::Reshape, shape);
+}
+
+UOp permute(UOp x, const Ints& order) {
+  require(order.size() == x->rank(), Op::Permute, "order has another rank", x);
+  Shape shape;
+  bool same = true;
+  for (size_t i = 0; i < order.size(); ++i) {
+    shape.push_back(x->shape[static_cast<size_t>(order[i])]);
+    same &= order[i] == static_cast<int64_t>(i);
+  }
+  return same ? x : move(x, Op::Permute, std::move(shape), order);
+}
+
+UOp expand(UOp x, const Shape& shape) {
+  if (x->shape == shape) return x;
+  require(x->rank() == shape.rank(), Op::Expand, "ranks differ: " + to_string(shape), x);
+  for (size_t i = 0; i < shape.rank(); ++i) require(x->shape[i] == shape[i] || x->shape[i] == 1, Op::Expand, "to " + to_string(shape), x);
+  return move(x, Op::Expand, shape);
+}
+
+UOp broadcast_to(UOp x, const Shape& shape) {
+  require(x->rank() <= shape.rank(), Op::Expand, "to a lower rank: " + to_string(shape), x);
+  std::vector<Dim> padded(shape.rank() - x->rank(), Dim(1));
+  padded.insert(padded.end(), x->shape.begin(), x->shape.end());
+  return expand(reshape(x, Shape(std::move(padded))), shape);
+}
+
+Region whole(const Shape& shape) {
+  Region box;
+  for (const Dim& d : shape) box.push_back({0, d});
+  return box;
+}
+
+UOp shrink(UOp x, const Region& box) {
+  require(box.size() == x->rank(), Op::Shrink, "box has another rank", x);
+  if (box == whole(x->shape)) return x;
+  Shape shape;
+  for (size_t i = 0; i < box.size(); ++i) {
+    bool all = box[i].begin == 0 && box[i].end == x->shape[i];
+    require(all || (0 <= box[i].begin.value() && box[i].begin.value() <= box[i].end.value() && box[i].end.value() <= x->shape[i].value()),
+            Op::Shrink, "box outside the source", x);
+    shape.push_back(all ? x->shape[i] : Dim(box[i].end.value() - box[i].begin.value()));
+  }
+  return move(x, Op::Shrink, std::move(shape), box);
+}
+
+UOp pad(UOp x, const Region& box, const Shape& shape) {
+  require(box.size() == x->rank() && shape.rank() == x->rank(), Op::Pad, "box has another rank", x);
+  if (box == whole(shape)) return x;
+  return move(x, Op::Pad, shape, box);
+}
+
+UOp flip(UOp x, const Ints& axes) { return axes.empty() ? x : move(x, Op::Flip, x->shape, axes); }
+
+UOp reduce(Combine combine, UOp x, Ints axes) {
+  if (axes.empty()) return x;
+  std::sort(axes.begin(), axes.end());
+  Shape shape = x->shape;
+  for (int64_t a : axes) shape[static_cast<size_t>(a)] = 1;
+  return move(x, Op::Reduce, std::move(shape), ReduceAttr{combine, std::move(axes), {}});
+}
+UOp sum(UOp x, Ints axes) { return reduce(Combine::Add, x, std::move(axes)); }
+
+UOp sum_to(UOp x, const Shape& shape) {
+  size_t lead = x->rank() - shape.rank();
+  Ints axes;
+  for (size_t i = 0; i < x->rank(); ++i)
+    if (i < lead || (shape[i - lead] == 1 && !(x->shape[i] == 1))) axes.push_back(static_cast<int64_t>(i));
+  return reshape(sum(x, std::move(axes)), shape);
+}
+
+UOp gather(UOp x, UOp index, int64_t axis) {
+  require(x->rank() == index->rank() && is_integer(index->dtype), Op::Gather, "index does not fit", x, index);
+  return x->graph->make({Op::Gather, x->dtype, index->shape, {x, index}, axis});
+}
+UOp scatter_add(UOp base, UOp index, UOp value, int64_t axis) {
+  require(base->rank() == index->rank() && index->shape == value->shape && base->dtype == value->dtype, Op::ScatterAdd, "sources do not fit", base, value);
+  return base->graph->make({Op::ScatterAdd, base->dtype, base->shape, {base, index, value}, axis});
+}
+UOp detach(UOp x) { return x->state.requires_grad ? move(x, Op::Detach, x->shape) : x; }
+UOp contiguous(UOp x) { return x->op == Op::Contiguous || x->storage() ? x : move(x, Op::Contiguous, x->shape); }
+
+UOp range(UOp bound, int id, AxisKind kind) { return bound->graph->make({Op::Range, DType::Index, {}, {bound}, RangeAttr{id, kind}}); }
+
+UOp load(UOp param, std::span<const UOp> index, UOp gate, UOp other) {
+  require(index.size() == param->rank() && !gate == !other, Op::Load, "one index per dim; gate and other together", param);
+  std::vector<UOp> src{param};
+  src.insert(src.end(), index.begin(), index.end());
+  if (gate) src.insert(src.end(), {gate, other});
+  return param->graph->make({Op::Load, param->dtype, {}, std::move(src)});
+}
+
+UOp store(UOp param, std::span<const UOp> index, UOp value, bool add, UOp gate) {
+  require(index.size() == param->rank() && value->dtype == param->dtype, Op::Store, "index or value does not fit", param, value);
+  std::vector<UOp> src{param};
+  src.insert(src.end(), index.begin(), index.end());
+  src.push_back(value);
+  if (gate) src.push_back(gate);
+  return param->graph->make({Op::Store, DType::Void, {}, std::move(src), static_cast<int64_t>(add)});
+}
+
+UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, Tree tree) {
+  require(!ranges.empty() && static_cast<int>(values.size()) == value_count(combine), Op::Reduce, "values and ranges do not fit");
+  std::vector<UOp> src(values.begin(), values.end());
+  src.insert(src.end(), ranges.begin(), ranges.end());
+  return values[0]->graph->make({Op::Reduce, values[0]->dtype, {}, std::move(src), ReduceAttr{combine, {}, tree}});
+}
+
+UOp sink(Graph& g, std::vector<UOp> stores) { return g.make({Op::Sink, DType::Void, {}, std::move(stores)}); }
+
+Scalar identity_of(Combine combine, DType dtype) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  switch (combine) {
+    case Combine::Add:
+    case Combine::Dot: return Scalar::of(dtype, 0);
+    case Combine::Mul: return Scalar::of(dtype, 1);
+    case Combine::Max:
+      if (is_float(dtype)) return Scalar::of(dtype, -inf);
+      if (is_unsigned(dtype)) return Scalar::of(dtype, 0);
+      return Scalar::of(dtype, std::numeric_limits<int64_t>::min() >> (64 - 8 * size_of(dtype)));
+    case Combine::Min:
+      if (is_float(dtype)) return Scalar::of(dtype, inf);
+      if (dtype == DType::Bool) return Scalar::of(dtype, 1);
+      if (is_unsigned(dtype)) return Scalar::of(dtype, int64_t{-1});
+      return Scalar::of(dtype, std::numeric_limits<int64_t>::max() >> (64 - 8 * size_of(dtype)));
+  }
+  throw InternalError("no such combine");
+}
+
+UOp with_sources(Graph& g, UOp x, std::vector<UOp> src) { return g.make({x->op, x->dtype, x->shape, std::move(src), x->attr, x->device}); }
+
+}  // namespace sinter::ir

@@ -1,0 +1,102 @@
+// Builders: one function per op, on any graph. They infer shape and dtype, leave out what changes nothing (a reshape to
+// the same shape), and throw InternalError on a mismatch: user input is checked before, in src/tensor.
+// No broadcasting and no promotion here: elementwise sources have one shape and one dtype.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "uop/graph.h"
+
+namespace sinter::ir {
+
+// -- leaves
+UOp constant(Graph& g, Scalar value, DType dtype, Device device = {});  ///< shape []
+inline UOp constant(Graph& g, DType dtype, double value, Device device = {}) { return constant(g, Scalar::of(dtype, value), dtype, device); }
+inline UOp constant(Graph& g, DType dtype, int64_t value, Device device = {}) { return constant(g, Scalar::of(dtype, value), dtype, device); }
+inline UOp constant(Graph& g, DType dtype, int value, Device device = {}) { return constant(g, dtype, static_cast<int64_t>(value), device); }
+UOp full(Graph& g, const Shape& shape, DType dtype, double value, Device device = {});
+/// A constant of x's shape, dtype and device.
+UOp like(UOp x, double value);
+UOp like(UOp x, Scalar value);
+UOp arange(Graph& g, const Dim& size, Device device = {});                    ///< int64, shape [size]
+UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device = {});  ///< the bound number, shape []
+UOp param(Graph& g, int64_t slot, DType dtype, const Shape& shape, Device device = {});
+UOp argument(Graph& g, int64_t number, DType dtype, Device device = {});       ///< shape []
+
+// -- elementwise
+UOp alu(Op op, std::initializer_list<UOp> src);
+UOp alu(Op op, std::vector<UOp> src);
+UOp cast(UOp x, DType dtype);
+UOp bitcast(UOp x, DType dtype);
+UOp where(UOp condition, UOp x, UOp y);
+inline UOp exp(UOp x) { return alu(Op::Exp, {x}); }
+inline UOp log(UOp x) { return alu(Op::Log, {x}); }
+inline UOp sqrt(UOp x) { return alu(Op::Sqrt, {x}); }
+inline UOp maximum(UOp x, UOp y) { return alu(Op::Max, {x, y}); }
+inline UOp minimum(UOp x, UOp y) { return alu(Op::Min, {x, y}); }
+inline UOp lt(UOp x, UOp y) { return alu(Op::Lt, {x, y}); }
+inline UOp le(UOp x, UOp y) { return alu(Op::Le, {x, y}); }
+inline UOp eq(UOp x, UOp y) { return alu(Op::Eq, {x, y}); }
+inline UOp ne(UOp x, UOp y) { return alu(Op::Ne, {x, y}); }
+inline UOp fma(UOp x, UOp y, UOp z) { return alu(Op::Fma, {x, y, z}); }
+inline UOp idiv(UOp x, UOp y) { return alu(Op::IDiv, {x, y}); }
+inline UOp mod(UOp x, UOp y) { return alu(Op::Mod, {x, y}); }
+
+inline UOp operator-(UOp x) { return alu(Op::Neg, {x}); }
+inline UOp operator+(UOp x, UOp y) { return alu(Op::Add, {x, y}); }
+inline UOp operator-(UOp x, UOp y) { return alu(Op::Sub, {x, y}); }
+inline UOp operator*(UOp x, UOp y) { return alu(Op::Mul, {x, y}); }
+inline UOp operator/(UOp x, UOp y) { return alu(Op::Div, {x, y}); }
+inline UOp operator&(UOp x, UOp y) { return alu(Op::And, {x, y}); }
+inline UOp operator|(UOp x, UOp y) { return alu(Op::Or, {x, y}); }
+inline UOp operator^(UOp x, UOp y) { return alu(Op::Xor, {x, y}); }
+inline UOp operator~(UOp x) { return alu(Op::Not, {x}); }
+inline UOp operator+(UOp x, double c) { return x + like(x, c); }
+inline UOp operator-(UOp x, double c) { return x - like(x, c); }
+inline UOp operator*(UOp x, double c) { return x * like(x, c); }
+inline UOp operator/(UOp x, double c) { return x / like(x, c); }
+inline UOp operator-(double c, UOp x) { return like(x, c) - x; }
+inline UOp operator/(double c, UOp x) { return like(x, c) / x; }
+
+// -- movement
+UOp reshape(UOp x, const Shape& shape);
+UOp permute(UOp x, const Ints& order);
+/// Repeats axes of size 1; ranks are equal.
+UOp expand(UOp x, const Shape& shape);
+/// NumPy's rule: leading axes of size 1 are added, then expand.
+UOp broadcast_to(UOp x, const Shape& shape);
+UOp shrink(UOp x, const Region& box);
+/// x lies in `box` of `shape`, zero elsewhere.
+UOp pad(UOp x, const Region& box, const Shape& shape);
+UOp flip(UOp x, const Ints& axes);
+/// The box that is all of `shape`.
+Region whole(const Shape& shape);
+
+// -- reduce, pick, state
+/// The reduced axes keep size 1. Axes of size 1 are reduced too: the op may change the value (Max of NaN does not).
+UOp reduce(Combine combine, UOp x, Ints axes);
+UOp sum(UOp x, Ints axes);
+/// The adjoint of broadcast_to: sums what was repeated, down to `shape`.
+UOp sum_to(UOp x, const Shape& shape);
+UOp gather(UOp x, UOp index, int64_t axis);
+UOp scatter_add(UOp base, UOp index, UOp value, int64_t axis);
+/// x itself when it has no history (SEMANTICS G6).
+UOp detach(UOp x);
+UOp contiguous(UOp x);
+
+// -- kernels
+UOp range(UOp bound, int id, AxisKind kind);
+/// gate and other may be absent (null).
+UOp load(UOp param, std::span<const UOp> index, UOp gate = {}, UOp other = {});
+UOp store(UOp param, std::span<const UOp> index, UOp value, bool add = false, UOp gate = {});
+UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, Tree tree);
+UOp sink(Graph& g, std::vector<UOp> stores);
+
+/// The identity of a combine on a type: combine(identity, x) = x.
+Scalar identity_of(Combine combine, DType dtype);
+/// x with other sources: the same op, type, shape and attribute, in the graph of `g`.
+UOp with_sources(Graph& g, UOp x, std::vector<UOp> src);
+
+}  // namespace sinter::ir

@@ -1,0 +1,149 @@
+// Counting, release without recursion, and what a node does when it gets storage.
+#include "uop/tensor_graph.h"
+
+#include <utility>
+
+namespace sinter::ir {
+namespace {
+thread_local bool grad_mode = true;
+}  // namespace
+
+bool grad_enabled() { return grad_mode; }
+void set_grad_enabled(bool on) { grad_mode = on; }
+
+TensorGraph& TensorGraph::get() {
+  static TensorGraph* graph = new TensorGraph;
+  return *graph;
+}
+
+UOp TensorGraph::make(NodeSpec spec) {
+  bool keeps_history = grad_mode && spec.op != Op::Detach && is_float(spec.dtype);
+  bool requires_grad = false;
+  if (keeps_history) {
+    for (UOp s : spec.src) requires_grad |= s->state.requires_grad;
+  } else if (spec.op != Op::Detach) {
+    for (UOp& s : spec.src)
+      if (s->state.requires_grad && !s->state.leaf)
+        s = make({Op::Detach, s->dtype, s->shape, {s}});
+  }
+  canonicalise(spec);
+  bool fresh = has(spec.op, kFresh);
+  uint64_t identity = identity_of(spec);
+  if (!fresh && !requires_grad)
+    if (UOp found = find(spec, identity)) return found;
+  for (UOp s : spec.src) retain(s);
+  Node* n = create(std::move(spec), identity, !fresh && !requires_grad);
+  n->state.requires_grad = requires_grad;
+  n->state.refs = 1;
+  pool_.push_back(n);
+  if (n->op == Op::Detach) {
+    n->src[0]->state.detached = n;
+    settle(n->src[0]);
+  }
+  return n;
+}
+
+void TensorGraph::own(UOp n, Storage* storage) {
+  storage->retain();
+  ++storage->owners;
+  n->state.storage = storage;
+}
+
+void TensorGraph::release_storage(Storage* storage, bool owner) {
+  if (owner) --storage->owners;
+  storage->release();
+}
+
+void TensorGraph::set_home(UOp n, Storage* home) {
+  home->retain();
+  n->state.home = home;
+}
+
+void TensorGraph::set_loss(UOp n, UOp loss) {
+  if (loss) retain(loss);
+  UOp old = std::exchange(n->state.loss, loss.get());
+  if (old) release(old);
+}
+
+void TensorGraph::let_go(UOp n) {
+  forget(n.get());
+  std::vector<UOp> sources = std::exchange(n->src, {});
+  if (n->op == Op::Detach && !sources.empty() && sources[0]->state.detached == n.get()) sources[0]->state.detached = nullptr;
+  if (Storage* home = std::exchange(n->state.home, nullptr)) release_storage(home, false);
+  set_loss(n, {});
+  for (UOp s : sources) release(s);
+}
+
+void TensorGraph::settle(UOp n) {
+  if (!n->storage()) return;
+  retain(n);
+  if (Node* d = n->state.detached; d && !d->state.storage) {
+    own(d, n->storage());
+    let_go(d);
+  }
+  if (!n->has_history()) let_go(n);
+  release(n);
+}
+
+void TensorGraph::release(UOp first) {
+  if (--first->state.refs) return;
+  std::vector<Node*> dead{first.get()};
+  while (!dead.empty()) {
+    Node* n = dead.back();
+    dead.pop_back();
+    forget(n);
+    if (n->op == Op::Detach && !n->src.empty() && n->src[0]->state.detached == n) n->src[0]->state.detached = nullptr;
+    for (UOp s : n->src)
+      if (--s->state.refs == 0) dead.push_back(s.get());
+    if (Node* loss = n->state.loss; loss && --loss->state.refs == 0) dead.push_back(loss);
+    if (n->state.home) release_storage(n->state.home, false);
+    if (n->state.storage) release_storage(n->state.storage, true);
+    --live_;
+    delete n;
+  }
+}
+
+void TensorGraph::drain() {
+  while (!pool_.empty()) {
+    std::vector<UOp> pool = std::exchange(pool_, {});
+    for (UOp n : pool) release(n);
+  }
+}
+
+GraphScope::GraphScope() {
+  TensorGraph& g = TensorGraph::get();
+  g.mutex_.lock();
+  ++g.depth_;
+}
+GraphScope::~GraphScope() {
+  TensorGraph& g = TensorGraph::get();
+  if (g.depth_ == 1) g.drain();
+  --g.depth_;
+  g.mutex_.unlock();
+}
+
+GraphPause::GraphPause() {
+  TensorGraph& g = TensorGraph::get();
+  depth_ = std::exchange(g.depth_, 0);
+  pool_ = std::exchange(g.pool_, {});
+  for (int i = 0; i < depth_; ++i) g.mutex_.unlock();
+}
+GraphPause::~GraphPause() {
+  TensorGraph& g = TensorGraph::get();
+  for (int i = 0; i < depth_; ++i) g.mutex_.lock();
+  g.depth_ = depth_;
+  g.pool_ = std::move(pool_);
+}
+
+Hold::Hold(UOp n) : node_(n) {
+  if (!n) return;
+  GraphScope scope;
+  TensorGraph::get().retain(n);
+}
+Hold::~Hold() {
+  if (!node_) return;
+  GraphScope scope;
+  TensorGraph::get().release(node_);
+}
+
+}  // namespace sinter::ir

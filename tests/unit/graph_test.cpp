@@ -1,0 +1,58 @@
+// Interning, counting and release of nodes.
+#include "catch.h"
+#include "sinter/error.h"
+#include "uop/build.h"
+#include "uop/tensor_graph.h"
+#include "uop/walk.h"
+
+using namespace sinter;
+using namespace sinter::ir;
+
+TEST_CASE("equal descriptions are one node, in commutative order", "[uop]") {
+  Arena g;
+  UOp x = param(g, 0, DType::F32, {4}), y = param(g, 1, DType::F32, {4});
+  CHECK(x + y == y + x);
+  CHECK_FALSE(x - y == y - x);
+  CHECK((x + 1.0)->src[1]->op == Op::Expand);
+  CHECK(like(x, 2.0) * x == x * 2.0);
+  CHECK_FALSE(x * 0.0 == x * -0.0);
+  CHECK(reshape(reshape(x, {2, 2}), {4}) == x);
+  CHECK_THROWS_AS(x + param(g, 2, DType::F32, {5}), InternalError);
+}
+
+TEST_CASE("the tensor graph frees what nothing refers to, at any depth", "[uop]") {
+  TensorGraph& g = TensorGraph::get();
+  size_t before = g.live_nodes();
+  {
+    Hold chain;
+    for (int i = 0; i < 200000; ++i) {
+      GraphScope scope;
+      UOp x = chain ? chain.get() : full(g, {3}, DType::F32, 1.0);
+      chain = Hold(x + like(x, i % 7));
+    }
+    CHECK(g.live_nodes() >= before + 200000);
+    GraphScope scope;
+    UOp root = chain.get();
+    CHECK(topological(root).back() == root);
+  }
+  CHECK(g.live_nodes() == before);
+}
+
+TEST_CASE("history is never interned and no_grad reads through DETACH", "[uop]") {
+  TensorGraph& g = TensorGraph::get();
+  size_t before = g.live_nodes();
+  {
+    GraphScope scope;
+    UOp p = g.make({Op::Leaf, DType::F32, {2}, {full(g, {2}, DType::F32, 1.0)}, Fresh{g.fresh_id()}});
+    p->state.requires_grad = p->state.leaf = true;
+    UOp a = exp(p), b = exp(p);
+    CHECK_FALSE(a == b);
+    set_grad_enabled(false);
+    UOp c = exp(a), d = exp(a);
+    set_grad_enabled(true);
+    CHECK(c == d);
+    CHECK(c->src[0]->op == Op::Detach);
+    CHECK_FALSE(c->state.requires_grad);
+  }
+  CHECK(g.live_nodes() == before);
+}
