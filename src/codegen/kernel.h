@@ -1,0 +1,34 @@
+// One kernel before it is written: what the scheduler hands over and every pass of codegen works on.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sinter/shape.h"
+#include "uop/graph.h"
+
+namespace sinter::codegen {
+
+/// SINK of STOREs in an arena of its own. Form (checked by ir::verify_kernel):
+///  - every node's shape is [] but a Param's; no movement, state or pick op survives;
+///  - RANGE(bound) with bound a Const or Var of dtype Index. Outer ranges have ids 0 .. n-1 and are shared by all stores: the launch
+///    counts their flattened points (id 0 outermost) from `begin` to `end`, in parallel, so no two points may write one element,
+///    and nothing may depend on another point. Inner ranges belong to stores, Reduce ranges to REDUCEs; both run in order inside a point;
+///  - LOAD and STORE keep one index per dim of their Param (dtype Index); gates are bool; what a LOAD reads was written before the launch,
+///    or by an earlier STORE of the SINK at the same index, or is the Param that the STORE itself overwrites, read at the same element
+///    (or through an Add store);
+///  - stores run in the SINK's order within one point of the outer ranges. A store that lacks an outer range runs at its first index only.
+/// Arguments reach the code as: bufs[0] the error word (uint32), bufs[1 + slot] the Params; vars[i] the value of `vars[i]`, then
+/// vars[vars.size() + n] the bits of Arg n (floats as bits of their own type, zero-extended).
+struct Kernel {
+  std::string name;  ///< speaks of its shape and ops, e.g. "r_256_128_784_add"; no meaning
+  std::shared_ptr<ir::Arena> graph;
+  ir::UOp sink;
+  std::vector<Var> vars;                   ///< symbolic sizes that it uses
+  std::vector<DType> args;                 ///< types of Arg 0 .. n-1
+  int params = 0;                          ///< Params have slots 0 .. params-1
+  std::vector<Dim> outer;                  ///< bounds of the outer ranges by id; symbolic ones hold any value
+};
+
+}  // namespace sinter::codegen
