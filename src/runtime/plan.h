@@ -1,0 +1,49 @@
+// A Plan is plain data: buffers by number, kernels by number, arguments by number; no pointer into any graph (DESIGN decision 12).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sinter/dtype.h"
+#include "sinter/shape.h"
+
+namespace sinter::runtime {
+
+class Program;
+
+/// A size of a plan: `fixed`, or the value of vars[var] at this call.
+struct PlanDim {
+  int64_t fixed = 0;
+  int var = -1;
+  int64_t at(const std::vector<int64_t>& vars) const { return var < 0 ? fixed : vars[static_cast<size_t>(var)]; }
+};
+
+/// Slot: memory that exists before (slot number = index among the first `slots` buffers). Output: new memory that outlives the plan.
+/// Scratch: lives from step `first` to step `last`.
+struct PlanBuffer {
+  enum class Kind : uint8_t { Slot, Output, Scratch } kind = Kind::Slot;
+  DType dtype = DType::F32;
+  std::vector<PlanDim> shape;
+  int64_t bound_bytes = 0;  ///< at the bounds of the variables
+  int first = 0, last = 0;  ///< steps between which a Scratch is alive
+};
+
+/// One launch: kernel `program` on `buffers` (by Param slot of the kernel), with sizes `vars` and arguments `args` (numbers of the plan's).
+struct Step {
+  int program = 0;
+  std::vector<int> buffers;
+  std::vector<int> vars;
+  std::vector<int> args;
+  std::vector<PlanDim> outer;   ///< the launch counts 0 .. product
+  std::vector<int> writes;      ///< buffers among `buffers` that the step stores into
+};
+
+struct Plan {
+  std::vector<PlanBuffer> buffers;  ///< the slots first
+  std::vector<Step> steps;          ///< in launch order
+  std::vector<std::shared_ptr<const Program>> programs;
+  std::vector<int> outputs;         ///< buffer that holds output i: its home slot when written in place
+};
+
+}  // namespace sinter::runtime

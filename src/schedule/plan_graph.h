@@ -1,0 +1,37 @@
+// What parametrise hands to the scheduler: the program of one plan, with buffers as numbered slots and changing numbers
+// as arguments. Nothing in it depends on which buffers or which values (SEMANTICS N4).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sinter/shape.h"
+#include "uop/graph.h"
+
+namespace sinter::schedule {
+
+/// Memory that exists before the plan runs: Param(slot) in the graph.
+struct Slot {
+  DType dtype;
+  Shape shape;
+  bool writable = false;  ///< a version may be written into it: it dies with the plan (SEMANTICS V3)
+};
+
+/// A value that the plan stores. An After node is a version: stored whole, or, in its home, only its box.
+struct Output {
+  ir::UOp value;
+  int home = -1;  ///< slot that may take the value in place, or -1; at most one output names a slot
+};
+
+/// Leaves: Param (slots), Arg (launch arguments), Const, Arange, Var. No Data, Num, Leaf or Detach. Shrink, Pad and After
+/// have further sources, one Index Arg per axis, where their begin changes from call to call; the attribute's begin is then 0
+/// and its end the box's size. Equal nodes are one node (N5).
+struct PlanGraph {
+  std::shared_ptr<ir::Arena> graph;
+  std::vector<Slot> slots;
+  std::vector<Output> outputs;   ///< sources first: an output may use those before it
+  std::vector<Var> vars;         ///< symbolic sizes, in order of first use
+  std::vector<DType> args;       ///< types of Arg 0 .. n-1; Index for offsets
+};
+
+}  // namespace sinter::schedule
