@@ -1,0 +1,27 @@
+// The meaning of every elementwise op on one set of numbers (SEMANTICS F1, F4, F5): constant folding, the rule fuzzer
+// and the interpreter all use this one evaluator.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "uop/attr.h"
+#include "uop/op.h"
+
+namespace sinter::ir {
+
+/// op on `args`, one Scalar per source. `dtype` is the result's type, `from` that of the last source (they differ in casts
+/// and comparisons). float32 is rounded after every op, transcendental functions are computed in double and rounded once;
+/// integers wrap, x/0 = x%0 = 0, shifts are masked, casts saturate. Max and Min give the first of two equal operands.
+/// A Check gives its value. Throws InternalError for an op that is not elementwise.
+Scalar evaluate(Op op, DType dtype, DType from, std::span<const Scalar> args);
+inline Scalar evaluate(Op op, DType dtype, std::span<const Scalar> args) { return evaluate(op, dtype, dtype, args); }
+
+/// The number's bits as it lies in memory, zero-extended; and back. The 8- and 16-bit floats are no CPU types: InternalError.
+uint64_t to_bits(DType dtype, Scalar value);
+Scalar from_bits(DType dtype, uint64_t bits);
+
+/// Threefry-2x32-20 (Salmon et al., SC 2011): low words first in counter, key and result.
+uint64_t threefry(uint64_t counter, uint64_t key);
+
+}  // namespace sinter::ir
