@@ -1,0 +1,52 @@
+// How a call knows its caller: public functions take `Arg`, whose conversion records the caller's file and line.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <source_location>
+#include <type_traits>
+
+#include "sinter/dtype.h"
+
+namespace sinter {
+inline namespace v0 {
+
+class Tensor;
+class Place;
+struct Cell;  // opaque: the shared cell behind a handle
+
+using Loc = std::source_location;
+
+/// A tensor or a plain number given to a call, with the caller's position. A C++ number is weak: it takes the dtype of
+/// the tensor that it meets, unless its kind is higher (a double met by an integer tensor makes float32).
+class Arg {
+ public:
+  Arg(const Tensor& tensor, Loc where = Loc::current());  // NOLINT: implicit by design
+  Arg(const Place& place, Loc where = Loc::current());    // NOLINT
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  Arg(T value, Loc where = Loc::current())  // NOLINT
+      : where_(where), kind_(std::is_same_v<T, bool> ? Kind::Bool : std::is_integral_v<T> ? Kind::Integer : Kind::Float) {
+    if constexpr (std::is_floating_point_v<T>) number_.real = value;
+    else number_.integer = static_cast<int64_t>(value);
+  }
+
+  enum class Kind : uint8_t { Tensor, Bool, Integer, Float };
+  Kind kind() const { return kind_; }
+  bool is_tensor() const { return kind_ == Kind::Tensor; }
+  /// Only of a tensor.
+  const std::shared_ptr<Cell>& cell() const { return cell_; }
+  /// Only of a number.
+  double real() const { return kind_ == Kind::Float ? number_.real : static_cast<double>(number_.integer); }
+  int64_t integer() const { return number_.integer; }
+  Loc where() const { return where_; }
+
+ private:
+  std::shared_ptr<Cell> cell_;
+  Loc where_;
+  Kind kind_ = Kind::Tensor;
+  union { double real; int64_t integer; } number_ = {.integer = 0};
+};
+
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,51 @@
+// The shared cell behind tensor handles (SEMANTICS H1), and how the library's own code gets from tensors to nodes and back.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "sinter/tensor.h"
+#include "uop/tensor_graph.h"
+
+namespace sinter {
+inline namespace v0 {
+
+/// What copies of a handle share. Guarded by the tensor graph's mutex; the handles count on the shared_ptr.
+struct Cell {
+  explicit Cell(ir::UOp node) : node(node) {}
+  ~Cell();
+  ir::Hold node;
+  std::shared_ptr<Cell> grad;  ///< collected gradient
+  uint64_t leaf_id = 0;        ///< not 0: requires_grad() made it a leaf with this id
+  std::string taker;           ///< who took the gradient, for the error that says so
+};
+
+}  // namespace v0
+
+namespace tensor {
+
+/// A new handle to a new cell. Inside a GraphScope.
+Tensor wrap(ir::UOp node);
+/// The node of a handle; UsageError when the handle is empty.
+ir::UOp node_of(const Tensor& t);
+
+/// Opens a public call: the graph's scope, and the name and place that errors report. Of nested calls the outermost
+/// counts, so that a call inside a layer reports its user's line (DESIGN decision 23).
+class Call {
+ public:
+  Call(std::string_view name, Loc where);
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+ private:
+  ir::GraphScope scope_;
+  bool outermost_;
+};
+
+/// Throws UsageError "name: message" at the outermost call's place.
+[[noreturn]] void usage_error(const std::string& message);
+
+}  // namespace tensor
+}  // namespace sinter
