@@ -4,16 +4,6 @@
 #include <fmt/format.h>
 
 namespace sinter {
-inline namespace v0 {
-
-Cell::~Cell() = default;
-
-Arg::Arg(const Tensor& tensor, Loc where) : cell_(tensor.cell()), where_(where) {}
-Arg::Arg(const Place& place, Loc where) : Arg(static_cast<Tensor>(place), where) {}
-
-}  // namespace v0
-
-namespace tensor {
 namespace {
 
 struct Frame {
@@ -25,13 +15,35 @@ thread_local int depth = 0;
 
 }  // namespace
 
-Call::Call(std::string_view name, Loc where) : outermost_(depth++ == 0) {
-  if (outermost_) frame = {name, where};
-}
-Call::~Call() { --depth; }
+inline namespace v0 {
 
+CallScope::CallScope(std::string_view name, Loc where) {
+  if (depth++ == 0) frame = {name, where};
+}
+CallScope::~CallScope() { --depth; }
+
+Cell::~Cell() = default;
+
+Arg::Arg(const Tensor& tensor, Loc where) : cell_(tensor.cell()), where_(where) {}
+Arg::Arg(const Place& place, Loc where) : Arg(static_cast<Tensor>(place), where) {}
+
+}  // namespace v0
+
+namespace tensor {
 void usage_error(const std::string& message) {
   throw UsageError(depth ? fmt::format("{}: {}", frame.name, message) : message, depth ? frame.where : Loc());
+}
+
+Tensor number(double value, DType dtype) {
+  ir::TensorGraph& g = ir::TensorGraph::get();
+  ir::GraphScope scope;
+  return wrap(g.make({ir::Op::Num, dtype, {}, {}, ir::NumAttr{g.fresh_id(), ir::Scalar::of(dtype, value)}}));
+}
+
+Tensor number(uint64_t value) {
+  ir::TensorGraph& g = ir::TensorGraph::get();
+  ir::GraphScope scope;
+  return wrap(g.make({ir::Op::Num, DType::U64, {}, {}, ir::NumAttr{g.fresh_id(), ir::Scalar::of(DType::U64, static_cast<int64_t>(value))}}));
 }
 
 Tensor wrap(ir::UOp node) { return Tensor(std::make_shared<Cell>(node)); }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "sinter/call.h"
 #include "sinter/tensor.h"
 #include "uop/tensor_graph.h"
 
@@ -30,19 +31,20 @@ Tensor wrap(ir::UOp node);
 /// The node of a handle; UsageError when the handle is empty.
 ir::UOp node_of(const Tensor& t);
 
-/// Opens a public call: the graph's scope, and the name and place that errors report. Of nested calls the outermost
-/// counts, so that a call inside a layer reports its user's line (DESIGN decision 23).
+/// Opens a public call: the graph's scope, and the name and place that errors report (DESIGN decision 23).
 class Call {
  public:
-  Call(std::string_view name, Loc where);
-  ~Call();
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
+  Call(std::string_view name, Loc where) : names_(name, where) {}
 
  private:
+  CallScope names_;
   ir::GraphScope scope_;
-  bool outermost_;
 };
+
+/// A launch argument (SEMANTICS N1): a scalar whose number changes from step to step without changing the program.
+Tensor number(double value, DType dtype);
+/// The same for 64-bit integers, such as random keys and counters.
+Tensor number(uint64_t value);
 
 /// Throws UsageError "name: message" at the outermost call's place.
 [[noreturn]] void usage_error(const std::string& message);
