@@ -57,7 +57,7 @@ class Tensor {
   /// The scalar of that number: float32 for a double literal or a float, int64, bool.
   template <class T>
     requires std::is_arithmetic_v<T>
-  explicit Tensor(T value, Loc where = Loc::current());
+  explicit Tensor(T value, Loc where = Loc::current()) : cell_(scalar(Arg(value, where))) {}
   Tensor(const Tensor&) = default;
   Tensor(Tensor&&) noexcept = default;
   /// Rebinds the handle; writes nothing. Not on temporaries: `x.at({0}) = v` writes, `x[0] = v` does not compile.
@@ -96,9 +96,10 @@ class Tensor {
   /// {before, after} per axis, counted from the last axis as in PyTorch when fewer are given than axes.
   Tensor pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value = 0.0, Loc where = Loc::current()) const;
   Tensor slice(int64_t axis, Slice slice, Loc where = Loc::current()) const;
-  /// x[i]: row i of the first axis, a value.
-  Tensor operator[](int64_t i) const;
-  /// NumPy's basic and integer-tensor indexing, a value. Index tensors out of range throw at the first host read.
+  /// x[i]: row i of the first axis, a value; i is an integer or a tensor of integers.
+  Tensor operator[](Arg i) const;
+  /// NumPy's basic and integer-tensor indexing, a value. Index tensors out of range throw at the first host read;
+  /// bool masks are refused, because the size of the result would depend on the data.
   Tensor index(std::vector<Index> items, Loc where = Loc::current()) const;
   std::vector<Tensor> split(int64_t size, int64_t axis = 0, Loc where = Loc::current()) const;
   std::vector<Tensor> chunk(int64_t count, int64_t axis = 0, Loc where = Loc::current()) const;
@@ -157,6 +158,7 @@ class Tensor {
   explicit Tensor(std::shared_ptr<Cell> cell) : cell_(std::move(cell)) {}
 
  private:
+  static std::shared_ptr<Cell> scalar(Arg value);
   std::shared_ptr<Cell> cell_;
 };
 

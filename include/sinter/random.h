@@ -1,0 +1,51 @@
+// Random numbers by a counter-based generator (Threefry-2x32, 20 rounds): the same on every device and with any number
+// of threads. Each call takes its counters when it is made, so realising a tensor twice gives the same numbers.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+#include "sinter/tensor.h"
+
+namespace sinter {
+inline namespace v0 {
+
+/// A seed and how many counters are taken. Safe to share between threads; one of one's own keeps numbers reproducible there.
+class Generator {
+ public:
+  explicit Generator(uint64_t seed = 0) : seed_(seed) {}
+  Generator(const Generator&) = delete;
+  Generator& operator=(const Generator&) = delete;
+  /// Starts again at counter 0.
+  void manual_seed(uint64_t seed);
+  /// Takes `count` counters: {seed, the first of them}.
+  std::pair<uint64_t, uint64_t> take(uint64_t count);
+
+ private:
+  std::mutex mutex_;
+  uint64_t seed_;
+  uint64_t next_ = 0;
+};
+
+/// The generator of calls that name none; its seed is 0 until manual_seed.
+Generator& default_generator();
+/// Seeds the default generator.
+void manual_seed(uint64_t seed);
+
+struct RandomOptions {
+  DType dtype = DType::Void;       ///< not given: float32, and int64 of randint
+  Generator* generator = nullptr;  ///< nullptr: the default one
+};
+
+/// Uniform in [0, 1): 24 random bits in float32, 53 in float64.
+Tensor rand(const Shape& shape, RandomOptions options = {}, Loc where = Loc::current());
+/// Standard normal, by Box and Muller.
+Tensor randn(const Shape& shape, RandomOptions options = {}, Loc where = Loc::current());
+/// Uniform integers in [low, high).
+Tensor randint(int64_t low, int64_t high, const Shape& shape, RandomOptions options = {}, Loc where = Loc::current());
+/// bool, true with probability p: a dropout's mask.
+Tensor bernoulli(double p, const Shape& shape, RandomOptions options = {}, Loc where = Loc::current());
+
+}  // namespace v0
+}  // namespace sinter

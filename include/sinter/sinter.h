@@ -1,0 +1,8 @@
+// The whole public API but for the readers of data sets (sinter/data.h).
+#pragma once
+
+#include "sinter/create.h"
+#include "sinter/gradient.h"
+#include "sinter/ops.h"
+#include "sinter/random.h"
+#include "sinter/tensor.h"
