@@ -1,0 +1,57 @@
+// A value on the host: what the interpreter computes with and what tests compare.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sinter/dtype.h"
+#include "uop/attr.h"
+
+namespace sinter::runtime {
+
+/// Numbers of one type in row-major order.
+struct Array {
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+  std::vector<std::byte> data;
+
+  Array() = default;
+  /// Zeros.
+  Array(DType dtype, std::vector<int64_t> shape);
+  template <class T>
+  static Array of(std::vector<int64_t> shape, std::span<const T> values) {
+    return from_memory(dtype_of<T>::value, std::move(shape), std::as_bytes(values));
+  }
+  /// Copies `bytes`; throws InternalError if their number is not that of the shape.
+  static Array from_memory(DType dtype, std::vector<int64_t> shape, std::span<const std::byte> bytes);
+
+  int64_t numel() const;
+  /// The element at a row-major position; no check of the position.
+  ir::Scalar at(int64_t position) const;
+  void set(int64_t position, ir::Scalar value);
+  /// The elements as C++ numbers (bool: uint8_t, Index: int64_t). Throws InternalError if T has another size.
+  template <class T>
+  std::span<const T> as() const {
+    require_size(sizeof(T));
+    return {reinterpret_cast<const T*>(data.data()), data.size() / sizeof(T)};
+  }
+  template <class T>
+  std::span<T> as() {
+    require_size(sizeof(T));
+    return {reinterpret_cast<T*>(data.data()), data.size() / sizeof(T)};
+  }
+
+ private:
+  void require_size(size_t bytes) const;
+};
+
+/// One element in memory. The 8- and 16-bit floats are no CPU types: InternalError.
+ir::Scalar load_scalar(DType dtype, const std::byte* address);
+void store_scalar(DType dtype, std::byte* address, ir::Scalar value);
+
+/// Number of elements of a shape.
+int64_t count_of(std::span<const int64_t> shape);
+
+}  // namespace sinter::runtime

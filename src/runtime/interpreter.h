@@ -1,0 +1,65 @@
+// The oracle of every backend (DESIGN decision 18): evaluates programs node by node, each in its own dtype, as
+// uop/scalar_eval.h says. Graphs in, values out; kernels are run on given memory.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/array.h"
+#include "uop/graph.h"
+
+namespace sinter::runtime {
+
+/// The bit of the error word that an index out of range raises (SEMANTICS F6).
+inline constexpr uint32_t kIndexError = 1;
+
+/// What a graph reads. Everything is borrowed for the call.
+struct Inputs {
+  std::span<const Array> params = {};         ///< Param n
+  std::span<const ir::Scalar> args = {};      ///< Arg n
+  std::map<std::string, int64_t> vars = {};   ///< by name; a variable that is not here has the value its sizes carry
+  std::function<Array(ir::UOp)> read = {};    ///< the value of a node that has storage; such a node's sources are not looked at
+};
+
+struct InterpretOptions {
+  /// Reductions in the node's own dtype in the order of its Tree, bit for bit what kernels must give. Otherwise floats are
+  /// accumulated in double and rounded once.
+  bool exact_tree = false;
+};
+
+/// The values of `roots` in a tensor graph or a plan graph. Intermediate values go after their last use.
+/// An index out of range gives 0, or is skipped, and sets kIndexError in `error`, if that is given.
+/// In a tensor graph the caller holds a GraphScope. Throws InternalError for what it cannot read and for kernel ops.
+std::vector<Array> interpret(std::span<const ir::UOp> roots, const Inputs& inputs, InterpretOptions options = {},
+                             uint32_t* error = nullptr);
+
+/// Memory behind a Param of a kernel.
+struct KernelBuffer {
+  std::span<std::byte> bytes;
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+};
+
+/// What a kernel runs on.
+struct KernelInputs {
+  std::span<const KernelBuffer> params;       ///< Param n
+  std::map<std::string, int64_t> vars = {};   ///< by name
+  std::span<const ir::Scalar> args = {};      ///< Arg n
+  uint32_t* error = nullptr;                  ///< receives the bits of Checks
+};
+
+/// Runs kernel IR (the form that codegen/kernel.h states) exactly: points of the outer ranges in order, in each the stores in
+/// the SINK's order over their inner ranges by ascending id; reductions in the order of their Tree.
+/// Throws InternalError when a load or store whose gate is open lies outside its Param.
+void interpret_kernel(ir::UOp sink, const KernelInputs& inputs);
+
+/// values[0] combined with the others in the order of `tree`, in the type itself; the combine's identity if there are none.
+/// Dot takes b too, of equal length.
+ir::Scalar reduce_in_tree(ir::Combine combine, ir::Tree tree, DType dtype, std::span<const ir::Scalar> a,
+                          std::span<const ir::Scalar> b = {});
+
+}  // namespace sinter::runtime
