@@ -1,0 +1,49 @@
+// Buffers over the CPU's allocator and over foreign memory.
+#include "runtime/buffer.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "runtime/cpu/allocator.h"
+#include "sinter/error.h"
+
+namespace sinter::runtime {
+namespace {
+
+std::atomic<uint64_t> live{0};
+
+}  // namespace
+
+uint64_t live_buffers() { return live.load(std::memory_order_relaxed); }
+
+Buffer::Buffer(void* data, size_t bytes, Device device, bool foreign, std::function<void()> deleter)
+    : Storage(bytes, device, foreign), data_(data), deleter_(std::move(deleter)) {
+  live.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::unique_ptr<Buffer> Buffer::allocate(size_t bytes, Device device) {
+  if (device.kind() != Device::Kind::Cpu)
+    throw UsageError(fmt::format("buffer of {} bytes on {}: this build has the device cpu only", bytes, to_string(device)));
+  void* data = cpu::allocate(bytes);
+  try {
+    return std::unique_ptr<Buffer>(new Buffer(data, bytes, device, false, nullptr));
+  } catch (...) {
+    cpu::deallocate(data, bytes);
+    throw;
+  }
+}
+
+std::unique_ptr<Buffer> Buffer::wrap(const void* data, size_t bytes, std::function<void()> deleter) {
+  return std::unique_ptr<Buffer>(new Buffer(const_cast<void*>(data), bytes, Device::cpu(), true, std::move(deleter)));
+}
+
+Buffer::~Buffer() {
+  live.fetch_sub(1, std::memory_order_relaxed);
+  if (!foreign())
+    cpu::deallocate(data_, bytes());
+  else if (deleter_)
+    deleter_();
+}
+
+}  // namespace sinter::runtime

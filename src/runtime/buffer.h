@@ -1,0 +1,41 @@
+// Memory on a device as plans and kernels see it: a pointer with a size, counted by the nodes that share it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "uop/storage.h"
+
+namespace sinter::runtime {
+
+/// Storage with an address. The first retain() takes the object over; release() frees it and its memory at once.
+class Buffer final : public ir::Storage {
+ public:
+  /// New memory, 64-byte aligned, contents undefined; zero bytes are a valid buffer. Throws OutOfMemory, and UsageError
+  /// for a device that this build has not.
+  static std::unique_ptr<Buffer> allocate(size_t bytes, Device device = Device::cpu());
+
+  /// User memory or a mapped file, never written (SEMANTICS V3): any alignment; `deleter` runs when the buffer goes, and
+  /// may be empty.
+  static std::unique_ptr<Buffer> wrap(const void* data, size_t bytes, std::function<void()> deleter);
+
+  ~Buffer() override;
+
+  /// The address that kernels get.
+  void* data() const { return data_; }
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  Buffer(void* data, size_t bytes, Device device, bool foreign, std::function<void()> deleter);
+  void* data_;
+  std::function<void()> deleter_;
+};
+
+/// Buffers that exist, foreign ones included.
+uint64_t live_buffers();
+
+}  // namespace sinter::runtime

@@ -1,0 +1,169 @@
+// Size classes over malloc (small blocks) and mmap (large ones, on huge pages): a fresh page costs more than the work on
+// it, so that freed blocks are kept up to a bound.
+#include "runtime/cpu/allocator.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/env.h"
+#include "runtime/fork.h"
+#include "runtime/machine.h"
+#include "sinter/error.h"
+
+#if __has_include(<sanitizer/asan_interface.h>)
+#include <sanitizer/asan_interface.h>  // poisons a kept block under AddressSanitizer; nothing otherwise
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#endif
+
+namespace sinter::runtime::cpu {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kMapped = 256 << 10;  ///< from here on blocks come from mmap
+constexpr size_t kHuge = 2 << 20;      ///< the size of a huge page
+constexpr size_t kLargest = size_t{1} << 47;
+
+/// Four classes per power of two, so that at most a quarter is lost; whole huge pages from 32 MiB on.
+size_t class_of(size_t bytes) {
+  if (bytes <= kAlignment) return kAlignment;
+  const size_t step = bytes >= 32 << 20 ? kHuge : std::max(kAlignment, std::bit_floor(bytes - 1) / 4);
+  return (bytes + step - 1) / step * step;
+}
+
+/// Null if the system has no memory.
+void* take_from_system(size_t size) {
+  if (size < kMapped) return std::aligned_alloc(kAlignment, size);
+  const size_t slack = size >= 2 * kHuge ? kHuge : 0;  // to cut an aligned piece out of
+  void* mapped = mmap(nullptr, size + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  if (!slack) return mapped;
+  char* const start = static_cast<char*>(mapped);
+  const size_t before = (kHuge - reinterpret_cast<uintptr_t>(start) % kHuge) % kHuge;
+  if (before) munmap(start, before);
+  if (before < slack) munmap(start + before + size, slack - before);
+  madvise(start + before, size, MADV_HUGEPAGE);
+  return start + before;
+}
+
+void give_to_system(void* block, size_t size) {
+  ASAN_UNPOISON_MEMORY_REGION(block, size);
+  if (size < kMapped)
+    std::free(block);
+  else
+    munmap(block, size);
+}
+
+uint64_t memory_limit() {
+  static const uint64_t machine = usable_memory();
+  const Env& e = env();
+  return e.memory_bytes ? e.memory_bytes : static_cast<uint64_t>(static_cast<double>(machine) * e.memory_percent / 100);
+}
+
+std::string readable(uint64_t bytes) {
+  if (bytes < 10u << 20) return fmt::format("{} bytes", bytes);
+  return fmt::format("{} bytes ({:.1f} MiB)", bytes, static_cast<double>(bytes) / (1 << 20));
+}
+
+class Pool {
+ public:
+  Pool() { hold_at_fork(mutex_); }
+
+  void* take(size_t bytes) {
+    const uint64_t limit = memory_limit();
+    const size_t size = bytes < kLargest ? class_of(bytes) : bytes;
+    std::lock_guard lock(mutex_);
+    void* block = nullptr;
+    if (size <= limit && live_ <= limit - size) block = take_class(size, limit);
+    if (!block)
+      throw OutOfMemory(fmt::format("out of memory on the CPU: {} asked for, {} live, limit {} (SINTER_MEMORY_LIMIT)",
+                                    readable(bytes), readable(live_), readable(limit)));
+    ASAN_UNPOISON_MEMORY_REGION(block, bytes);
+    live_ += size;
+    peak_ = std::max(peak_, live_);
+    return block;
+  }
+
+  void put(void* block, size_t bytes) noexcept {
+    const size_t size = class_of(bytes);
+    std::lock_guard lock(mutex_);
+    live_ -= size;
+    // Over the bound, what was kept is of sizes that nobody asks for any more.
+    if (cached_ + size > bound_) drop();
+    if (size > bound_ || !keep(block, size)) give_to_system(block, size);
+  }
+
+  void release() {
+    std::lock_guard lock(mutex_);
+    drop();
+  }
+
+  MemoryStats stats() {
+    const uint64_t limit = memory_limit();
+    std::lock_guard lock(mutex_);
+    return {live_, peak_, cached_, limit};
+  }
+
+ private:
+  void* take_class(size_t size, uint64_t limit) {
+    bound_ = std::max<uint64_t>(64 << 20, limit / 8);
+    if (auto kept = free_.find(size); kept != free_.end() && !kept->second.empty()) {
+      void* block = kept->second.back();
+      kept->second.pop_back();
+      cached_ -= size;
+      return block;
+    }
+    if (cached_ > limit - live_ - size) drop();
+    void* block = take_from_system(size);
+    if (!block && cached_) {
+      drop();
+      block = take_from_system(size);
+    }
+    if (block) ASAN_POISON_MEMORY_REGION(block, size);  // what is beyond the bytes asked for stays poisoned
+    return block;
+  }
+
+  bool keep(void* block, size_t size) noexcept {
+    try {
+      free_[size].push_back(block);
+    } catch (...) {
+      return false;  // no memory for the list itself
+    }
+    ASAN_POISON_MEMORY_REGION(block, size);
+    cached_ += size;
+    return true;
+  }
+
+  void drop() noexcept {
+    for (auto& [size, blocks] : free_)
+      for (void* block : blocks) give_to_system(block, size);
+    free_.clear();
+    cached_ = 0;
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<size_t, std::vector<void*>> free_;
+  uint64_t live_ = 0, peak_ = 0, cached_ = 0, bound_ = 64 << 20;
+};
+
+Pool& pool() {
+  static Pool* all = new Pool;  // never destroyed: buffers in static objects die after main
+  return *all;
+}
+
+}  // namespace
+
+void* allocate(size_t bytes) { return pool().take(bytes); }
+void deallocate(void* block, size_t bytes) noexcept { pool().put(block, bytes); }
+MemoryStats memory_stats() { return pool().stats(); }
+void release_cached_memory() { pool().release(); }
+
+}  // namespace sinter::runtime::cpu

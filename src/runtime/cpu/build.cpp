@@ -1,0 +1,105 @@
+// A translation unit costs a millisecond before its first line, so that small kernels share one; two threads share the
+// units.
+#include "runtime/cpu/build.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <system_error>
+#include <thread>
+
+#include "runtime/counters.h"
+#include "runtime/cpu/elf.h"
+#include "sinter/error.h"
+
+namespace sinter::runtime::cpu {
+namespace {
+
+constexpr size_t kUnitBytes = 64 << 10;  ///< text of one unit, so that one failure does not repeat too much
+constexpr int kMostThreads = 16;
+
+using Unit = std::vector<size_t>;  ///< kernel numbers
+
+/// Units of about equal size, the largest kernels dealt out first.
+std::vector<Unit> share_out(std::span<const KernelSource* const> kernels, size_t threads, bool alone) {
+  const auto bytes = [&](size_t k) { return kernels[k]->text.size(); };
+  size_t total = 0;
+  for (size_t k = 0; k < kernels.size(); ++k) total += bytes(k);
+  const size_t count = alone ? kernels.size() : std::min(kernels.size(), std::max(threads, total / kUnitBytes));
+  std::vector<size_t> order(kernels.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return bytes(a) > bytes(b); });
+  std::vector<Unit> units(count);
+  std::vector<size_t> load(count);
+  for (size_t k : order) {
+    const size_t least = static_cast<size_t>(std::min_element(load.begin(), load.end()) - load.begin());
+    units[least].push_back(k);
+    load[least] += bytes(k) + 1;
+  }
+  return units;
+}
+
+/// One kernel's share of the object of its unit.
+void take_share(const KernelSource& kernel, const CompileResult& unit, bool library, CompileResult& out) {
+  out = {unit.ok, unit.object, unit.log};
+  if (!unit.ok || library) return;
+  try {
+    out.object = extract_entries(unit.object, entries_of(kernel));
+  } catch (const BackendError& error) {
+    out = {false, {}, error.what()};
+  }
+}
+
+void build_unit(const Unit& unit, std::span<const KernelSource* const> kernels, const Compiler& compiler,
+                const Target& target, std::vector<CompileResult>& results) {
+  std::string text;
+  for (size_t k : unit) text += kernels[k]->text + "\n";
+  const CompileResult shared = compiler.compile(text, target);
+  count(counters().compiles, unit.size());
+  for (size_t k : unit)
+    if (shared.ok || unit.size() == 1)
+      take_share(*kernels[k], shared, compiler.makes_libraries(), results[k]);
+    else
+      build_unit({k}, kernels, compiler, target, results);
+}
+
+}  // namespace
+
+std::vector<std::string> entries_of(const KernelSource& kernel) {
+  std::vector<std::string> names{kernel.name};
+  if (kernel.has_finish) names.push_back(kernel.name + "_finish");
+  return names;
+}
+
+std::vector<CompileResult> build(std::span<const KernelSource* const> kernels, const Compiler& compiler, const Target& target) {
+  std::vector<CompileResult> results(kernels.size());
+  if (kernels.empty()) return results;
+  const size_t threads = static_cast<size_t>(std::clamp(target.threads, 2, kMostThreads));
+  const std::vector<Unit> units = share_out(kernels, threads, compiler.makes_libraries());
+
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto work = [&] {
+    try {
+      for (size_t u; (u = next.fetch_add(1)) < units.size();) build_unit(units[u], kernels, compiler, target, results);
+    } catch (...) {
+      std::lock_guard lock(mutex);
+      failure = std::current_exception();
+    }
+  };
+  std::vector<std::thread> helpers;
+  try {
+    while (helpers.size() + 1 < std::min(threads, units.size())) helpers.emplace_back(work);
+  } catch (const std::system_error&) {
+    // No more threads to be had: those that started share the units.
+  }
+  work();
+  for (std::thread& helper : helpers) helper.join();
+  if (failure) std::rethrow_exception(failure);
+  return results;
+}
+
+}  // namespace sinter::runtime::cpu

@@ -1,0 +1,45 @@
+// C text in, object out: the Clang plugin inside the process, or a compiler that is started.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/target.h"
+
+namespace sinter::runtime::cpu {
+
+/// What one translation unit became.
+struct CompileResult {
+  bool ok = false;
+  std::string object;  ///< ELF bytes
+  std::string log;     ///< the compiler's words, also when it succeeded
+};
+
+/// A compiler with its flags. Safe to use from several threads.
+class Compiler {
+ public:
+  virtual ~Compiler() = default;
+  /// Name, version and flags: all that changes the object of a text for this target. Costs no start of the compiler.
+  virtual std::string id(const Target& target) const = 0;
+  virtual Dialect dialect() const = 0;
+  /// True if objects are shared libraries, for dlopen: instrumented code needs the dynamic linker.
+  virtual bool makes_libraries() const { return false; }
+  /// Translates `text`. A source that is wrong is a result; throws BackendError when the compiler cannot be run at all.
+  virtual CompileResult compile(const std::string& text, const Target& target) const = 0;
+};
+
+/// The compiler that the environment asks for: SINTER_CC, or else the Clang plugin where it was built and opens, or else
+/// cc. Throws UsageError if SINTER_CC names no program, BackendError if there is no compiler at all.
+std::shared_ptr<const Compiler> current_compiler();
+
+/// Says that a compiler cannot run here after all; the answer says whether current_compiler() now gives another one.
+bool give_up(const Compiler& compiler);
+
+}  // namespace sinter::runtime::cpu
+
+namespace sinter::runtime {
+
+/// The dialect of the compiler that the environment asks for.
+Dialect compiler_dialect();
+
+}  // namespace sinter::runtime

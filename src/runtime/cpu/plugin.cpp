@@ -1,0 +1,155 @@
+// dlopen of libsinter_clang, its C interface, and the arguments that kernels are compiled with.
+#include "runtime/cpu/plugin.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "runtime/clang_plugin/sinter_clang.h"
+#include "runtime/log.h"
+#include "sinter/error.h"
+
+namespace sinter::runtime::cpu {
+namespace {
+
+constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
+
+// Kernels come with vector types and written-out unrolling, so that this short list reaches the speed of -O2 in a third
+// of its time. No pass changes what floats round to.
+constexpr const char* kPasses =
+    "always-inline,cgscc(inline),"
+    "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
+    "loop-mssa(loop-rotate,licm),simplifycfg,instcombine<no-verify-fixpoint>,"
+    "loop(indvars,loop-deletion,loop-unroll-full),sroa<modify-cfg>,early-cse<memssa>,"
+    "instcombine<no-verify-fixpoint>,simplifycfg)";
+constexpr int kCodegenLevel = 1;
+
+// Floating point as SEMANTICS F1 and F4 say; integers wrap and memory may be read as another type, because arenas are
+// shared by values of different types.
+std::vector<std::string> arguments(const Target& target) {
+  return {"-triple", kTriple, "-target-cpu", target.isa, "-emit-obj", "-x", "c", "-std=gnu11", "-O1", "-w",
+          "-ffreestanding", "-fno-builtin", "-nostdsysteminc", "-nobuiltininc", "-ffp-contract=off", "-fwrapv",
+          "-relaxed-aliasing", "-mrelocation-model", "pic", "-pic-level", "2", "-mcmodel=small",
+          "-fvisibility=hidden", "-mframe-pointer=none",
+          // x86-64-v4 alone makes LLVM split 64-byte vectors in two
+          fmt::format("-mprefer-vector-width={}", target.vector_bytes * 8)};
+}
+
+/// The entry points; filled once, when the library was opened.
+struct Library {
+  SinterClangCompile compile = nullptr;
+  SinterClangDisassemble disassemble = nullptr;
+  SinterClangFree free = nullptr;
+};
+
+#if defined(SINTER_LLVM_VERSION)
+constexpr const char* kVersion = SINTER_LLVM_VERSION;
+
+/// Next to the program or library that this code is part of, in its ../lib, where the build put it, where it installs.
+std::vector<std::string> candidates() {
+  std::vector<std::string> folders;
+  Dl_info self;
+  if (dladdr(reinterpret_cast<const void*>(&plugin_compiler), &self) && self.dli_fname) folders.push_back(self.dli_fname);
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  if (length > 0 && length < static_cast<ssize_t>(sizeof path)) folders.emplace_back(path, static_cast<size_t>(length));
+  std::vector<std::string> files;
+  for (std::string& folder : folders) {
+    folder.resize(folder.rfind('/') == std::string::npos ? 0 : folder.rfind('/') + 1);
+    files.push_back(folder + "libsinter_clang.so");
+    files.push_back(folder + "../lib/libsinter_clang.so");
+  }
+  files.push_back(SINTER_PLUGIN_BUILD_DIR "/libsinter_clang.so");
+  files.push_back(SINTER_PLUGIN_INSTALL_DIR "/libsinter_clang.so");
+  std::erase_if(files, [](const std::string& file) { return access(file.c_str(), R_OK) != 0; });
+  return files;
+}
+#else
+constexpr const char* kVersion = "";
+std::vector<std::string> candidates() { return {}; }
+#endif
+
+bool read_entries(void* handle, Library& out) {
+  const auto abi = reinterpret_cast<SinterClangAbi>(dlsym(handle, "sinter_clang_abi"));
+  out.compile = reinterpret_cast<SinterClangCompile>(dlsym(handle, "sinter_clang_compile"));
+  out.disassemble = reinterpret_cast<SinterClangDisassemble>(dlsym(handle, "sinter_clang_disassemble"));
+  out.free = reinterpret_cast<SinterClangFree>(dlsym(handle, "sinter_clang_free"));
+  return abi && abi() == SINTER_CLANG_ABI && out.compile && out.disassemble && out.free;
+}
+
+std::atomic<bool> unusable{false};
+
+/// The opened plugin, or null with `unusable` set. Never closed: LLVM does not survive that.
+const Library* open_library() {
+  static std::mutex& mutex = *new std::mutex;
+  static const Library* opened = nullptr;
+  std::lock_guard lock(mutex);
+  if (opened || unusable) return opened;
+  std::string reasons;
+  for (const std::string& file : candidates()) {
+    void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    Library library;
+    if (handle && read_entries(handle, library)) return opened = new Library(library);
+    reasons += fmt::format("\n  {}: {}", file, handle ? "of another version" : dlerror());
+    if (handle) dlclose(handle);
+  }
+  unusable = true;
+  log(0, fmt::format("sinter: the Clang plugin cannot be used, kernels are compiled by cc, which is slower:{}", reasons));
+  return nullptr;
+}
+
+class PluginCompiler final : public Compiler {
+ public:
+  std::string id(const Target& target) const override {
+    std::string text = fmt::format("clang {} in process, passes {}, level {}", kVersion, kPasses, kCodegenLevel);
+    for (const std::string& argument : arguments(target)) text += " " + argument;
+    return text;
+  }
+
+  Dialect dialect() const override { return Dialect::Clang; }
+
+  CompileResult compile(const std::string& text, const Target& target) const override {
+    const Library* library = open_library();
+    if (!library) throw BackendError("the Clang plugin cannot be opened");
+    const std::vector<std::string> words = arguments(target);
+    std::vector<const char*> args;
+    for (const std::string& word : words) args.push_back(word.c_str());
+    const SinterClangRequest request{text.c_str(), text.size(), args.data(), args.size(), kPasses, kCodegenLevel};
+    char *object = nullptr, *messages = nullptr;
+    size_t size = 0;
+    const int code = library->compile(&request, &object, &size, &messages);
+    CompileResult result{code == SINTER_CLANG_OK, {}, messages ? messages : "out of memory"};
+    if (object) result.object.assign(object, size);
+    library->free(object);
+    library->free(messages);
+    if (code == SINTER_CLANG_BROKEN) throw InternalError("the Clang plugin refused its arguments: " + result.log);
+    return result;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const Compiler> plugin_compiler() {
+  static const bool found = !candidates().empty();
+  static const auto& compiler = *new std::shared_ptr<const Compiler>(std::make_shared<PluginCompiler>());
+  return found && !unusable ? compiler : nullptr;
+}
+
+bool give_up_plugin(const Compiler& compiler) {
+  return dynamic_cast<const PluginCompiler*>(&compiler) && !open_library();
+}
+
+std::string disassemble(const void* code, size_t size, const Target& target) {
+  const Library* library = plugin_compiler() ? open_library() : nullptr;
+  char* text = nullptr;
+  if (!library || library->disassemble(kTriple, target.isa.c_str(), code, size, 0, &text) != SINTER_CLANG_OK) return "";
+  std::string result = text;
+  library->free(text);
+  return result;
+}
+
+}  // namespace sinter::runtime::cpu

@@ -1,0 +1,76 @@
+// Threads that share the index range of one kernel: fork and join in a fraction of a microsecond while they are awake.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace sinter::runtime::cpu {
+
+/// The calling thread and `threads - 1` workers, which start at the first range worth sharing, spin for a moment after
+/// each and then sleep. Any thread may call; while one range runs, the ranges of other callers, and of `fn` itself, run
+/// on their caller's thread alone.
+class Pool {
+ public:
+  /// Works on [begin, end) and returns error bits; does not throw.
+  using Function = int (*)(void* context, int64_t begin, int64_t end);
+
+  explicit Pool(int threads);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  /// Calls fn on contiguous pieces that cover [begin, end) exactly once, each of at least `grain` elements (but for a
+  /// range that is shorter). Returns when all are done: the results, or-ed. Nothing follows from how it was cut.
+  int run(int64_t begin, int64_t end, int64_t grain, Function fn, void* context);
+
+  /// The same for anything that is called as int(int64_t begin, int64_t end).
+  template <class F>
+  int parallel_for(int64_t begin, int64_t end, int64_t grain, F&& f) {
+    using Callable = std::remove_reference_t<F>;
+    return run(begin, end, grain,
+               [](void* c, int64_t b, int64_t e) -> int { return (*static_cast<Callable*>(c))(b, e); },
+               const_cast<void*>(static_cast<const void*>(&f)));
+  }
+
+  int threads() const { return threads_.load(std::memory_order_relaxed); }
+  /// Waits for the range at work, then changes the number of threads.
+  void resize(int threads);
+
+ private:
+  // What one participant still has to do, as chunk numbers; the others steal from it when their own are gone.
+  struct alignas(64) Share {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+  struct Job {
+    Function fn = nullptr;
+    void* context = nullptr;
+    int64_t begin = 0, size = 0, chunks = 0;
+  };
+
+  void start();
+  void stop();
+  void worker(int index);
+  bool sleep_until_work(uint32_t& seen);
+  void work(int index);
+
+  std::atomic<int> threads_;
+  std::vector<std::thread> workers_;
+  std::unique_ptr<Share[]> shares_;
+  Job job_;
+  std::atomic<int> errors_{0};
+  std::atomic<bool> busy_{false};
+  alignas(64) std::atomic<uint32_t> epoch_{0};  ///< counts jobs: what workers spin and sleep on
+  std::atomic<uint32_t> sleepers_{0};
+  std::atomic<bool> stopping_{false};
+  alignas(64) std::atomic<uint32_t> gate_{0};  ///< kOpen, plus the number of workers inside the job
+};
+
+/// The process's pool, with as many threads as the environment asks for. Never destroyed; a forked child gets its own.
+Pool& pool();
+
+}  // namespace sinter::runtime::cpu

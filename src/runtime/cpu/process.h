@@ -1,0 +1,34 @@
+// Starting another program, and a folder for the files that it reads and writes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sinter::runtime::cpu {
+
+/// A new folder of ours alone, removed with its files at the end. Throws BackendError if there is no place for one.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+/// Runs words[0] (a path) with its words, its output and errors going to the file `output`. Returns its exit status, or
+/// 128 and more for a signal. Throws BackendError if it cannot be started.
+int run_program(const std::vector<std::string>& words, const std::string& output);
+
+/// The path of a program: `name` itself if it has a slash, otherwise from PATH; none if it is no executable file.
+std::optional<std::string> find_program(const std::string& name);
+
+/// Whole files. read_file gives nothing if it cannot be read; write_file says whether all was written.
+std::optional<std::string> read_file(const std::string& path);
+bool write_file(const std::string& path, const std::string& bytes);
+
+}  // namespace sinter::runtime::cpu

@@ -1,0 +1,231 @@
+// Files of the kernel cache, by descriptors of their folder: nobody can swap it underneath.
+#include "runtime/disk_cache.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <vector>
+
+#include "runtime/env.h"
+#include "runtime/log.h"
+
+namespace sinter::runtime {
+namespace {
+
+constexpr char kMagic[8] = {'s', 'i', 'n', 't', 'e', 'r', '1', '\n'};
+constexpr time_t kFresh = 24 * 3600;  ///< an entry's time is renewed once a day, so that a hit rarely writes
+
+struct EntryHead {
+  char magic[8];
+  uint64_t size;
+  Hash128 checksum;
+};
+
+std::string stem_of(const std::string& name, const Hash128& key) { return fmt::format("{}-{}", name.substr(0, 100), to_hex(key)); }
+
+Hash128 checksum_of(const std::string& stem, std::string_view object) { return HashBuilder().add(stem).add(object).hash(); }
+
+std::string default_folder() {
+  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && xdg[0] == '/') return std::string(xdg) + "/sinter";
+  if (const char* home = std::getenv("HOME"); home && *home) return std::string(home) + "/.cache/sinter";
+  return "";
+}
+
+/// mkdir -p, everything new for the user alone. Errors show when the folder is opened.
+void make_folders(const std::string& path) {
+  for (size_t at = 1; at <= path.size(); ++at)
+    if (at == path.size() || path[at] == '/') mkdir(path.substr(0, at).c_str(), 0700);
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+std::optional<std::string> read_all(int fd) {
+  struct stat info;
+  if (fstat(fd, &info) || !S_ISREG(info.st_mode)) return std::nullopt;
+  std::string bytes(static_cast<size_t>(info.st_size), '\0');
+  size_t got = 0;
+  while (got < bytes.size()) {
+    const ssize_t count = ::read(fd, bytes.data() + got, bytes.size() - got);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return std::nullopt;
+    got += static_cast<size_t>(count);
+  }
+  return bytes;
+}
+
+/// A descriptor of folder/kernels, or -1 with the reason.
+int open_folder(const std::string& folder, std::string& why) {
+  const auto failed = [&] { return why = std::strerror(errno), -1; };
+  if (folder.empty()) return why = "neither SINTER_CACHE, XDG_CACHE_HOME nor HOME is set", -1;
+  make_folders(folder);
+  const int base = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (base < 0) return failed();
+  if (mkdirat(base, "kernels", 0700) && errno != EEXIST) {
+    failed();
+    close(base);
+    return -1;
+  }
+  const int fd = openat(base, "kernels", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) failed();
+  struct stat outer, inner;
+  const bool known = fd >= 0 && fstat(base, &outer) == 0 && fstat(fd, &inner) == 0;
+  close(base);
+  if (known && (outer.st_uid != geteuid() || inner.st_uid != geteuid()))
+    why = "it belongs to another user";
+  else if (known && ((inner.st_mode & 0777) == 0700 || fchmod(fd, 0700) == 0))
+    return fd;
+  else if (known)
+    failed();
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
+}  // namespace
+
+std::shared_ptr<DiskCache> DiskCache::current() {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& cache = *new std::shared_ptr<DiskCache>;
+  static std::string& of = *new std::string;
+  const std::string folder = env().cache.empty() ? default_folder() : env().cache;
+  std::lock_guard lock(mutex);
+  if (!cache || of != folder) cache = std::make_shared<DiskCache>(folder), of = folder;
+  return cache;
+}
+
+DiskCache::DiskCache(std::string folder, uint64_t bound) : path_(folder + "/kernels"), bound_(bound) {
+  std::string why;
+  folder_fd_ = open_folder(folder, why);
+  if (folder_fd_ < 0)
+    log(0, fmt::format("sinter: no kernels are cached: folder \"{}\": {} (set SINTER_CACHE to another one)", folder, why));
+}
+
+DiskCache::~DiskCache() {
+  if (folder_fd_ >= 0) close(folder_fd_);
+}
+
+std::optional<std::string> DiskCache::load(const std::string& name, const Hash128& key) const {
+  if (!usable()) return std::nullopt;
+  const std::string stem = stem_of(name, key);
+  const int fd = openat(folder_fd_, (stem + ".o").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return std::nullopt;
+  auto bytes = read_all(fd);
+  struct stat info;
+  const bool old = fstat(fd, &info) == 0 && info.st_mtime < std::time(nullptr) - kFresh;
+  close(fd);
+  EntryHead head;
+  if (!bytes || bytes->size() < sizeof head) return std::nullopt;
+  std::memcpy(&head, bytes->data(), sizeof head);
+  bytes->erase(0, sizeof head);
+  if (std::memcmp(head.magic, kMagic, sizeof kMagic) || head.size != bytes->size() || head.checksum != checksum_of(stem, *bytes))
+    return std::nullopt;
+  if (old) utimensat(folder_fd_, (stem + ".o").c_str(), nullptr, 0);
+  return bytes;
+}
+
+bool DiskCache::write_entry(const std::string& file, std::string_view head, std::string_view body) const {
+  static std::atomic<uint64_t> number{0};
+  const std::string aside = fmt::format(".new-{}-{}", getpid(), number.fetch_add(1));
+  const int fd = openat(folder_fd_, aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return false;
+  bool good = write_all(fd, head) && write_all(fd, body);
+  good = close(fd) == 0 && good;
+  good = good && renameat(folder_fd_, aside.c_str(), folder_fd_, file.c_str()) == 0;
+  if (!good) {
+    const int error = errno;
+    unlinkat(folder_fd_, aside.c_str(), 0);
+    errno = error;
+  }
+  return good;
+}
+
+void DiskCache::store(const std::string& name, const Hash128& key, std::string_view object, std::string_view source) {
+  if (!usable() || !writable_) return;
+  const std::string stem = stem_of(name, key);
+  EntryHead head{{}, object.size(), checksum_of(stem, object)};
+  std::memcpy(head.magic, kMagic, sizeof kMagic);
+  const std::string_view head_bytes(reinterpret_cast<const char*>(&head), sizeof head);
+  if (!write_entry(stem + ".c", source, "") || !write_entry(stem + ".o", head_bytes, object)) {
+    if (writable_.exchange(false))
+      log(0, fmt::format("sinter: no more kernels are cached: folder \"{}\": {}", path_, std::strerror(errno)));
+    return;
+  }
+  std::lock_guard lock(trim_mutex_);
+  stored_ += sizeof head + object.size() + source.size();
+  if (trimmed_ && stored_ < bound_ / 16) return;
+  trim();
+  trimmed_ = true;
+  stored_ = 0;
+}
+
+std::string DiskCache::keep_source(const std::string& name, const Hash128& key, std::string_view source) const {
+  const std::string file = stem_of(name, key) + ".c";
+  if (usable() && write_entry(file, source, "")) return path_ + "/" + file;
+  const char* base = std::getenv("TMPDIR");
+  std::string path = fmt::format("{}/sinter-XXXXXX.c", base && *base ? base : "/tmp");
+  const int fd = mkostemps(path.data(), 2, O_CLOEXEC);
+  if (fd < 0) return "(no folder to keep it in)";
+  const bool good = write_all(fd, source);
+  close(fd);
+  return good ? path : "(no space to keep it)";
+}
+
+/// Takes the entries that were unused for longest until three quarters of the bound are left.
+void DiskCache::trim() {
+  struct Entry {
+    time_t used = 0;
+    uint64_t bytes = 0;
+    std::vector<std::string> files;
+  };
+  std::map<std::string, Entry> entries;
+  const int copy = openat(folder_fd_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* folder = copy < 0 ? nullptr : fdopendir(copy);
+  if (!folder) {
+    if (copy >= 0) close(copy);
+    return;
+  }
+  uint64_t total = 0;
+  const time_t now = std::time(nullptr);
+  while (const dirent* item = readdir(folder)) {
+    struct stat info;
+    const std::string file = item->d_name;
+    if (fstatat(folder_fd_, item->d_name, &info, AT_SYMLINK_NOFOLLOW) || !S_ISREG(info.st_mode)) continue;
+    if (file[0] == '.') {  // left behind by a process that died
+      if (info.st_mtime < now - kFresh) unlinkat(folder_fd_, item->d_name, 0);
+      continue;
+    }
+    Entry& entry = entries[file.substr(0, file.rfind('.'))];
+    entry.used = std::max(entry.used, info.st_mtime);
+    entry.bytes += static_cast<uint64_t>(info.st_size);
+    entry.files.push_back(file);
+    total += static_cast<uint64_t>(info.st_size);
+  }
+  closedir(folder);
+  if (total <= bound_) return;
+  std::vector<const Entry*> oldest;
+  for (const auto& [stem, entry] : entries) oldest.push_back(&entry);
+  std::sort(oldest.begin(), oldest.end(), [](const Entry* a, const Entry* b) { return a->used < b->used; });
+  for (const Entry* entry : oldest) {
+    if (total <= bound_ / 4 * 3) break;
+    for (const std::string& file : entry->files) unlinkat(folder_fd_, file.c_str(), 0);
+    total -= entry->bytes;
+  }
+}
+
+}  // namespace sinter::runtime

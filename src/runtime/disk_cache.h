@@ -1,0 +1,58 @@
+// Compiled kernels on disk: an entry per kernel with its source beside it. Everything that is wrong with the folder or an
+// entry is a miss, never an error.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runtime/hash.h"
+
+namespace sinter::runtime {
+
+/// The folder KERNELS = `folder`/kernels with files NAME-KEY.o and NAME-KEY.c. Safe for several threads and processes:
+/// entries are written aside and renamed. Accepts only folders that belong to the user alone (0700).
+class DiskCache {
+ public:
+  static constexpr uint64_t kBytes = 256 << 20;
+
+  /// The folder that the environment names. Made anew when that changes.
+  static std::shared_ptr<DiskCache> current();
+
+  /// Creates `folder` where it is missing; a folder that cannot be used is logged once, and nothing is cached then.
+  /// `bound`: bytes on disk above which the entries unused for longest go.
+  explicit DiskCache(std::string folder, uint64_t bound = kBytes);
+  ~DiskCache();
+  DiskCache(const DiskCache&) = delete;
+  DiskCache& operator=(const DiskCache&) = delete;
+
+  /// The object stored under this key; nothing if there is none or it is damaged.
+  std::optional<std::string> load(const std::string& name, const Hash128& key) const;
+
+  void store(const std::string& name, const Hash128& key, std::string_view object, std::string_view source);
+
+  /// Writes a source alone, for a message that names it; into the temporary folder if this one cannot be used. Returns
+  /// the path, or a remark that there is none.
+  std::string keep_source(const std::string& name, const Hash128& key, std::string_view source) const;
+
+  bool usable() const { return folder_fd_ >= 0; }
+  const std::string& path() const { return path_; }
+
+ private:
+  bool write_entry(const std::string& file, std::string_view head, std::string_view body) const;
+  void trim();
+
+  std::string path_;
+  uint64_t bound_;
+  int folder_fd_ = -1;
+  std::atomic<bool> writable_{true};
+  std::mutex trim_mutex_;
+  uint64_t stored_ = 0;  ///< since the last trim; guarded by trim_mutex_
+  bool trimmed_ = false;
+};
+
+}  // namespace sinter::runtime

@@ -1,0 +1,152 @@
+// Environment variables -> Env. One table holds names, texts and parsers.
+#include "runtime/env.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "sinter/error.h"
+
+extern char** environ;
+
+namespace sinter::runtime {
+namespace {
+
+// A parser stores the value and returns true, or returns false for a bad value.
+using Parser = bool (*)(Env&, std::string_view);
+
+template <class T>
+bool parse_number(std::string_view text, T min, T max, T& out) {
+  T value{};
+  auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size() || value < min || value > max) return false;
+  out = value;
+  return true;
+}
+
+bool parse_flag(std::string_view text, bool& out) {
+  out = text == "1";
+  return text == "0" || text == "1";
+}
+
+bool parse_device(std::string_view text, Device& out) {
+  int index = 0;
+  if (text == "cpu") return out = Device::cpu(), true;
+  if (text.substr(0, 4) != "cuda") return false;
+  if (text.size() > 4 && (text[4] != ':' || !parse_number(text.substr(5), 0, 255, index))) return false;
+  return out = Device(Device::Kind::Cuda, index), true;
+}
+
+bool parse_memory(Env& env, std::string_view text) {
+  if (text.empty()) return false;
+  const size_t at = std::string_view("KMGT").find(text.back());
+  const bool percent = text.back() == '%';
+  if (percent || at != std::string_view::npos) text.remove_suffix(1);
+  if (percent) return parse_number(text, 0.001, 100.0, env.memory_percent);
+  const int shift = at == std::string_view::npos ? 0 : 10 * (static_cast<int>(at) + 1);
+  uint64_t value = 0;
+  if (!parse_number<uint64_t>(text, 1, UINT64_MAX >> shift, value)) return false;
+  env.memory_bytes = value << shift;
+  return true;
+}
+
+bool parse_path(std::string_view text, std::string& out) {
+  out = text;
+  return !text.empty();
+}
+
+struct Variable {
+  EnvVar text;
+  Parser parse;
+};
+
+constexpr std::array<Variable, 10> kVariables = {{
+    {{"DEBUG", "0 to 7", "0",
+      "what is printed to stderr: 1 a line per plan, 2 a line per kernel with its speed, 3 partition and scheduling "
+      "decisions, 4 generated source, 5 IR after each pass, 6 each rewrite rule, 7 disassembly"},
+     [](Env& e, std::string_view v) { return parse_number(v, 0, 7, e.debug); }},
+    {{"SINTER_CACHE", "a folder", "$XDG_CACHE_HOME/sinter or ~/.cache/sinter",
+      "where compiled kernels are kept; a folder that cannot be written is not used"},
+     [](Env& e, std::string_view v) { return parse_path(v, e.cache); }},
+    {{"SINTER_DEVICE", "cpu, cuda or cuda:N", "cpu", "the device of tensors that name none"},
+     [](Env& e, std::string_view v) { return parse_device(v, e.device); }},
+    {{"SINTER_THREADS", "1 to 1024", "the CPUs this process may use", "threads that run a kernel"},
+     [](Env& e, std::string_view v) { return parse_number(v, 1, 1024, e.threads); }},
+    {{"SINTER_BEAM", "0 to 100", "0", "width of the search for kernel schedules; 0: the heuristic alone"},
+     [](Env& e, std::string_view v) { return parse_number(v, 0, 100, e.beam); }},
+    {{"SINTER_NOOPT", "0 or 1", "0", "1: kernels keep their plain loops, no scheduling of axes"},
+     [](Env& e, std::string_view v) { return parse_flag(v, e.noopt); }},
+    {{"SINTER_CHECK", "0 or 1", "0", "1: the interpreter checks the program after each pass (slow)"},
+     [](Env& e, std::string_view v) { return parse_flag(v, e.check); }},
+    {{"SINTER_CC", "a compiler (clang or gcc 12 or later), then flags", "the Clang plugin, or cc where it is missing",
+      "compile kernels by starting this C compiler; -fsanitize= instruments them"},
+     [](Env& e, std::string_view v) { return parse_path(v, e.cc); }},
+    {{"SINTER_MEMORY_LIMIT", "bytes, with K, M, G or T after them, or a percentage such as 50%", "90%",
+      "memory for tensors on the CPU; percent of the container's or the machine's memory"},
+     [](Env& e, std::string_view v) { return parse_memory(e, v); }},
+    {{"SINTER_DATA", "a folder", "the readers' own search", "where the data readers look for their files"},
+     [](Env& e, std::string_view v) { return parse_path(v, e.data); }},
+}};
+
+constexpr auto kTable = [] {
+  std::array<EnvVar, kVariables.size()> table{};
+  for (size_t i = 0; i < table.size(); ++i) table[i] = kVariables[i].text;
+  return table;
+}();
+
+std::string known_names() {
+  std::string names;
+  for (const EnvVar& v : kTable) names += fmt::format("{}{}", names.empty() ? "" : ", ", v.name);
+  return names;
+}
+
+Env read_environment() {
+  Env result;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string_view line = *entry;
+    const size_t equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view name = line.substr(0, equals), value = line.substr(equals + 1);
+    const Variable* known = nullptr;
+    for (const Variable& v : kVariables)
+      if (v.text.name == name) known = &v;
+    if (!known && name.substr(0, 7) == "SINTER_")
+      throw UsageError(fmt::format("environment: {}={} is not known; unset it, or use one of {}", name, value, known_names()));
+    if (known && !known->parse(result, value))
+      throw UsageError(fmt::format("environment: {}=\"{}\" is not allowed; give {}, or unset it for the default ({})", name,
+                                   value, known->text.allowed, known->text.default_text));
+  }
+  return result;
+}
+
+// Old values are kept for those who still hold a reference; both are never destroyed (SEMANTICS V7).
+std::atomic<const Env*> current{nullptr};
+std::mutex mutex;
+std::vector<const Env*>& history() {
+  static auto* all = new std::vector<const Env*>;
+  return *all;
+}
+
+}  // namespace
+
+std::span<const EnvVar> env_table() { return kTable; }
+
+const Env& reload_env() {
+  std::lock_guard lock(mutex);
+  current.store(nullptr);
+  history().push_back(new Env(read_environment()));
+  current.store(history().back());
+  return *history().back();
+}
+
+const Env& env() {
+  const Env* known = current.load();
+  return known ? *known : reload_env();
+}
+
+}  // namespace sinter::runtime

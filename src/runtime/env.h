@@ -1,0 +1,43 @@
+// Every environment variable that Sinter reads, read in this one place.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sinter/device.h"
+
+namespace sinter::runtime {
+
+/// The environment as values. A field that was not set holds its default.
+struct Env {
+  int debug = 0;              ///< DEBUG
+  std::string cache;          ///< SINTER_CACHE; empty: the user's cache folder
+  Device device;              ///< SINTER_DEVICE
+  int threads = 0;            ///< SINTER_THREADS; 0: as many as the process may use
+  int beam = 0;               ///< SINTER_BEAM
+  bool noopt = false;         ///< SINTER_NOOPT
+  bool check = false;         ///< SINTER_CHECK
+  std::string cc;             ///< SINTER_CC; empty: the Clang plugin, or cc where there is none
+  uint64_t memory_bytes = 0;  ///< SINTER_MEMORY_LIMIT as bytes; 0: memory_percent decides
+  double memory_percent = 90; ///< SINTER_MEMORY_LIMIT as a share of the container's or machine's memory
+  std::string data;           ///< SINTER_DATA; empty: the data library's own search
+};
+
+/// One line of the table in the docs.
+struct EnvVar {
+  std::string_view name, allowed, default_text, meaning;
+};
+
+/// All variables, in the order of the docs. Any other name that begins with SINTER_ is an error.
+std::span<const EnvVar> env_table();
+
+/// The environment as it was at the first call, or at the last reload_env(). Throws UsageError that names variable,
+/// value and what is allowed; it is read anew at the next call then. Safe from several threads.
+const Env& env();
+
+/// Reads the environment again, for tests. Values that others took before stay as they are.
+const Env& reload_env();
+
+}  // namespace sinter::runtime

@@ -1,0 +1,142 @@
+// Kernel sources -> programs, by the nearest way.
+#include "runtime/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "runtime/counters.h"
+#include "runtime/cpu/build.h"
+#include "runtime/cpu/compile_external.h"
+#include "runtime/cpu/compiler.h"
+#include "runtime/cpu/elf.h"
+#include "runtime/cpu/plugin.h"
+#include "runtime/disk_cache.h"
+#include "runtime/log.h"
+#include "runtime/program_cache.h"
+#include "sinter/error.h"
+
+namespace sinter::runtime {
+namespace {
+
+using ProgramPtr = std::shared_ptr<const Program>;
+
+Hash128 key_of(const KernelSource& kernel, const std::string& compiler, const Target& target) {
+  HashBuilder fields;
+  fields.add("sinter kernel 1").add(compiler).add(target.key());
+  return fields.add(kernel.name).add(kernel.has_finish).add(kernel.text).hash();
+}
+
+ProgramPtr load(const KernelSource& kernel, Hash128 key, std::string_view object, bool library) {
+  std::unique_ptr<cpu::Code> code = library ? cpu::load_library(std::string(object)) : cpu::load_object(object, cpu::entries_of(kernel));
+  return std::make_shared<Program>(kernel.name, kernel.has_finish, key, std::move(code));
+}
+
+/// Damaged in a way that the checksum cannot see (another compiler's object, say) is a miss as well.
+ProgramPtr load_cached(const KernelSource& kernel, Hash128 key, const DiskCache& cache, bool library) {
+  const auto object = cache.load(kernel.name, key);
+  if (!object) return nullptr;
+  try {
+    return load(kernel, key, *object, library);
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const BackendError&) {
+    return nullptr;
+  }
+}
+
+[[noreturn]] void throw_compile_error(const KernelSource& kernel, Hash128 key, const DiskCache& cache,
+                                      const std::string& compiler, const std::string& log) {
+  throw CompileError(fmt::format("kernel {} does not compile\n  source: {}\n  compiler: {}\n{}", kernel.name,
+                                 cache.keep_source(kernel.name, key, kernel.text), compiler, log));
+}
+
+void log_kernel(const KernelSource& kernel, const Program& program, const char* from, const Target& target) {
+  if (!logging(4)) return;
+  log(4, fmt::format("// kernel {} ({})\n{}", kernel.name, from, kernel.text));
+  if (!logging(7)) return;
+  for (const std::string& entry : cpu::entries_of(kernel))
+    if (const auto symbol = program.code().find(entry); symbol.size)
+      log(7, fmt::format("; {}\n{}", entry, cpu::disassemble(symbol.address, symbol.size, target)));
+}
+
+}  // namespace
+
+Program::Program(std::string name, bool has_finish, Hash128 key, std::unique_ptr<cpu::Code> code)
+    : name_(std::move(name)), key_(key), code_(std::move(code)) {
+  const auto entry = [&](const std::string& symbol) {
+    const void* address = code_->find(symbol).address;
+    if (!address) throw BackendError(fmt::format("kernel {}: its code has no function {}", name_, symbol));
+    return reinterpret_cast<Entry>(reinterpret_cast<uintptr_t>(address));
+  };
+  entry_ = entry(name_);
+  if (has_finish) finish_ = entry(name_ + "_finish");
+}
+
+std::vector<ProgramPtr> compile(std::span<const KernelSource> kernels, const Target& target) {
+  const auto compiler = cpu::current_compiler();
+  const std::string id = compiler->id(target);
+  const bool library = compiler->makes_libraries();
+  const auto disk = DiskCache::current();
+
+  std::vector<ProgramPtr> programs(kernels.size());
+  std::vector<Hash128> keys;
+  std::vector<const char*> origin(kernels.size(), "compiled");
+  std::unordered_map<Hash128, size_t> first;  // of equal kernels, all but the first wait for it
+  std::vector<size_t> missing;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    keys.push_back(key_of(kernels[i], id, target));
+    if ((programs[i] = find_program(keys[i]))) {
+      origin[i] = "in memory";
+      count(counters().memory_hits);
+    } else if (!first.emplace(keys[i], i).second) {
+      continue;
+    } else if (ProgramPtr cached = load_cached(kernels[i], keys[i], *disk, library)) {
+      origin[i] = "from the cache folder";
+      count(counters().disk_hits);
+      programs[i] = keep_program(std::move(cached));
+    } else {
+      missing.push_back(i);
+    }
+  }
+
+  // A plugin that turns out not to open changes compiler and keys, so that all begins anew.
+  if (!missing.empty() && cpu::give_up(*compiler)) {
+    if (compiler_dialect() != compiler->dialect())
+      throw BackendError("the Clang plugin cannot be opened, and the compiler that is left speaks another dialect than these "
+                         "kernels were written in; try again, or set SINTER_CC to a clang");
+    return compile(kernels, target);
+  }
+
+  std::vector<const KernelSource*> sources;
+  for (size_t i : missing) sources.push_back(&kernels[i]);
+  const std::vector<cpu::CompileResult> results = cpu::build(sources, *compiler, target);
+  const KernelSource* failed = nullptr;
+  std::string failure;
+  for (size_t m = 0; m < missing.size(); ++m) {
+    const size_t i = missing[m];
+    std::string why = results[m].log;
+    if (results[m].ok) try {
+        ProgramPtr made = load(kernels[i], keys[i], results[m].object, library);
+        disk->store(kernels[i].name, keys[i], results[m].object, kernels[i].text);
+        programs[i] = keep_program(std::move(made));
+        continue;
+      } catch (const OutOfMemory&) {
+        throw;
+      } catch (const BackendError& error) {
+        why += error.what();
+      }
+    if (!failed) failed = &kernels[i], failure = why;
+  }
+  if (failed) throw_compile_error(*failed, keys[static_cast<size_t>(failed - kernels.data())], *disk, id, failure);
+
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (!programs[i]) programs[i] = programs[first.at(keys[i])];
+    log_kernel(kernels[i], *programs[i], origin[i], target);
+  }
+  return programs;
+}
+
+}  // namespace sinter::runtime

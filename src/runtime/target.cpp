@@ -1,0 +1,74 @@
+// The host's CPU -> Target.
+#include "runtime/target.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "runtime/cpu/compiler.h"
+#include "runtime/env.h"
+#include "runtime/machine.h"
+
+namespace sinter::runtime {
+namespace {
+
+void set_isa(Target& target, const char* isa) {
+  target.isa = isa;
+  const bool v4 = target.isa == "x86-64-v4", v3 = target.isa == "x86-64-v3";
+  target.vector_bytes = v4 ? 64 : v3 ? 32 : 16;
+  target.vector_registers = v4 ? 32 : 16;
+  target.fma = v3 || v4;
+  target.masks = v4;
+}
+
+int64_t cache_bytes(int name, int64_t otherwise) {
+  const long bytes = sysconf(name);
+  return bytes > 0 ? bytes : otherwise;
+}
+
+// The one place that asks the CPU what it is.
+void read_cpu(Target& target) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  set_isa(target, __builtin_cpu_supports("x86-64-v4")   ? "x86-64-v4"
+                  : __builtin_cpu_supports("x86-64-v3") ? "x86-64-v3"
+                  : __builtin_cpu_supports("x86-64-v2") ? "x86-64-v2"
+                                                        : "x86-64");
+#else
+#error "Sinter's CPU backend knows x86-64 only"
+#endif
+  target.l1 = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, target.l1);
+  target.l2 = cache_bytes(_SC_LEVEL2_CACHE_SIZE, target.l2);
+  target.l3 = std::max(cache_bytes(_SC_LEVEL3_CACHE_SIZE, target.l3), target.l2);
+}
+
+}  // namespace
+
+std::string Target::key() const {
+  return fmt::format("{} vector={}x{} fma={} masks={} cache={}/{}/{} threads={} units={} {}", isa, vector_bytes,
+                     vector_registers, fma, masks, l1, l2, l3, threads, parallel_units,
+                     dialect == Dialect::Clang ? "clang" : "gcc");
+}
+
+Target host_target() {
+  Target target;
+  read_cpu(target);
+  target.threads = env().threads ? env().threads : usable_cpus();
+  target.parallel_units = 4 * target.threads;
+  target.dialect = compiler_dialect();
+  return target;
+}
+
+Target reference_target() {
+  Target target;
+  set_isa(target, "x86-64-v4");
+  target.l1 = 48 << 10;
+  target.l2 = 1 << 20;
+  target.l3 = 32 << 20;
+  target.threads = 2;
+  target.parallel_units = 8;
+  return target;
+}
+
+}  // namespace sinter::runtime

@@ -1,0 +1,38 @@
+// The machine that kernels are written for, as one value: codegen sees nothing else of it (so tests can write kernels
+// for machines that they do not have).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace sinter::runtime {
+
+/// The C dialect of the compiler: the few spellings in which Clang and GCC differ.
+enum class Dialect : uint8_t { Clang, Gcc };
+
+struct Target {
+  std::string isa = "x86-64";  ///< the compilers' -march name: x86-64, x86-64-v2, -v3 (AVX2 and FMA), -v4 (AVX-512)
+  int vector_bytes = 16;       ///< of the widest register
+  int vector_registers = 16;
+  bool fma = false;            ///< a fused multiply-add instruction; without it fma is a call
+  bool masks = false;          ///< masked vector loads and stores
+  int64_t l1 = 32 << 10;       ///< data cache, bytes per core
+  int64_t l2 = 512 << 10;
+  int64_t l3 = 8 << 20;        ///< bytes, shared
+  int threads = 1;
+  int parallel_units = 4;      ///< independent pieces that a launch should have at least: 4 per thread
+  Dialect dialect = Dialect::Clang;
+
+  /// All fields as one line of text: equal keys, equal targets.
+  std::string key() const;
+  friend bool operator==(const Target&, const Target&) = default;
+};
+
+/// This machine, with the threads and the compiler that the environment asks for. Throws UsageError on a bad
+/// environment.
+Target host_target();
+
+/// A fixed machine for tests and golden files: 2 threads, AVX-512, 48K/1M/32M, Clang.
+Target reference_target();
+
+}  // namespace sinter::runtime

@@ -1,0 +1,136 @@
+// The thread pool: coverage, equality with one thread, many callers, nesting, fork.
+#include "catch.h"
+#include "runtime/cpu/pool.h"
+#include "unit/runtime_support.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+using namespace sinter::runtime;
+using namespace runtime_test;
+
+TEST_CASE("each index is visited once, in pieces of at least the grain", "[runtime]") {
+  for (int threads : {1, 2, 3, 8}) {
+    cpu::Pool pool(threads);
+    for (int64_t size : {0, 1, 2, 7, 31, 32, 33, 1000, 4099})
+      for (int64_t grain : {1, 5, 64, 10000}) {
+        std::vector<std::atomic<int>> visits(static_cast<size_t>(size));
+        std::atomic<int> small{0};
+        const int result = pool.parallel_for(-3, size - 3, grain, [&](int64_t b, int64_t e) {
+          if (e - b < std::min(grain, size)) ++small;
+          for (int64_t i = b; i < e; ++i) ++visits[static_cast<size_t>(i + 3)];
+          return 0;
+        });
+        bool once = true;
+        for (auto& v : visits) once = once && v == 1;
+        INFO(threads << " threads, " << size << " elements, grain " << grain);
+        CHECK((once && result == 0 && small == 0));
+      }
+  }
+}
+
+TEST_CASE("results are bitwise those of one thread", "[runtime]") {
+  const int64_t size = 10007;
+  const auto run = [&](int threads) {
+    cpu::Pool pool(threads);
+    std::vector<float> out(static_cast<size_t>(size));
+    for (int round = 0; round < 50; ++round)
+      pool.parallel_for(0, size, 16, [&](int64_t b, int64_t e) {
+        for (int64_t i = b; i < e; ++i) out[static_cast<size_t>(i)] += std::sin(static_cast<float>(i * (round + 1)));
+        return 0;
+      });
+    return out;
+  };
+  const auto one = run(1);
+  CHECK(run(2) == one);
+  CHECK(run(5) == one);
+}
+
+TEST_CASE("error codes of all pieces are collected", "[runtime]") {
+  cpu::Pool pool(3);
+  for (int round = 0; round < 100; ++round) {
+    const int result = pool.parallel_for(0, 1000, 1, [](int64_t b, int64_t e) {
+      int bits = 0;
+      for (int64_t i = b; i < e; ++i) bits |= i == 0 ? 1 : i == 500 ? 4 : i == 999 ? 16 : 0;
+      return bits;
+    });
+    REQUIRE(result == 21);
+  }
+  CHECK(pool.parallel_for(0, 1000, 1, [](int64_t, int64_t) { return 0; }) == 0);
+}
+
+TEST_CASE("several callers and nested ranges are safe", "[runtime]") {
+  cpu::Pool pool(3);
+  std::atomic<int64_t> sum{0};
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 4; ++t)
+    callers.emplace_back([&] {
+      for (int round = 0; round < 200; ++round)
+        pool.parallel_for(0, 64, 1, [&](int64_t b, int64_t e) {
+          pool.parallel_for(b, e, 1, [&](int64_t from, int64_t to) {
+            sum += to - from;
+            return 0;
+          });
+          return 0;
+        });
+    });
+  for (auto& caller : callers) caller.join();
+  CHECK(sum == 4 * 200 * 64);
+}
+
+TEST_CASE("workers that went to sleep wake up, and their number can change", "[runtime]") {
+  cpu::Pool pool(2);
+  const auto covered = [&] {
+    std::atomic<int64_t> sum{0};
+    pool.parallel_for(0, 1000, 1, [&](int64_t b, int64_t e) {
+      for (int64_t i = b; i < e; ++i) sum += i;
+      return 0;
+    });
+    return sum == 999 * 1000 / 2;
+  };
+  CHECK(covered());
+  usleep(5000);  // far longer than they spin
+  CHECK(covered());
+  pool.resize(4);
+  CHECK(pool.threads() == 4);
+  CHECK(covered());
+  pool.resize(1);
+  CHECK(covered());
+}
+
+TEST_CASE("all threads take part when the pieces are long", "[runtime]") {
+  cpu::Pool pool(2);
+  // Both pieces wait for each other: this ends only if two threads are at work.
+  std::atomic<int> present{0};
+  pool.parallel_for(0, 2, 1, [&](int64_t, int64_t) {
+    ++present;
+    while (present < 2) usleep(10);
+    return 0;
+  });
+  CHECK(present == 2);
+}
+
+TEST_CASE("the process pool follows SINTER_THREADS and works in a forked child", "[runtime]") {
+  const Setting threads("SINTER_THREADS", "3");
+  CHECK(cpu::pool().threads() == 3);
+  const auto sum = [] {
+    std::atomic<int64_t> total{0};
+    cpu::pool().parallel_for(0, 100, 1, [&](int64_t b, int64_t e) {
+      total += e - b;
+      return 0;
+    });
+    return total.load();
+  };
+  CHECK(sum() == 100);
+  if (SINTER_TSAN) return;
+  const pid_t child = fork();
+  if (child == 0) _exit(sum() == 100 && sum() == 100 && cpu::pool().threads() == 3 ? 0 : 1);
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(sum() == 100);
+}
