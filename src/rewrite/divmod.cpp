@@ -1,0 +1,189 @@
+// Floor division and modulo of sums: the heart of the index simplifier. All divisors here are positive constants, but for
+// divide_by_atoms.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "rewrite/index_math.h"
+#include "uop/build.h"
+
+namespace sinter::ir {
+namespace {
+
+/// The remainder of the smallest magnitude: the sum of such terms has the narrowest interval.
+int64_t nearest(int64_t f, int64_t d) {
+  int64_t r = floor_mod(f, d);
+  return r > d - r ? r - d : r;
+}
+
+/// sum = d * outside + inside, with the factors of `inside` chosen by `remainder`; the constant stays inside.
+template <class Remainder>
+std::pair<Linear, Linear> take_multiples(const Linear& sum, int64_t d, Remainder remainder) {
+  std::pair<Linear, Linear> parts;
+  parts.second.constant = sum.constant;
+  for (const Term& t : sum.terms) {
+    const int64_t r = remainder(t.factor, d);
+    if (r != 0) parts.second.terms.push_back({t.atom, r});
+    if (t.factor != r) parts.first.terms.push_back({t.atom, (t.factor - r) / d});
+  }
+  return parts;
+}
+
+bool one_period(const Bounds& b, int64_t d, int64_t& quotient) {
+  quotient = floor_div(b.lo, d);
+  return quotient == floor_div(b.hi, d);
+}
+
+UOp divisor_of(UOp atom, Op op, int64_t& d) {
+  return atom->op == op && constant_of(atom->src[1], d) && d > 0 ? atom->src[0] : UOp();
+}
+
+}  // namespace
+
+/// sum / d = quotient + rest / divisor, and sum % d = scale * (rest % divisor) + small. `exact`: nothing is left of rest.
+struct IndexMath::Reduced {
+  Linear quotient, small, rest;
+  int64_t scale = 1, divisor = 1;
+  bool exact = false;
+};
+
+IndexMath::Reduced IndexMath::reduce(Linear sum, int64_t d) {
+  Reduced r;
+  for (r.rest = std::move(sum), r.divisor = d;;) {
+    int64_t m;
+    // Multiples of the divisor leave; if what stays lies in one period, it is the remainder.
+    auto plain = take_multiples(r.rest, r.divisor, [](int64_t f, int64_t k) { return f % k; });
+    auto close = take_multiples(r.rest, r.divisor, nearest);
+    for (auto* parts : {&plain, &close}) {
+      if (!one_period(narrow_.of(parts->second), r.divisor, m)) continue;
+      r.quotient = plus(r.quotient, parts->first);
+      r.quotient.constant += m;
+      parts->second.constant -= m * r.divisor;
+      r.small = plus(r.small, parts->second, r.scale);
+      r.exact = true;
+      return r;
+    }
+    r.quotient = plus(r.quotient, plain.first);
+    r.rest = std::move(plain.second);
+    // rest = g * a + s with 0 <= s < g: the division by g is done.
+    std::vector<int64_t> candidates;
+    for (const Term& t : r.rest.terms)
+      if (int64_t g = std::gcd(t.factor, r.divisor); g > 1) candidates.push_back(g);
+    std::sort(candidates.rbegin(), candidates.rend());
+    bool found = false;
+    for (int64_t g : candidates) {
+      Linear a, s{{}, r.rest.constant};
+      for (const Term& t : r.rest.terms) {
+        if (t.factor % g == 0) a.terms.push_back({t.atom, t.factor / g});
+        else s.terms.push_back(t);
+      }
+      if (!one_period(narrow_.of(s), g, m)) continue;
+      s.constant -= m * g;
+      a.constant = m;
+      r.small = plus(r.small, s, r.scale);
+      r.scale *= g;
+      r.divisor /= g;
+      r.rest = std::move(a);
+      found = true;
+      break;
+    }
+    if (!found) break;
+  }
+  // The constant: such that the numerator is not negative where that is known, by as little as possible.
+  const int64_t constant = std::exchange(r.rest.constant, 0);
+  const Bounds b = wide_.of(r.rest);
+  const bool bounded = b.lo > std::numeric_limits<int64_t>::min() / 2 && std::abs(constant) < std::numeric_limits<int64_t>::max() / 4;
+  const int64_t shift = floor_div(bounded ? b.lo + constant : constant, r.divisor);
+  r.rest.constant = constant - shift * r.divisor;
+  r.quotient.constant += shift;
+  return r;
+}
+
+Linear IndexMath::divide(const Linear& sum, int64_t d) {
+  Reduced r = reduce(sum, d);
+  if (r.exact) return r.quotient;
+  if (Linear joined = normal(r.rest); joined != r.rest) return plus(r.quotient, divide(joined, r.divisor));
+  int64_t k;
+  for (const Term& t : r.rest.terms) {
+    // (x/k + s) / d = (x + k*s) / (k*d)
+    if (t.factor != 1) continue;
+    if (UOp x = divisor_of(t.atom, Op::IDiv, k); x && k < std::numeric_limits<int32_t>::max() && r.divisor < std::numeric_limits<int32_t>::max()) {
+      Linear inner = plus(linear_of(x), plus(r.rest, {{t}, 0}, -1), k);
+      return plus(r.quotient, divide(normal(inner), k * r.divisor));
+    }
+  }
+  if (r.rest.terms.size() == 1 && r.rest.constant == 0 && r.rest.terms[0].factor == 1) {
+    // (x%k) / d = (x/d) % (k/d): digits have one form
+    UOp x = divisor_of(r.rest.terms[0].atom, Op::Mod, k);
+    if (x && k % r.divisor == 0) return plus(r.quotient, modulo(normal(divide(linear_of(x), r.divisor)), k / r.divisor));
+  }
+  UOp quotient = idiv(to_uop(*graph_, r.rest), constant(r.divisor));
+  return plus(r.quotient, {{{quotient, 1}}, 0});
+}
+
+Linear IndexMath::modulo(const Linear& sum, int64_t d) {
+  Reduced r = reduce(sum, d);
+  if (r.exact) return r.small;
+  if (Linear joined = normal(r.rest); joined != r.rest) return plus(r.small, modulo(joined, r.divisor), r.scale);
+  // x%k and x differ by a multiple of k; a term whose values are multiples of the divisor is none.
+  Linear simpler{{}, r.rest.constant};
+  int64_t k;
+  bool changed = false;
+  for (const Term& t : r.rest.terms) {
+    if (UOp x = divisor_of(t.atom, Op::Mod, k); x && static_cast<__int128_t>(k) * t.factor % r.divisor == 0) {
+      simpler = plus(simpler, linear_of(x), t.factor);
+      changed = true;
+    } else if (static_cast<__int128_t>(narrow_.of(t.atom).multiple) * t.factor % r.divisor == 0) {
+      changed = true;
+    } else {
+      simpler = plus(simpler, {{t}, 0});
+    }
+  }
+  if (changed) return plus(r.small, modulo(normal(simpler), r.divisor), r.scale);
+  UOp remainder = ir::mod(to_uop(*graph_, r.rest), constant(r.divisor));
+  return plus(r.small, {{{remainder, r.scale}}, 0});
+}
+
+/// Division by a symbolic size: what is a multiple of it leaves; a range that it bounds is a remainder.
+Linear IndexMath::divide_by_atoms(const Linear& sum, UOp divisor, bool remainder) {
+  const Linear size = linear_of(divisor);
+  auto opaque = [&](const Linear& rest) {
+    UOp x = to_uop(*graph_, rest);
+    return Linear{{{remainder ? ir::mod(x, divisor) : idiv(x, divisor), 1}}, 0};
+  };
+  if (size.terms.size() != 1 || size.constant != 0 || size.terms[0].factor < 1 || narrow_.of(divisor).lo < 1) return opaque(sum);
+  const int64_t k = size.terms[0].factor;
+  UOp v = size.terms[0].atom;
+  if (k > 1) {
+    // x / (k*v) = (x/v) / k, and x % (k*v) = (x/v % k) * v + x%v
+    UOp q = to_uop(*graph_, normal(divide_by_atoms(sum, v, false)));
+    if (!remainder) return linear_of(div(q, constant(k)));
+    return plus(linear_of(mul(mod(q, constant(k)), v)), divide_by_atoms(sum, v, true));
+  }
+  Linear quotient, rest{{}, sum.constant};
+  for (const Term& t : sum.terms) {
+    std::vector<UOp> others;
+    bool multiple = false;
+    for (std::vector<UOp> stack{t.atom}; !stack.empty();) {
+      UOp u = stack.back();
+      stack.pop_back();
+      if (u->op == Op::Mul) stack.insert(stack.end(), u->src.begin(), u->src.end());
+      else if (u == v && !multiple) multiple = true;
+      else others.push_back(u);
+    }
+    if (!multiple) {
+      rest.terms.push_back(t);
+      continue;
+    }
+    Linear factor = linear_of(t.factor);
+    for (UOp u : others) factor = product(factor, linear_of(u));
+    quotient = plus(quotient, factor);
+  }
+  const Bounds low = narrow_.of(rest), high = narrow_.of(plus(rest, size, -1));
+  if (low.lo >= 0 && high.hi < 0) return remainder ? rest : quotient;
+  // v * quotient leaves only where something stays; a quotient of what cannot be reduced keeps the numerator whole.
+  if (remainder) return opaque(rest);
+  return plus(quotient, opaque(rest));
+}
+
+}  // namespace sinter::ir

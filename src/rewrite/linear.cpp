@@ -1,0 +1,143 @@
+// Sums are merged by sorting on node ids: an order that no address and no hash seed can change.
+#include "rewrite/linear.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "uop/build.h"
+
+namespace sinter::ir {
+namespace {
+
+/// Index arithmetic does not overflow; where a discarded branch would, it wraps here as it does in a kernel.
+int64_t wrapping_mul(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
+int64_t wrapping_add(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
+
+void tidy(Linear& sum) {
+  auto& t = sum.terms;
+  auto by_id = [](const Term& a, const Term& b) { return a.atom->id < b.atom->id; };
+  if (!std::is_sorted(t.begin(), t.end(), by_id)) std::sort(t.begin(), t.end(), by_id);
+  size_t out = 0;
+  for (size_t i = 0; i < t.size();) {
+    Term merged = t[i++];
+    while (i < t.size() && t[i].atom == merged.atom) merged.factor = wrapping_add(merged.factor, t[i++].factor);
+    if (merged.factor != 0) t[out++] = merged;
+  }
+  t.resize(out);
+}
+
+UOp scaled(Graph& g, UOp atom, int64_t factor) {
+  if (factor == 1) return atom;
+  return factor == -1 ? -atom : atom * constant(g, DType::Index, factor, atom->device);
+}
+
+/// The factors of a product atom, in the order of their ids.
+std::vector<UOp> factors_of(UOp atom) {
+  std::vector<UOp> factors, stack{atom};
+  while (!stack.empty()) {
+    UOp u = stack.back();
+    stack.pop_back();
+    if (u->op == Op::Mul) stack.insert(stack.end(), u->src.begin(), u->src.end());
+    else factors.push_back(u);
+  }
+  return factors;
+}
+
+UOp product_atom(UOp a, UOp b) {
+  std::vector<UOp> factors = factors_of(a), more = factors_of(b);
+  factors.insert(factors.end(), more.begin(), more.end());
+  std::sort(factors.begin(), factors.end(), [](UOp x, UOp y) { return x->id < y->id; });
+  UOp result = factors[0];
+  for (size_t i = 1; i < factors.size(); ++i) result = result * factors[i];
+  return result;
+}
+
+}  // namespace
+
+int64_t Linear::factor(UOp atom) const {
+  for (const Term& t : terms)
+    if (t.atom == atom) return t.factor;
+  return 0;
+}
+
+bool constant_of(UOp x, int64_t& value) {
+  if (x->op != Op::Const || is_float(x->dtype)) return false;
+  value = x->scalar().as_int();
+  return true;
+}
+
+Linear linear_of(UOp index) {
+  Linear sum;
+  std::vector<std::pair<UOp, int64_t>> stack{{index, 1}};
+  while (!stack.empty()) {
+    auto [u, k] = stack.back();
+    stack.pop_back();
+    int64_t c;
+    if (constant_of(u, c)) {
+      sum.constant = wrapping_add(sum.constant, wrapping_mul(k, c));
+    } else if (u->op == Op::Add || u->op == Op::Sub) {
+      stack.emplace_back(u->src[0], k);
+      stack.emplace_back(u->src[1], u->op == Op::Add ? k : -k);
+    } else if (u->op == Op::Neg) {
+      stack.emplace_back(u->src[0], -k);
+    } else if (u->op == Op::Mul && constant_of(u->src[1], c)) {
+      stack.emplace_back(u->src[0], wrapping_mul(k, c));
+    } else {
+      sum.terms.push_back({u, k});
+    }
+  }
+  tidy(sum);
+  return sum;
+}
+
+UOp to_uop(Graph& g, const Linear& sum) {
+  UOp result;
+  for (const Term& t : sum.terms)
+    if (t.factor > 0) result = result ? result + scaled(g, t.atom, t.factor) : scaled(g, t.atom, t.factor);
+  for (const Term& t : sum.terms)
+    if (t.factor < 0) result = result ? result - scaled(g, t.atom, wrapping_mul(t.factor, -1)) : scaled(g, t.atom, t.factor);
+  if (!result) return constant(g, DType::Index, sum.constant);
+  return sum.constant ? result + constant(g, DType::Index, sum.constant, result->device) : result;
+}
+
+Linear plus(const Linear& a, const Linear& b, int64_t scale) {
+  Linear sum = a;
+  sum.constant = wrapping_add(sum.constant, wrapping_mul(scale, b.constant));
+  for (const Term& t : b.terms) sum.terms.push_back({t.atom, wrapping_mul(scale, t.factor)});
+  tidy(sum);
+  return sum;
+}
+
+Linear times(const Linear& a, int64_t scale) { return plus({}, a, scale); }
+
+Linear product(const Linear& a, const Linear& b) {
+  if (b.is_constant()) return times(a, b.constant);
+  if (a.is_constant()) return times(b, a.constant);
+  Linear sum = plus(times({a.terms, 0}, b.constant), {b.terms, 0}, a.constant);
+  sum.constant = wrapping_mul(a.constant, b.constant);
+  for (const Term& x : a.terms)
+    for (const Term& y : b.terms) sum.terms.push_back({product_atom(x.atom, y.atom), wrapping_mul(x.factor, y.factor)});
+  tidy(sum);
+  return sum;
+}
+
+int64_t ratio(const Linear& whole, const Linear& part) {
+  int64_t k = 0;
+  for (const Term& t : part.terms) {
+    int64_t f = whole.factor(t.atom);
+    if (f == 0 || f % t.factor != 0 || (k != 0 && f / t.factor != k)) return 0;
+    k = f / t.factor;
+  }
+  return k;
+}
+
+int64_t common_factor(const Linear& sum) {
+  int64_t g = 0;
+  for (const Term& t : sum.terms) g = std::gcd(g, t.factor);
+  return g;
+}
+
+int64_t floor_div(int64_t x, int64_t y) { return x / y - (x % y < 0 ? 1 : 0); }
+
+}  // namespace sinter::ir

@@ -1,0 +1,49 @@
+// Index expressions as sums: factor * atom + ... + constant. An atom is whatever is no sum and no multiple: a Range, a Var,
+// a div, a mod, a product of two atoms. Two expressions with equal sums are one node after to_uop.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "uop/graph.h"
+
+namespace sinter::ir {
+
+struct Term {
+  UOp atom;
+  int64_t factor;
+  friend bool operator==(const Term&, const Term&) = default;
+};
+
+struct Linear {
+  std::vector<Term> terms;  ///< by the atoms' ids, each atom once, no factor 0
+  int64_t constant = 0;
+
+  bool is_constant() const { return terms.empty(); }
+  /// The factor of an atom; 0 when it does not occur.
+  int64_t factor(UOp atom) const;
+  friend bool operator==(const Linear&, const Linear&) = default;
+};
+
+/// The sum of an expression of dtype Index, through Add, Sub, Neg and Mul by a Const.
+Linear linear_of(UOp index);
+inline Linear linear_of(int64_t constant) { return {{}, constant}; }
+/// The canonical expression of a sum: terms that add first, then those that subtract, the constant last.
+UOp to_uop(Graph& g, const Linear& sum);
+
+/// a + scale * b
+Linear plus(const Linear& a, const Linear& b, int64_t scale = 1);
+Linear times(const Linear& a, int64_t scale);
+/// a * b, multiplied out.
+Linear product(const Linear& a, const Linear& b);
+/// The largest k such that `part`'s terms, k times each, all occur in `whole`; 0 when there is none.
+int64_t ratio(const Linear& whole, const Linear& part);
+/// Greatest common divisor of the factors; 0 for a constant.
+int64_t common_factor(const Linear& sum);
+
+int64_t floor_div(int64_t x, int64_t y);  ///< y > 0
+inline int64_t floor_mod(int64_t x, int64_t y) { return x - y * floor_div(x, y); }
+/// The number of a Const of any integer type, or false.
+bool constant_of(UOp x, int64_t& value);
+
+}  // namespace sinter::ir

@@ -1,0 +1,17 @@
+// The spellings of the small enums inside attributes, for dump, parse and the partition's table.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "uop/attr.h"
+
+namespace sinter::ir {
+
+inline constexpr std::array<std::string_view, 5> kCombineNames = {"Add", "Mul", "Max", "Min", "Dot"};
+inline constexpr std::array<std::string_view, 3> kAxisNames = {"Outer", "Inner", "Reduce"};
+
+constexpr std::string_view name_of(Combine c) { return kCombineNames[static_cast<size_t>(c)]; }
+constexpr std::string_view name_of(AxisKind k) { return kAxisNames[static_cast<size_t>(k)]; }
+
+}  // namespace sinter::ir
