@@ -184,8 +184,11 @@ TEST_CASE("malformed sources are a CompileError with the source's path and the l
       std::string(3000, '(') + "1" + std::string(3000, ')') + ";",
       "extern double lgamma(double); ((double*)b[1])[0] = lgamma(((double*)b[1])[1]); return 0;",  // not to be bound
   };
+  // Instrumented kernels are linked and loaded by the system, which binds anything.
+  const bool own_loader = !cpu::current_compiler()->makes_libraries();
   int number = 0;
   for (const std::string& body : bodies) {
+    if (!own_loader && body.find("lgamma") != std::string::npos) continue;
     const std::string name = fmt::format("k_bad_{}", number++);
     const std::string text = fmt::format("int {}(void* const* b, const long* v, long begin, long end) {{ {} }}", name, body);
     const std::string message = compile_error(name, text);
@@ -196,7 +199,8 @@ TEST_CASE("malformed sources are a CompileError with the source's path and the l
   }
   CHECK_THAT(compile_error("k_none", "int k_other(void) { return 0; }"), Contains("no function k_none"));
   CHECK_THAT(compile_error("k_include", "#include <no_such_header.h>\n"), Contains("no_such_header.h"));
-  CHECK_THAT(compile_error("k_state", "static long n; int k_state(void* const* b, const long* v, long begin, long end) "
+  if (own_loader)
+    CHECK_THAT(compile_error("k_state", "static long n; int k_state(void* const* b, const long* v, long begin, long end) "
                                       "{ return (int)(n += begin); }"),
              Contains("writable data"));
   CHECK_THAT(compile_error("k_zero", std::string("int \0 k_zero(void) {}", 20)), Contains("k_zero"));
@@ -250,7 +254,8 @@ TEST_CASE("SINTER_CC names another compiler", "[runtime]") {
       for (int i = 0; i < 3; ++i) CHECK(scales(*programs[static_cast<size_t>(i)], static_cast<float>(i)));
       forget_programs();
     }
-    CHECK_THAT(compile_error("k_cc_bad", "int k_cc_bad(void* const* b { return 0; }"), Contains("error:") && Contains("gcc") || Contains("clang"));
+    CHECK_THAT(compile_error("k_cc_bad", "int k_cc_bad(void* const* b { return 0; }"),
+               Contains("error:") && (Contains("gcc") || Contains("clang")));
   }
   // The plugin's and other compilers' entries are apart: the compiler is in the key.
   const FreshCache cache;
@@ -301,17 +306,15 @@ TEST_CASE("DEBUG=4 logs sources, from memory and disk as well", "[runtime]") {
 
 TEST_CASE("programs that nobody uses are bounded", "[runtime]") {
   const FreshCache cache;
-  // The same object under many keys: the Target is part of them.
-  const auto kernel = scale_kernel("k_bound", 1);
-  const auto kept = compile_one(kernel);
-  Target target = host_target();
   const Setting cc("SINTER_CC", std::nullopt);
   if (!cpu::plugin_compiler()) return;
-  for (int i = 0; i < 1600; i += 40) {
+  const auto kernel = scale_kernel("k_bound", 1);
+  const auto kept = compile_one(kernel);
+  for (int i = 0; i < 1600; i += 200) {
     std::vector<KernelSource> many;
-    for (int j = 0; j < 40; ++j)
-      many.push_back({fmt::format("k{}", i + j), fmt::format("int k{}(void*const*b,const long*v,long s,long e){{return 0;}}", i + j), false});
-    compile(many, target);
+    for (int k = i; k < i + 200; ++k)
+      many.push_back({fmt::format("k{}", k), fmt::format("int k{}(void*const*b,const long*v,long s,long e){{return 0;}}", k), false});
+    compile(many, host_target());
   }
   CHECK(cached_programs() <= 1100);
   CHECK(compile_one(kernel) == kept);

@@ -30,7 +30,8 @@ std::vector<Unit> share_out(std::span<const KernelSource* const> kernels, size_t
   const size_t count = alone ? kernels.size() : std::min(kernels.size(), std::max(threads, total / kUnitBytes));
   std::vector<size_t> order(kernels.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return bytes(a) > bytes(b); });
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return bytes(a) != bytes(b) ? bytes(a) > bytes(b) : a < b; });
   std::vector<Unit> units(count);
   std::vector<size_t> load(count);
   for (size_t k : order) {

@@ -136,7 +136,7 @@ class LoadedObject final : public Code {
   /// Gives each reached section and each stub its offset; returns the bytes needed.
   size_t lay_out(const ElfFile& file, std::span<const std::string> entries) {
     const std::vector<bool> reached = file.reachable(entries);
-    size_t size = 0;
+    size_t size = kSectionAlign;  // UBSan looks for a function's type in the bytes before it: they must be there
     for (size_t i = 0; i < places_.size(); ++i) {
       const Elf64_Shdr& s = file.sections()[i];
       if (!reached[i] || !(s.sh_flags & SHF_ALLOC)) continue;
