@@ -13,8 +13,7 @@ inline namespace v0 {
 class Nested {
  public:
   template <class T>
-    requires std::is_arithmetic_v<T>
-  Nested(T value) : number_(value) {}                            // NOLINT: implicit by design
+  requires std::is_arithmetic_v<T> Nested(T value) : number_(value) {}  // NOLINT: implicit by design
   Nested(std::initializer_list<Nested> list) : items_(list), is_list_(true) {}
   bool is_list() const { return is_list_; }
   const std::vector<Nested>& items() const { return items_; }
@@ -48,7 +47,8 @@ template <class T>
 Tensor from(const std::vector<T>& data, Loc where = Loc::current()) {
   return from(data, Shape{data.size()}, where);
 }
-/// Braced numbers: bool, int64 or, when one of them is no integer, float32; `dtype` overrides. Ragged lists are a UsageError.
+/// Braced numbers: bool, int64 or, when one of them is no integer, float32; `dtype` overrides. Ragged lists are a
+/// UsageError.
 Tensor from(const Nested& values, DType dtype = DType::Void, Loc where = Loc::current());
 
 // -- patterns: constants of the program, not memory

@@ -30,19 +30,20 @@ Tensor gelu(Arg x, Gelu form = Gelu::Exact);
 Tensor reciprocal(Arg x);
 
 // -- functions of one number that keep its type
-Tensor relu(Arg x);    ///< max(x, 0); NaN passes, the gradient at 0 is 0
+Tensor relu(Arg x);  ///< max(x, 0); NaN passes, the gradient at 0 is 0
 Tensor abs(Arg x);
-Tensor sign(Arg x);    ///< -1, 0, 1; NaN passes
+Tensor sign(Arg x);  ///< -1, 0, 1; NaN passes
 Tensor square(Arg x);
-Tensor floor(Arg x);   ///< integers pass through these four
+Tensor floor(Arg x);  ///< integers pass through these four
 Tensor ceil(Arg x);
-Tensor round(Arg x);   ///< ties to even
+Tensor round(Arg x);  ///< ties to even
 Tensor trunc(Arg x);
 
 // -- functions of several
 Tensor maximum(Arg a, Arg b);  ///< NaN if either is; ties share the gradient
 Tensor minimum(Arg a, Arg b);
-/// a^b as in C99. Integers: a number b >= 0 gives an integer power that wraps; everything else on integers is a UsageError.
+/// a^b as in C99. Integers: a number b >= 0 gives an integer power that wraps; everything else on integers is a
+/// UsageError.
 Tensor pow(Arg a, Arg b);
 /// NumPy's: rounds down; an integer over 0 is 0; has no gradient.
 Tensor floor_divide(Arg a, Arg b);
@@ -97,7 +98,8 @@ Tensor softmax(Arg x, int64_t axis = -1);
 Tensor log_softmax(Arg x, int64_t axis = -1);
 Tensor logsumexp(Arg x, Axes axes = {}, bool keepdim = false);
 /// (x - mean) / sqrt(var + eps) over the last axes, whose sizes are `normalized`; then * weight + bias where given.
-Tensor layer_norm(Arg x, const Shape& normalized, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5);
+Tensor layer_norm(Arg x, const Shape& normalized, const Tensor& weight = {}, const Tensor& bias = {},
+                  double eps = 1e-5);
 
 // -- losses
 enum class Reduction : uint8_t { Mean, Sum, None };

@@ -11,7 +11,8 @@
 namespace sinter {
 inline namespace v0 {
 
-/// A seed and how many counters are taken. Safe to share between threads; one of one's own keeps numbers reproducible there.
+/// A seed and how many counters are taken. Safe to share between threads; one of one's own keeps numbers reproducible
+/// there.
 class Generator {
  public:
   explicit Generator(uint64_t seed = 0) : seed_(seed) {}

@@ -1,6 +1,7 @@
 // The whole public API but for the readers of data sets (sinter/data.h).
 #pragma once
 
+#include "sinter/call.h"
 #include "sinter/create.h"
 #include "sinter/gradient.h"
 #include "sinter/ops.h"

@@ -122,7 +122,7 @@ class Tensor {
   Tensor to(DType dtype, Loc where = Loc::current()) const;
   Tensor to(Device device, Loc where = Loc::current()) const;
   /// The value in a buffer of its own.
-  Tensor contiguous() const;
+  Tensor contiguous(Loc where = Loc::current()) const;
 
   // -- state (docs/semantics.md, V)
   /// Makes a new version of this cell that holds `value`, broadcast to the shape. Values built before keep what they had.

@@ -1,0 +1,68 @@
+// Activations, written so that neither the value nor its gradients overflow on the way.
+#include "tensor/activation.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "sinter/ops.h"
+#include "tensor/operands.h"
+
+namespace sinter {
+
+using ir::UOp;
+
+namespace tensor {
+namespace {
+
+UOp not_negative(UOp x) { return ir::le(ir::like(x, 0.0), x); }
+/// -|x|. No Abs: at 0 this has the slope of the branch that the callers take there, so that theirs is right at 0 too.
+UOp minus_abs(UOp x) { return ir::where(not_negative(x), -x, x); }
+
+}  // namespace
+
+UOp sigmoid(UOp x) {
+  UOp e = ir::exp(minus_abs(x));
+  return ir::where(not_negative(x), ir::like(x, 1.0), e) / (e + 1.0);
+}
+
+UOp softplus(UOp x) { return ir::where(not_negative(x), x, ir::like(x, 0.0)) + ir::log(ir::exp(minus_abs(x)) + 1.0); }
+
+}  // namespace tensor
+
+inline namespace v0 {
+namespace {
+
+UOp float_operand(const Arg& x) { return tensor::operand(x, tensor::common_float_type({&x})); }
+
+}  // namespace
+
+Tensor sigmoid(Arg x) {
+  tensor::Call call("sigmoid", x.where());
+  return tensor::wrap(tensor::sigmoid(float_operand(x)));
+}
+
+Tensor silu(Arg x) {
+  tensor::Call call("silu", x.where());
+  UOp n = float_operand(x);
+  return tensor::wrap(n * tensor::sigmoid(n));
+}
+
+Tensor gelu(Arg x, Gelu form) {
+  tensor::Call call("gelu", x.where());
+  UOp n = float_operand(x);
+  UOp inner = form == Gelu::Exact
+                  ? ir::alu(ir::Op::Erf, {n * std::sqrt(0.5)})
+                  : ir::alu(ir::Op::Tanh, {(n + n * n * n * 0.044715) * std::sqrt(2 / std::numbers::pi)});
+  return tensor::wrap(n * 0.5 * (inner + 1.0));
+}
+
+Tensor relu(Arg x) {
+  tensor::Call call("relu", x.where());
+  UOp n = tensor::operand(x);
+  tensor::require_type(!is_bool(n->dtype), x, "numbers");
+  UOp zero = ir::like(n, 0.0);
+  return tensor::wrap(ir::where(ir::le(n, zero), zero, n));
+}
+
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,120 @@
+// Checks of axes, and index values for shapes with symbolic sizes.
+#include "tensor/axes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "tensor/operands.h"
+
+namespace sinter::tensor {
+
+using ir::Ints;
+using ir::UOp;
+
+int64_t axis_of(UOp x, int64_t axis) {
+  const int64_t rank = static_cast<int64_t>(x->rank());
+  if (axis < -rank || axis >= rank) {
+    std::string have = rank ? fmt::format("its axes are {} to {}", -rank, rank - 1) : "a scalar has no axes";
+    usage_error(fmt::format("axis {} is out of range of {}; {}", axis, describe(x), have));
+  }
+  return axis < 0 ? axis + rank : axis;
+}
+
+Ints axes_of(UOp x, const Axes& axes) {
+  Ints list(x->rank());
+  std::iota(list.begin(), list.end(), 0);
+  if (axes.all()) return list;
+  list.clear();
+  for (int64_t a : axes.list()) list.push_back(axis_of(x, a));
+  std::sort(list.begin(), list.end());
+  if (auto twice = std::adjacent_find(list.begin(), list.end()); twice != list.end())
+    usage_error(fmt::format("axis {} of {} is given twice; name each axis once", *twice, describe(x)));
+  return list;
+}
+
+int64_t fixed_size(UOp x, int64_t axis, const char* what) {
+  const Dim& size = x->shape[static_cast<size_t>(axis)];
+  if (size.symbolic())
+    usage_error(fmt::format("axis {} of {} has the symbolic size {} and cannot be {}; take a fixed size there", axis,
+                            describe(x), to_string(size), what));
+  return size.value();
+}
+
+UOp size_node(const Dim& size, DType dtype) {
+  ir::Graph& g = ir::TensorGraph::get();
+  return size.symbolic() ? ir::cast(ir::variable(g, size.var(), DType::I64), dtype)
+                         : ir::constant(g, dtype, size.value());
+}
+
+UOp count_of(UOp x, const Ints& axes, DType dtype) {
+  int64_t fixed = 1;
+  UOp product;
+  for (int64_t a : axes) {
+    const Dim& d = x->shape[static_cast<size_t>(a)];
+    if (!d.symbolic())
+      fixed *= d.value();
+    else
+      product = product ? product * size_node(d, dtype) : size_node(d, dtype);
+  }
+  UOp constant = ir::constant(ir::TensorGraph::get(), dtype, fixed);
+  return !product ? constant : fixed == 1 ? product : product * constant;
+}
+
+UOp position(const Shape& shape, int64_t axis) {
+  const size_t a = static_cast<size_t>(axis);
+  Shape lone(std::vector<Dim>(shape.rank(), Dim(1)));
+  lone[a] = shape[a];
+  return ir::expand(ir::reshape(ir::arange(ir::TensorGraph::get(), shape[a]), lone), shape);
+}
+
+UOp flat_position(const Shape& shape) {
+  ir::Graph& g = ir::TensorGraph::get();
+  if (!shape.symbolic()) return ir::reshape(ir::arange(g, shape.numel()), shape);
+  UOp flat;
+  for (size_t a = 0; a < shape.rank(); ++a) {
+    UOp here = position(shape, static_cast<int64_t>(a));
+    flat = flat ? flat * ir::broadcast_to(size_node(shape[a], DType::I64), shape) + here : here;
+  }
+  return flat;
+}
+
+UOp drop_axes(UOp x, const Ints& axes) {
+  Shape shape;
+  for (size_t i = 0; i < x->rank(); ++i)
+    if (std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) == axes.end()) shape.push_back(x->shape[i]);
+  return ir::reshape(x, shape);
+}
+
+UOp insert_axis(UOp x, int64_t axis) {
+  std::vector<Dim> dims = x->shape.dims();
+  dims.insert(dims.begin() + axis, Dim(1));
+  return ir::reshape(x, Shape(std::move(dims)));
+}
+
+UOp move_axis(UOp x, int64_t from, int64_t to) {
+  Ints order(x->rank());
+  std::iota(order.begin(), order.end(), 0);
+  order.erase(order.begin() + from);
+  order.insert(order.begin() + to, from);
+  return ir::permute(x, order);
+}
+
+UOp shrink_axis(UOp x, int64_t axis, int64_t begin, int64_t end) {
+  ir::Region box = ir::whole(x->shape);
+  if (!(begin == 0 && x->shape[static_cast<size_t>(axis)] == end)) box[static_cast<size_t>(axis)] = {begin, end};
+  return ir::shrink(x, box);
+}
+
+UOp pad_axis(UOp x, int64_t axis, int64_t before, int64_t size) {
+  ir::Region box = ir::whole(x->shape);
+  Shape shape = x->shape;
+  const size_t a = static_cast<size_t>(axis);
+  if (before == 0 && shape[a] == size) return x;
+  box[a] = {before, before + shape[a].value()};
+  shape[a] = size;
+  return ir::pad(x, box, shape);
+}
+
+}  // namespace sinter::tensor

@@ -1,0 +1,35 @@
+// Axes and sizes as users write them: negative ones count from the end, a size may be symbolic.
+#pragma once
+
+#include "sinter/tensor.h"
+#include "uop/build.h"
+
+namespace sinter::tensor {
+
+/// The axis counted from 0; UsageError when x has no such axis.
+int64_t axis_of(ir::UOp x, int64_t axis);
+/// Ascending, from 0; all of them when none are given. UsageError when out of range or given twice.
+ir::Ints axes_of(ir::UOp x, const Axes& axes);
+/// UsageError unless `axis` has a fixed size; `what` says what cannot be done with a symbolic one.
+int64_t fixed_size(ir::UOp x, int64_t axis, const char* what);
+
+/// The size as a scalar node: a constant, or the variable.
+ir::UOp size_node(const Dim& size, DType dtype);
+/// The product of those axes' sizes as a scalar node.
+ir::UOp count_of(ir::UOp x, const ir::Ints& axes, DType dtype);
+/// int64 of that shape: each element's place along one axis.
+ir::UOp position(const Shape& shape, int64_t axis);
+/// int64 of that shape: each element's place in row-major order.
+ir::UOp flat_position(const Shape& shape);
+/// x without those axes, which have size 1.
+ir::UOp drop_axes(ir::UOp x, const ir::Ints& axes);
+/// x with an axis of size 1 inserted before `axis`.
+ir::UOp insert_axis(ir::UOp x, int64_t axis);
+/// x with `from` moved to the place `to`.
+ir::UOp move_axis(ir::UOp x, int64_t from, int64_t to);
+/// The elements [begin, end) along one axis.
+ir::UOp shrink_axis(ir::UOp x, int64_t axis, int64_t begin, int64_t end);
+/// x from `before` on along one axis, which becomes `size` long; zero elsewhere.
+ir::UOp pad_axis(ir::UOp x, int64_t axis, int64_t before, int64_t size);
+
+}  // namespace sinter::tensor

@@ -1,0 +1,207 @@
+// Creation: numbers of the user become Data nodes that own a buffer; patterns become constants and ARANGE.
+#include "sinter/create.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "runtime/buffer.h"
+#include "tensor/axes.h"
+#include "tensor/operands.h"
+#include "uop/scalar_eval.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::Scalar;
+using ir::UOp;
+using tensor::Call;
+using tensor::usage_error;
+using tensor::wrap;
+
+ir::TensorGraph& graph() { return ir::TensorGraph::get(); }
+
+void check_shape(const Shape& shape) {
+  int64_t count = 1;
+  for (const Dim& d : shape) {
+    if (d.value() < 0)
+      usage_error(fmt::format("shape {} has the negative size {}; sizes are 0 or more", to_string(shape), d.value()));
+    if (__builtin_mul_overflow(count, d.value(), &count))
+      usage_error(fmt::format("shape {} has more than 2^63 elements; smaller sizes are needed from {} on",
+                              to_string(shape), d.value()));
+  }
+}
+
+Tensor filled(const Shape& shape, Scalar value, DType dtype) {
+  check_shape(shape);
+  return wrap(ir::broadcast_to(ir::constant(graph(), value, dtype), shape));
+}
+
+/// The shape of a nested list, by its first elements; that all others agree is checked by flatten().
+Shape shape_of(const Nested& list) {
+  Shape shape;
+  for (const Nested* n = &list; n->is_list(); n = &n->items().front()) {
+    shape.push_back(n->items().size());
+    if (n->items().empty()) break;
+  }
+  return shape;
+}
+
+void flatten(const Nested& list, const Shape& shape, size_t depth, std::vector<const Arg*>& out) {
+  if (list.is_list() != (depth < shape.rank()))
+    usage_error(
+        fmt::format("the braced list is ragged: numbers and lists stand side by side at depth {}, shape {} so far; "
+                    "give all rows one shape",
+                    depth, to_string(shape)));
+  if (!list.is_list()) return out.push_back(&list.number());
+  if (!(shape[depth] == static_cast<int64_t>(list.items().size())))
+    usage_error(fmt::format(
+        "the braced list is ragged: a list of {} stands beside one of {} at depth {}; give all rows one length",
+        list.items().size(), to_string(shape[depth]), depth));
+  for (const Nested& item : list.items()) flatten(item, shape, depth + 1, out);
+}
+
+int64_t steps_between(const Arg& begin, const Arg& end, const Arg& step) {
+  double count = 0;
+  if (begin.kind() != Arg::Kind::Float && end.kind() != Arg::Kind::Float && step.kind() != Arg::Kind::Float) {
+    if (!step.integer())
+      usage_error(
+          fmt::format("a step of 0 never gets from {} to {}; give another step", begin.integer(), end.integer()));
+    const int64_t span = end.integer() - begin.integer(), s = step.integer();
+    return std::max<int64_t>(0, (span + s - (s > 0 ? 1 : -1)) / s);
+  }
+  count = std::ceil((end.real() - begin.real()) / step.real());
+  if (!(std::abs(count) < 0x1p53))
+    usage_error(fmt::format(
+        "from {} to {} in steps of {} is no number of elements; give finite bounds and a step that is not 0",
+        begin.real(), end.real(), step.real()));
+  return std::max<int64_t>(0, static_cast<int64_t>(count));
+}
+
+}  // namespace
+
+std::shared_ptr<Cell> Tensor::scalar(Arg value) {
+  Call call("Tensor", value.where());
+  DType t = tensor::default_type(value.kind());
+  return wrap(tensor::operand(value, t)).cell();
+}
+
+Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shape, Loc where) {
+  Call call("from", where);
+  tensor::check_usable(dtype);
+  check_shape(shape);
+  const size_t needed = static_cast<size_t>(shape.numel()) * size_of(dtype);
+  if (bytes != needed)
+    usage_error(fmt::format("shape {} of {} holds {} elements, but {} were given; make the shape and the data agree",
+                            to_string(shape), name_of(dtype), shape.numel(), bytes / size_of(dtype)));
+  auto buffer = runtime::Buffer::allocate(bytes);
+  if (bytes) std::memcpy(buffer->data(), data, bytes);
+  UOp n = graph().make({ir::Op::Data, dtype, shape, {}, ir::Fresh{graph().fresh_id()}});
+  graph().own(n, buffer.release());
+  return wrap(n);
+}
+
+Tensor from(const Nested& values, DType dtype, Loc where) {
+  Call call("from", where);
+  const Shape shape = shape_of(values);
+  std::vector<const Arg*> numbers;
+  flatten(values, shape, 0, numbers);
+  DType widest = numbers.empty() ? DType::F32 : DType::Bool;
+  for (const Arg* a : numbers) widest = promote(widest, tensor::default_type(a->kind()));
+  const DType t = tensor::type_or(dtype, widest);
+  std::vector<unsigned char> bytes(numbers.size() * size_of(t));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    // Little-endian, as every target is: the low bytes come first.
+    const uint64_t bits = ir::to_bits(t, tensor::number_of(*numbers[i], t));
+    std::memcpy(bytes.data() + i * size_of(t), &bits, size_of(t));
+  }
+  return from_bytes(bytes.data(), bytes.size(), t, shape, where);
+}
+
+Tensor zeros(const Shape& shape, DType dtype, Loc where) {
+  Call call("zeros", where);
+  const DType t = tensor::type_or(dtype, float32);
+  return filled(shape, Scalar::of(t, 0), t);
+}
+Tensor ones(const Shape& shape, DType dtype, Loc where) {
+  Call call("ones", where);
+  const DType t = tensor::type_or(dtype, float32);
+  return filled(shape, Scalar::of(t, 1), t);
+}
+
+Tensor full(const Shape& shape, Arg value, DType dtype) {
+  Call call("full", value.where());
+  check_shape(shape);
+  const DType t = tensor::type_or(dtype, tensor::common_type({&value}));
+  UOp n = tensor::operand(value, t);
+  if (n->rank())
+    usage_error(fmt::format("the value is {} and must be one number to fill {}; use expand for more",
+                            tensor::describe(n), to_string(shape)));
+  return wrap(ir::broadcast_to(n, shape));
+}
+
+Tensor zeros_like(Arg x, DType dtype) { return full_like(x, 0, dtype); }
+Tensor ones_like(Arg x, DType dtype) { return full_like(x, 1, dtype); }
+Tensor full_like(Arg x, Arg value, DType dtype) {
+  Call call("full_like", x.where());
+  UOp n = tensor::operand(x);
+  return full(n->shape, value, dtype == DType::Void ? n->dtype : dtype);
+}
+
+Tensor arange(const Dim& end, DType dtype, Loc where) {
+  Call call("arange", where);
+  check_shape({end});
+  return wrap(ir::cast(ir::arange(graph(), end), tensor::type_or(dtype, int64)));
+}
+
+Tensor arange(Arg begin, Arg end, Arg step, DType dtype) {
+  Call call("arange", begin.where());
+  for (const Arg* a : {&begin, &end, &step}) tensor::number_of(*a, DType::F64);
+  const int64_t count = steps_between(begin, end, step);
+  const DType natural = tensor::common_type({&begin, &end, &step}),
+              t = tensor::type_or(dtype, is_bool(natural) ? int64 : natural);
+  UOp i = ir::arange(graph(), count);
+  if (is_float(natural)) {
+    i = ir::cast(i, DType::F64);
+    return wrap(ir::cast(i * step.real() + begin.real(), t));
+  }
+  return wrap(ir::cast(
+      i * ir::like(i, Scalar::of(int64, step.integer())) + ir::like(i, Scalar::of(int64, begin.integer())), t));
+}
+
+Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype) {
+  Call call("linspace", begin.where());
+  for (const Arg* a : {&begin, &end}) tensor::number_of(*a, DType::F64);
+  const DType t = tensor::type_or(dtype, float32);
+  if (count < 0)
+    usage_error(fmt::format("{} numbers from {} to {}; the count is 0 or more", count, begin.real(), end.real()));
+  if (count < 2) return full({count}, begin.real(), t);
+  // From both ends inwards, so that both are met exactly.
+  const double step = (end.real() - begin.real()) / static_cast<double>(count - 1);
+  UOp place = ir::arange(graph(), count);
+  UOp i = ir::cast(place, DType::F64);
+  UOp first_half = ir::lt(place, ir::like(place, Scalar::of(int64, (count + 1) / 2)));
+  UOp values = ir::where(first_half, i * step + begin.real(),
+                         ir::like(i, end.real()) - (static_cast<double>(count - 1) - i) * step);
+  return wrap(ir::cast(values, t));
+}
+
+Tensor eye(int64_t n, int64_t m, DType dtype, Loc where) {
+  Call call("eye", where);
+  const DType t = tensor::type_or(dtype, float32);
+  if (n < 0 || m < -1) usage_error(fmt::format("a matrix of {} rows and {} columns; sizes are 0 or more", n, m));
+  const Shape shape{n, m < 0 ? n : m};
+  return wrap(ir::cast(ir::eq(tensor::position(shape, 0), tensor::position(shape, 1)), t));
+}
+
+Tensor number(Arg value, DType dtype) {
+  Call call("number", value.where());
+  tensor::check_usable(dtype);
+  return wrap(
+      graph().make({ir::Op::Num, dtype, {}, {}, ir::NumAttr{graph().fresh_id(), tensor::number_of(value, dtype)}}));
+}
+
+}  // namespace v0
+}  // namespace sinter

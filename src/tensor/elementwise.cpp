@@ -1,0 +1,251 @@
+// Operators and elementwise functions that are one op of the graph, or a few.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "sinter/ops.h"
+#include "tensor/operands.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+using tensor::Call;
+using tensor::wrap;
+
+/// One float op; integers are computed in float32.
+Tensor float_op(std::string_view name, Op op, const Arg& x) {
+  Call call(name, x.where());
+  return wrap(ir::alu(op, {tensor::operand(x, tensor::common_float_type({&x}))}));
+}
+/// One op of floats that leaves integers and bools as they are.
+Tensor rounding(std::string_view name, Op op, const Arg& x) {
+  Call call(name, x.where());
+  UOp n = tensor::operand(x);
+  return wrap(is_float(n->dtype) ? ir::alu(op, {n}) : n);
+}
+/// One op on the common type and shape.
+Tensor binary(Op op, const Arg& a, const Arg& b, DType dtype) {
+  return wrap(ir::alu(op, tensor::operands({&a, &b}, dtype)));
+}
+
+Tensor same_type(std::string_view name, Op op, const Arg& a, const Arg& b) {
+  Call call(name, a.where());
+  return binary(op, a, b, tensor::common_type({&a, &b}));
+}
+
+/// Needs numbers: `a op b` has no meaning when both are bool.
+Tensor numeric(std::string_view name, Op op, Op on_floats, const Arg& a, const Arg& b, std::string_view instead) {
+  Call call(name, a.where());
+  DType t = tensor::common_type({&a, &b});
+  if (is_bool(t))
+    tensor::usage_error(
+        fmt::format("has no meaning on {} and {}; {}", tensor::describe(a), tensor::describe(b), instead));
+  return binary(is_float(t) ? on_floats : op, a, b, t);
+}
+/// Needs bits: integers, and bools where `bools` says so.
+Tensor bitwise(std::string_view name, Op op, const Arg& a, const Arg& b, bool bools) {
+  Call call(name, a.where());
+  DType t = tensor::common_type({&a, &b});
+  if (is_float(t) || (is_bool(t) && !bools))
+    tensor::usage_error(fmt::format("works on integers{}, got {} and {}; convert with to(int64)",
+                                    bools ? " and bool" : "", tensor::describe(a), tensor::describe(b)));
+  return binary(op, a, b, t);
+}
+constexpr std::string_view kToInteger = "convert one with to(int64)";
+
+UOp truth(const Arg& x) { return ir::cast(tensor::operand(x), DType::Bool); }
+Tensor logical(std::string_view name, Op op, const Arg& a, const Arg& b) {
+  Call call(name, a.where());
+  UOp nodes[] = {truth(a), truth(b)};
+  tensor::broadcast(nodes);
+  return wrap(ir::alu(op, {nodes[0], nodes[1]}));
+}
+
+/// x^n by squaring; exact and wrapping on integers.
+UOp integer_power(UOp x, int64_t n) {
+  UOp result = ir::like(x, ir::Scalar::of(x->dtype, 1));
+  for (bool first = true; n; n >>= 1, x = n ? x * x : x) {
+    if (!(n & 1)) continue;
+    result = first ? x : result * x;
+    first = false;
+  }
+  return result;
+}
+
+}  // namespace
+
+// -- operators
+
+Tensor operator+(Arg a, Arg b) { return same_type("operator+", Op::Add, a, b); }
+Tensor operator*(Arg a, Arg b) { return same_type("operator*", Op::Mul, a, b); }
+Tensor operator-(Arg a, Arg b) {
+  return numeric("operator-", Op::Sub, Op::Sub, a, b, "use ^ for \"differs\", or convert one with to(int64)");
+}
+Tensor operator/(Arg a, Arg b) {
+  Call call("operator/", a.where());
+  return binary(Op::Div, a, b, tensor::common_float_type({&a, &b}));
+}
+Tensor operator%(Arg a, Arg b) { return numeric("operator%", Op::Mod, Op::FMod, a, b, kToInteger); }
+Tensor operator-(Arg a) {
+  Call call("operator-", a.where());
+  UOp n = tensor::operand(a);
+  tensor::require_type(!is_bool(n->dtype), a, "numbers (for bool use ~)");
+  return wrap(-n);
+}
+Tensor operator==(Arg a, Arg b) { return same_type("operator==", Op::Eq, a, b); }
+Tensor operator!=(Arg a, Arg b) { return same_type("operator!=", Op::Ne, a, b); }
+Tensor operator<(Arg a, Arg b) { return same_type("operator<", Op::Lt, a, b); }
+Tensor operator<=(Arg a, Arg b) { return same_type("operator<=", Op::Le, a, b); }
+Tensor operator>(Arg a, Arg b) {
+  Call call("operator>", a.where());
+  return binary(Op::Lt, b, a, tensor::common_type({&a, &b}));
+}
+Tensor operator>=(Arg a, Arg b) {
+  Call call("operator>=", a.where());
+  return binary(Op::Le, b, a, tensor::common_type({&a, &b}));
+}
+Tensor operator&(Arg a, Arg b) { return bitwise("operator&", Op::And, a, b, true); }
+Tensor operator|(Arg a, Arg b) { return bitwise("operator|", Op::Or, a, b, true); }
+Tensor operator^(Arg a, Arg b) { return bitwise("operator^", Op::Xor, a, b, true); }
+Tensor operator<<(Arg a, Arg b) { return bitwise("operator<<", Op::Shl, a, b, false); }
+Tensor operator>>(Arg a, Arg b) { return bitwise("operator>>", Op::Shr, a, b, false); }
+Tensor operator~(Arg a) {
+  Call call("operator~", a.where());
+  UOp n = tensor::operand(a);
+  tensor::require_type(!is_float(n->dtype), a, "integers or bool");
+  return wrap(~n);
+}
+
+// -- functions of one float
+
+Tensor exp(Arg x) { return float_op("exp", Op::Exp, x); }
+Tensor exp2(Arg x) { return float_op("exp2", Op::Exp2, x); }
+Tensor log(Arg x) { return float_op("log", Op::Log, x); }
+Tensor log2(Arg x) { return float_op("log2", Op::Log2, x); }
+Tensor sqrt(Arg x) { return float_op("sqrt", Op::Sqrt, x); }
+Tensor sin(Arg x) { return float_op("sin", Op::Sin, x); }
+Tensor cos(Arg x) { return float_op("cos", Op::Cos, x); }
+Tensor tan(Arg x) { return float_op("tan", Op::Tan, x); }
+Tensor tanh(Arg x) { return float_op("tanh", Op::Tanh, x); }
+Tensor erf(Arg x) { return float_op("erf", Op::Erf, x); }
+Tensor rsqrt(Arg x) {
+  Call call("rsqrt", x.where());
+  return wrap(1.0 / ir::sqrt(tensor::operand(x, tensor::common_float_type({&x}))));
+}
+Tensor reciprocal(Arg x) {
+  Call call("reciprocal", x.where());
+  return wrap(1.0 / tensor::operand(x, tensor::common_float_type({&x})));
+}
+
+// -- functions that keep the type
+
+Tensor abs(Arg x) {
+  Call call("abs", x.where());
+  UOp n = tensor::operand(x);
+  return wrap(is_bool(n->dtype) ? n : ir::alu(Op::Abs, {n}));
+}
+Tensor square(Arg x) {
+  Call call("square", x.where());
+  UOp n = tensor::operand(x);
+  return wrap(n * n);
+}
+Tensor sign(Arg x) {
+  Call call("sign", x.where());
+  UOp n = tensor::operand(x);
+  if (is_bool(n->dtype)) return wrap(n);
+  UOp zero = ir::like(n, 0.0);
+  // What is neither above nor below zero is a zero of either sign, or NaN: x*0 + 0 makes 0 of the one and keeps the
+  // other, and unlike a constant it passes a gradient (of 0).
+  UOp rest = is_float(n->dtype) ? n * 0.0 + 0.0 : zero;
+  return wrap(ir::where(ir::lt(zero, n), ir::like(n, 1.0),
+                        is_unsigned(n->dtype) ? rest : ir::where(ir::lt(n, zero), ir::like(n, -1.0), rest)));
+}
+Tensor floor(Arg x) { return rounding("floor", Op::Floor, x); }
+Tensor round(Arg x) { return rounding("round", Op::Round, x); }
+Tensor trunc(Arg x) { return rounding("trunc", Op::Trunc, x); }
+Tensor ceil(Arg x) {
+  Call call("ceil", x.where());
+  UOp n = tensor::operand(x);
+  return wrap(is_float(n->dtype) ? -ir::alu(Op::Floor, {-n}) : n);
+}
+
+// -- functions of several
+
+Tensor maximum(Arg a, Arg b) { return same_type("maximum", Op::Max, a, b); }
+Tensor minimum(Arg a, Arg b) { return same_type("minimum", Op::Min, a, b); }
+Tensor remainder(Arg a, Arg b) { return numeric("remainder", Op::Mod, Op::FMod, a, b, kToInteger); }
+
+Tensor floor_divide(Arg a, Arg b) {
+  Call call("floor_divide", a.where());
+  DType t = tensor::common_type({&a, &b});
+  if (!is_float(t)) return numeric("floor_divide", Op::IDiv, Op::IDiv, a, b, kToInteger);
+  std::vector<UOp> n = tensor::operands({&a, &b}, t);
+  UOp x = ir::detach(n[0]), y = ir::detach(n[1]);
+  // What x lacks of a multiple of y is taken off first, so that the quotient is a whole number but for rounding.
+  UOp whole = ir::alu(Op::Round, {(x - ir::alu(Op::FMod, {x, y})) / y});
+  return wrap(ir::where(ir::eq(y, ir::like(y, 0.0)), x / y, whole));
+}
+
+Tensor pow(Arg a, Arg b) {
+  Call call("pow", a.where());
+  DType t = tensor::common_type({&a, &b});
+  if (is_float(t)) {
+    // The two powers that a product gives to the bit.
+    if (!b.is_tensor() && (b.real() == 1 || b.real() == 2))
+      return wrap(integer_power(tensor::operand(a, t), b.real() == 1 ? 1 : 2));
+    return binary(Op::Pow, a, b, t);
+  }
+  if (is_bool(t) || b.kind() != Arg::Kind::Integer || b.integer() < 0)
+    tensor::usage_error(fmt::format(
+        "{} to the power of {}: integers are raised only to plain numbers >= 0; convert the base with to(float32)",
+        tensor::describe(a), tensor::describe(b)));
+  return wrap(integer_power(tensor::operand(a, t), b.integer()));
+}
+
+Tensor clamp(Arg x, Arg lo, Arg hi) {
+  Call call("clamp", x.where());
+  std::vector<UOp> n = tensor::operands({&x, &lo, &hi}, tensor::common_type({&x, &lo, &hi}));
+  UOp above = ir::where(ir::lt(n[0], n[1]), n[1], n[0]);
+  return wrap(ir::where(ir::lt(n[2], above), n[2], above));
+}
+
+Tensor where(Arg condition, Arg a, Arg b) {
+  Call call("where", condition.where());
+  UOp c = tensor::operand(condition);
+  tensor::require_type(is_bool(c->dtype), condition, "a bool condition");
+  DType t = tensor::common_type({&a, &b});
+  UOp n[] = {c, tensor::operand(a, t), tensor::operand(b, t)};
+  tensor::broadcast(n);
+  return wrap(ir::where(n[0], n[1], n[2]));
+}
+
+// -- logic
+
+Tensor logical_and(Arg a, Arg b) { return logical("logical_and", Op::And, a, b); }
+Tensor logical_or(Arg a, Arg b) { return logical("logical_or", Op::Or, a, b); }
+Tensor logical_xor(Arg a, Arg b) { return logical("logical_xor", Op::Xor, a, b); }
+Tensor logical_not(Arg x) {
+  Call call("logical_not", x.where());
+  return wrap(~truth(x));
+}
+Tensor isnan(Arg x) {
+  Call call("isnan", x.where());
+  UOp n = tensor::operand(x);
+  return wrap(ir::ne(n, n));
+}
+Tensor isinf(Arg x) {
+  Call call("isinf", x.where());
+  UOp n = tensor::operand(x, tensor::common_float_type({&x}));
+  return wrap(ir::eq(ir::alu(Op::Abs, {n}), ir::like(n, std::numeric_limits<double>::infinity())));
+}
+Tensor isfinite(Arg x) {
+  Call call("isfinite", x.where());
+  UOp n = tensor::operand(x, tensor::common_float_type({&x}));
+  return wrap(ir::lt(ir::alu(Op::Abs, {n}), ir::like(n, std::numeric_limits<double>::infinity())));
+}
+
+}  // namespace v0
+}  // namespace sinter

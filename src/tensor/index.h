@@ -1,0 +1,33 @@
+// What an index of numbers, slices, newaxis and ellipsis means for a shape, for reading (index.cpp) and writing
+// (places).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sinter/tensor.h"
+#include "uop/build.h"
+
+namespace sinter::tensor {
+
+/// A basic index, resolved: of source axis a, the elements begin[a], begin[a] + step[a], ... count[a] of them.
+struct BasicIndex {
+  struct Span {
+    int64_t begin = 0, step = 1;
+    Dim count = 0;
+    bool whole = false;  ///< all elements in order; the only thing that a symbolic axis can be, but for mirrored
+  };
+  std::vector<Span> spans;  ///< one per axis of the source
+  Shape shape;              ///< of the result: numbered axes are gone, newaxis is in
+  /// All steps are 1: the part is a box of the source.
+  bool box() const;
+  /// Of a box.
+  ir::Region region() const;
+};
+
+/// UsageError: too many items, a number out of range, a step of 0, a part of a symbolic axis, a tensor item.
+BasicIndex resolve(ir::UOp x, std::span<const Index> items);
+/// The part as a value, of shape `index.shape`.
+ir::UOp read(ir::UOp x, const BasicIndex& index);
+
+}  // namespace sinter::tensor

@@ -1,0 +1,118 @@
+// cat, stack, split, chunk and broadcast.
+#include <fmt/format.h>
+
+#include "sinter/ops.h"
+#include "tensor/axes.h"
+#include "tensor/operands.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::UOp;
+using tensor::Call;
+using tensor::describe;
+using tensor::node_of;
+using tensor::usage_error;
+using tensor::wrap;
+
+/// The parts' nodes in their common type. There is at least one.
+std::vector<UOp> promoted(const std::vector<Tensor>& parts) {
+  if (parts.empty()) usage_error("0 tensors given, which have neither a shape nor a type; give at least 1");
+  DType t = node_of(parts[0])->dtype;
+  for (const Tensor& p : parts) t = promote(t, node_of(p)->dtype);
+  std::vector<UOp> nodes;
+  for (const Tensor& p : parts) nodes.push_back(ir::cast(node_of(p), t));
+  return nodes;
+}
+
+/// Each element is selected by its place, never added to zeros: so -0.0 and NaN stay what they are.
+UOp join(const std::vector<UOp>& parts, int64_t axis) {
+  const size_t a = static_cast<size_t>(axis);
+  int64_t total = 0;
+  for (UOp p : parts) total += p->shape[a].value();
+  UOp joined;
+  int64_t begin = 0;
+  for (UOp p : parts) {
+    const int64_t size = p->shape[a].value();
+    if (size == 0 && total > 0) continue;
+    UOp placed = tensor::pad_axis(p, axis, begin, total);
+    UOp inside = tensor::pad_axis(ir::full(*p->graph, p->shape, DType::Bool, 1, p->device), axis, begin, total);
+    joined = joined ? ir::where(inside, placed, joined) : placed;
+    begin += size;
+  }
+  return joined;
+}
+
+}  // namespace
+
+Tensor cat(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
+  Call call("cat", where);
+  std::vector<UOp> nodes = promoted(parts);
+  if (!nodes[0]->rank())
+    usage_error(fmt::format("{} has no axis to join along; use stack for scalars", describe(nodes[0])));
+  axis = tensor::axis_of(nodes[0], axis);
+  if (nodes.size() == 1) return wrap(nodes[0]);
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    bool fits = nodes[n]->rank() == nodes[0]->rank();
+    for (size_t i = 0; fits && i < nodes[0]->rank(); ++i)
+      fits = static_cast<int64_t>(i) == axis || nodes[n]->shape[i] == nodes[0]->shape[i];
+    if (!fits)
+      usage_error(
+          fmt::format("part 0 is {}, part {} is {}: all sizes but that of axis {} must be equal; reshape or slice one",
+                      to_string(nodes[0]->shape), n, to_string(nodes[n]->shape), axis));
+    tensor::fixed_size(nodes[n], axis, "joined");
+  }
+  return wrap(join(nodes, axis));
+}
+
+Tensor stack(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
+  Call call("stack", where);
+  std::vector<UOp> nodes = promoted(parts);
+  const int64_t rank = static_cast<int64_t>(nodes[0]->rank());
+  if (axis < -rank - 1 || axis > rank)
+    usage_error(fmt::format("axis {} is no place for a new axis of {}; the places are {} to {}", axis,
+                            describe(nodes[0]), -rank - 1, rank));
+  if (axis < 0) axis += rank + 1;
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    if (!(nodes[n]->shape == nodes[0]->shape))
+      usage_error(fmt::format("part 0 is {}, part {} is {}: all shapes must be equal; use cat to join along an axis",
+                              to_string(nodes[0]->shape), n, to_string(nodes[n]->shape)));
+  }
+  for (UOp& n : nodes) n = tensor::insert_axis(n, axis);
+  return wrap(join(nodes, axis));
+}
+
+std::vector<Tensor> Tensor::split(int64_t size, int64_t axis, Loc where) const {
+  Call call("split", where);
+  UOp x = node_of(*this);
+  axis = tensor::axis_of(x, axis);
+  if (size <= 0) usage_error(fmt::format("parts of size {} of {}; give a size of 1 or more", size, describe(x)));
+  const int64_t total = tensor::fixed_size(x, axis, "split");
+  std::vector<Tensor> parts;
+  for (int64_t begin = 0; begin < total || parts.empty(); begin += size)
+    parts.push_back(wrap(tensor::shrink_axis(x, axis, begin, std::min(begin + size, total))));
+  return parts;
+}
+
+std::vector<Tensor> Tensor::chunk(int64_t count, int64_t axis, Loc where) const {
+  Call call("chunk", where);
+  UOp x = node_of(*this);
+  axis = tensor::axis_of(x, axis);
+  if (count <= 0) usage_error(fmt::format("{} chunks of {}; give 1 or more", count, describe(x)));
+  const int64_t total = tensor::fixed_size(x, axis, "split");
+  return split(std::max<int64_t>(1, (total + count - 1) / count), axis, where);
+}
+
+std::vector<Tensor> broadcast(const std::vector<Tensor>& list, Loc where) {
+  Call call("broadcast", where);
+  std::vector<UOp> nodes;
+  for (const Tensor& t : list) nodes.push_back(node_of(t));
+  if (!nodes.empty()) tensor::broadcast(nodes);
+  std::vector<Tensor> out;
+  for (UOp n : nodes) out.push_back(wrap(n));
+  return out;
+}
+
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,120 @@
+// Losses: means of what a prediction misses.
+#include <fmt/format.h>
+
+#include "sinter/ops.h"
+#include "tensor/activation.h"
+#include "tensor/axes.h"
+#include "tensor/operands.h"
+#include "tensor/pick.h"
+#include "tensor/reduce.h"
+#include "tensor/softmax.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::Combine;
+using ir::UOp;
+using tensor::Call;
+using tensor::describe;
+using tensor::usage_error;
+using tensor::wrap;
+
+UOp total(UOp x) {
+  ir::Ints axes = tensor::axes_of(x, {});
+  return tensor::drop_axes(tensor::fold(Combine::Add, x, axes), axes);
+}
+
+UOp reduced(UOp x, Reduction reduction) {
+  switch (reduction) {
+    case Reduction::None: return x;
+    case Reduction::Sum: return total(x);
+    case Reduction::Mean: return total(x) / tensor::count_of(x, tensor::axes_of(x, {}), x->dtype);
+  }
+  throw InternalError("no such reduction");
+}
+
+/// Prediction and target in one float type and shape. Broadcasting them would hide a forgotten axis, so it is refused.
+std::pair<UOp, UOp> matched(const Arg& x, const Arg& target) {
+  const DType t = tensor::common_float_type({&x, &target});
+  UOp a = tensor::operand(x, t), b = tensor::operand(target, t);
+  if (!(a->shape == b->shape))
+    usage_error(fmt::format("the prediction is {}, the target {}; give both one shape (reshape or expand)",
+                            to_string(a->shape), to_string(b->shape)));
+  return {a, b};
+}
+
+/// The class axis of [classes], [n, classes] and [n, classes, ...].
+int64_t class_axis(UOp x) {
+  if (!x->rank()) usage_error(fmt::format("{} has no axis of classes; give [n, classes]", describe(x)));
+  return x->rank() == 1 ? 0 : 1;
+}
+
+/// -log p of each target's class, for log-probabilities x.
+UOp nll(UOp x, int64_t axis, UOp target, const CrossEntropyOptions& options) {
+  UOp index = tensor::insert_axis(tensor::index_operand(target), axis);
+  Shape expected = x->shape;
+  expected[static_cast<size_t>(axis)] = 1;
+  if (!(index->shape == expected)) {
+    std::vector<Dim> dims = x->shape.dims();
+    dims.erase(dims.begin() + axis);
+    usage_error(fmt::format("predictions {} need class targets of shape {}, got {}; leave out the class axis",
+                            describe(x), to_string(Shape(dims)), describe(target)));
+  }
+  UOp kept;
+  if (options.ignore_index) {
+    kept = ir::ne(index, ir::like(index, ir::Scalar::of(index->dtype, *options.ignore_index)));
+    index = ir::where(kept, index, ir::like(index, 0.0));  // an ignored class need not exist
+  }
+  UOp loss = -ir::gather(x, index, axis);
+  if (kept) loss = ir::where(kept, loss, ir::like(loss, 0.0));
+  loss = tensor::drop_axes(loss, {axis});
+  if (!kept || options.reduction != Reduction::Mean) return reduced(loss, options.reduction);
+  return total(loss) / ir::cast(total(ir::cast(kept, DType::I64)), x->dtype);
+}
+
+}  // namespace
+
+Tensor nll_loss(Arg log_probabilities, const Tensor& target, CrossEntropyOptions options) {
+  Call call("nll_loss", log_probabilities.where());
+  UOp x = tensor::operand(log_probabilities, tensor::common_float_type({&log_probabilities}));
+  return wrap(nll(x, class_axis(x), tensor::node_of(target), options));
+}
+
+Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions options) {
+  Call call("cross_entropy", logits.where());
+  UOp x = tensor::operand(logits, tensor::common_float_type({&logits})), y = tensor::node_of(target);
+  const int64_t axis = class_axis(x);
+  if (!is_float(y->dtype)) return wrap(nll(tensor::log_softmax(x, axis), axis, y, options));
+  if (options.ignore_index)
+    usage_error(fmt::format("ignore_index {} needs class targets, but the target is {}; leave it out",
+                            *options.ignore_index, describe(y)));
+  if (!(y->shape == x->shape))
+    usage_error(fmt::format(
+        "logits {} need probabilities of the same shape or integer classes, got {}; convert classes with to(int64)",
+        describe(x), describe(y)));
+  UOp loss = -tensor::fold(Combine::Add, tensor::log_softmax(x, axis) * ir::cast(y, x->dtype), {axis});
+  return wrap(reduced(tensor::drop_axes(loss, {axis}), options.reduction));
+}
+
+Tensor mse_loss(Arg x, Arg target, Reduction reduction) {
+  Call call("mse_loss", x.where());
+  auto [a, b] = matched(x, target);
+  UOp off = a - b;
+  return wrap(reduced(off * off, reduction));
+}
+
+Tensor l1_loss(Arg x, Arg target, Reduction reduction) {
+  Call call("l1_loss", x.where());
+  auto [a, b] = matched(x, target);
+  return wrap(reduced(ir::alu(ir::Op::Abs, {a - b}), reduction));
+}
+
+Tensor binary_cross_entropy_with_logits(Arg x, Arg target, Reduction reduction) {
+  Call call("binary_cross_entropy_with_logits", x.where());
+  auto [a, b] = matched(x, target);
+  return wrap(reduced(tensor::softplus(a) - a * b, reduction));
+}
+
+}  // namespace v0
+}  // namespace sinter

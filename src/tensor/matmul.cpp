@@ -1,0 +1,73 @@
+// Products: repeated views, one elementwise product, one sum. No kernel is written here; codegen sees what it is.
+#include <fmt/format.h>
+
+#include "sinter/ops.h"
+#include "tensor/axes.h"
+#include "tensor/operands.h"
+#include "tensor/reduce.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::UOp;
+using tensor::Call;
+using tensor::describe;
+using tensor::usage_error;
+using tensor::wrap;
+
+/// sum(a * b) along one axis; on bools: any(a & b).
+UOp contract(UOp a, UOp b, int64_t axis) {
+  return tensor::drop_axes(tensor::fold(is_bool(a->dtype) ? ir::Combine::Max : ir::Combine::Add, a * b, {axis}),
+                           {axis});
+}
+
+void check_inner(UOp a, UOp b, const Dim& k, const Dim& other) {
+  if (!(k == other))
+    usage_error(
+        fmt::format("inner sizes differ: {} x {}, {} against {}; the last axis of the first must be the second last of "
+                    "the second, try transpose",
+                    describe(a), describe(b), to_string(k), to_string(other)));
+}
+
+}  // namespace
+
+Tensor matmul(Arg a, Arg b) {
+  Call call("matmul", a.where());
+  const DType t = tensor::common_type({&a, &b});
+  UOp x = tensor::operand(a, t), y = tensor::operand(b, t);
+  if (!x->rank() || !y->rank())
+    usage_error(fmt::format("{} x {}: a scalar has no axis to sum over; multiply with *", describe(x), describe(y)));
+  const size_t inner = y->rank() == 1 ? 0 : y->rank() - 2;
+  check_inner(x, y, x->shape[x->rank() - 1], y->shape[inner]);
+  // Vectors become a row and a column; the axis that this adds goes again at the end.
+  const bool row = x->rank() == 1, column = y->rank() == 1;
+  if (row) x = tensor::insert_axis(x, 0);
+  if (column) y = tensor::insert_axis(y, 1);
+  // [.., m, 1, k] against [.., 1, n, k].
+  x = tensor::insert_axis(x, static_cast<int64_t>(x->rank()) - 1);
+  const int64_t last = static_cast<int64_t>(y->rank()) - 1;
+  y = tensor::insert_axis(tensor::move_axis(y, last, last - 1), last - 1);
+  UOp pair[] = {x, y};
+  tensor::broadcast(pair);
+  UOp out = contract(pair[0], pair[1], static_cast<int64_t>(pair[0]->rank()) - 1);
+  const int64_t rank = static_cast<int64_t>(out->rank());
+  ir::Ints gone;
+  if (row) gone.push_back(rank - 2);
+  if (column) gone.push_back(rank - 1);
+  return wrap(tensor::drop_axes(out, gone));
+}
+
+Tensor dot(Arg a, Arg b) {
+  Call call("dot", a.where());
+  const DType t = tensor::common_type({&a, &b});
+  UOp x = tensor::operand(a, t), y = tensor::operand(b, t);
+  if (x->rank() != 1 || y->rank() != 1)
+    usage_error(fmt::format("{} and {}: both must be vectors; use matmul", describe(x), describe(y)));
+  if (!(x->shape == y->shape))
+    usage_error(fmt::format("{} and {}: the lengths must be equal", describe(x), describe(y)));
+  return wrap(contract(x, y, 0));
+}
+
+}  // namespace v0
+}  // namespace sinter

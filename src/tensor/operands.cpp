@@ -1,0 +1,122 @@
+// Promotion and broadcasting of arguments.
+#include "tensor/operands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sinter::tensor {
+namespace {
+
+DType type_of(const Arg& a) { return a.is_tensor() ? node_of(Tensor(a.cell()))->dtype : default_type(a.kind()); }
+
+/// bool < integers < floats.
+int kind_of(DType d) { return is_bool(d) ? 0 : is_float(d) ? 2 : 1; }
+
+/// Whether an integer of the C++ program is a value of the type.
+bool fits(DType dtype, int64_t value) {
+  if (is_float(dtype) || is_bool(dtype)) return true;
+  if (dtype == DType::U64) return value >= 0;
+  return ir::Scalar::of(dtype, value).as_int() == value;
+}
+
+}  // namespace
+
+std::string describe(ir::UOp x) { return fmt::format("{} {}", name_of(x->dtype), to_string(x->shape)); }
+
+std::string describe(const Arg& a) {
+  switch (a.kind()) {
+    case Arg::Kind::Tensor: return describe(node_of(Tensor(a.cell())));
+    case Arg::Kind::Bool: return fmt::format("the bool {}", a.integer() != 0);
+    case Arg::Kind::Integer: return fmt::format("the number {}", a.integer());
+    case Arg::Kind::Float: return fmt::format("the number {}", a.real());
+  }
+  throw InternalError("no such kind of argument");
+}
+
+DType default_type(Arg::Kind kind) {
+  return kind == Arg::Kind::Bool ? DType::Bool : kind == Arg::Kind::Integer ? DType::I64 : DType::F32;
+}
+
+DType common_type(Args args) {
+  DType tensors = DType::Void, numbers = DType::Bool;
+  for (const Arg* a : args) {
+    if (a->is_tensor())
+      tensors = tensors == DType::Void ? type_of(*a) : promote(tensors, type_of(*a));
+    else
+      numbers = promote(numbers, type_of(*a));
+  }
+  return tensors == DType::Void || kind_of(numbers) > kind_of(tensors) ? numbers : tensors;
+}
+
+DType common_float_type(Args args) {
+  DType t = common_type(args);
+  return is_float(t) ? t : DType::F32;
+}
+
+void check_usable(DType dtype) {
+  if (dtype == DType::Index || dtype == DType::Void)
+    usage_error(fmt::format("{} is no type of elements; give float32, int64, bool or the like", name_of(dtype)));
+  if (is_float(dtype) && dtype != DType::F32 && dtype != DType::F64)
+    usage_error(fmt::format("{} is not computed in on the cpu; use float32 or float64", name_of(dtype)));
+}
+
+DType type_or(DType given, DType fallback) {
+  DType t = given == DType::Void ? fallback : given;
+  check_usable(t);
+  return t;
+}
+
+Shape common_shape(const Shape& a, const Shape& b) {
+  const size_t rank = std::max(a.rank(), b.rank());
+  std::vector<Dim> out(rank, Dim(1));
+  for (size_t i = 0; i < rank; ++i) {  // from the last axis
+    const Dim x = i < a.rank() ? a[a.rank() - 1 - i] : Dim(1), y = i < b.rank() ? b[b.rank() - 1 - i] : Dim(1);
+    if (!(x == y || x == 1 || y == 1))
+      usage_error(
+          fmt::format("shapes {} and {} do not broadcast: {} against {} in axis {}; sizes must be equal or 1, reshape "
+                      "or expand one of them",
+                      to_string(a), to_string(b), to_string(x), to_string(y), rank - 1 - i));
+    out[rank - 1 - i] = x == 1 ? y : x;
+  }
+  return Shape(std::move(out));
+}
+
+ir::Scalar number_of(const Arg& a, DType dtype) {
+  if (a.is_tensor()) usage_error(fmt::format("needs a plain number here, not a tensor ({})", describe(a)));
+  if (a.kind() == Arg::Kind::Float) return ir::Scalar::of(dtype, a.real());
+  if (!fits(dtype, a.integer()))
+    usage_error(fmt::format("the number {} does not fit {}; convert the tensor with to(int64) first", a.integer(),
+                            name_of(dtype)));
+  return ir::Scalar::of(dtype, a.integer());
+}
+
+ir::UOp operand(const Arg& a, DType dtype) {
+  if (a.is_tensor()) return ir::cast(node_of(Tensor(a.cell())), dtype);
+  return ir::constant(ir::TensorGraph::get(), number_of(a, dtype), dtype);
+}
+ir::UOp operand(const Arg& a) { return a.is_tensor() ? node_of(Tensor(a.cell())) : operand(a, default_type(a.kind())); }
+
+void broadcast(std::span<ir::UOp> nodes) {
+  Shape shape = nodes[0]->shape;
+  for (ir::UOp n : nodes) {
+    if (!(n->device == nodes[0]->device))
+      usage_error(fmt::format("tensors on {} and {} meet; move one of them with to(device)",
+                              to_string(nodes[0]->device), to_string(n->device)));
+    if (!(n->shape == shape)) shape = common_shape(shape, n->shape);
+  }
+  for (ir::UOp& n : nodes) n = ir::broadcast_to(n, shape);
+}
+
+std::vector<ir::UOp> operands(Args args, DType dtype) {
+  std::vector<ir::UOp> nodes;
+  for (const Arg* a : args) nodes.push_back(operand(*a, dtype));
+  broadcast(nodes);
+  return nodes;
+}
+
+void require_type(bool allowed, const Arg& x, std::string_view what) {
+  if (!allowed) usage_error(fmt::format("needs {}, got {}; convert it with to(dtype)", what, describe(x)));
+}
+
+}  // namespace sinter::tensor

@@ -1,0 +1,51 @@
+// What every op does with its arguments before it builds a node: promotion of types, broadcasting of shapes, and the
+// errors of both. One place, so that all ops agree (docs/dtypes.md).
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sinter/arg.h"
+#include "tensor/cell.h"
+#include "uop/build.h"
+
+namespace sinter::tensor {
+
+using Args = std::initializer_list<const Arg*>;
+
+/// "float32 [2, 3]", or "the number 2.5".
+std::string describe(const Arg& a);
+std::string describe(ir::UOp x);
+
+/// Type of the scalar tensor that a number becomes by itself: bool, int64, float32.
+DType default_type(Arg::Kind kind);
+/// The type in which the arguments meet: promote() over the tensors; a number only decides where its kind is higher.
+DType common_type(Args args);
+/// The same for ops of floats: integers and bools are computed in float32.
+DType common_float_type(Args args);
+/// UsageError for types that nothing computes in yet (16- and 8-bit floats) and for those that are no element types.
+void check_usable(DType dtype);
+/// The given type, or `fallback` when it was not given (DType::Void).
+DType type_or(DType given, DType fallback);
+
+/// NumPy's rule on two shapes; UsageError naming both. A symbolic size matches only itself and 1.
+Shape common_shape(const Shape& a, const Shape& b);
+/// The argument in that type: a tensor's node cast, a number as a constant of rank 0. An integer that does not fit the
+/// type is a UsageError.
+ir::UOp operand(const Arg& a, DType dtype);
+/// A tensor argument's node in its own type; a number in its default type.
+ir::UOp operand(const Arg& a);
+/// All arguments in `dtype` and in their common shape.
+std::vector<ir::UOp> operands(Args args, DType dtype);
+/// In their common shape, types as they are. UsageError when the devices differ.
+void broadcast(std::span<ir::UOp> nodes);
+/// UsageError when x has none of the allowed kinds; `what` says what is needed, such as "integers or bool".
+void require_type(bool allowed, const Arg& x, std::string_view what);
+
+/// A plain number in that type; UsageError for a tensor, and for an integer that does not fit.
+ir::Scalar number_of(const Arg& a, DType dtype);
+
+}  // namespace sinter::tensor

@@ -1,0 +1,182 @@
+// gather, scatter_add, index_select, embedding, one_hot and take_along_dim.
+#include "tensor/pick.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sinter/ops.h"
+#include "tensor/axes.h"
+#include "tensor/operands.h"
+
+namespace sinter {
+namespace tensor {
+
+using ir::UOp;
+
+UOp index_operand(UOp index) {
+  if (!is_integer(index->dtype))
+    usage_error(fmt::format("an index needs an integer type, got {}; convert it with to(int64)", describe(index)));
+  return index->dtype == DType::I32 ? index : ir::cast(index, DType::I64);
+}
+
+UOp checked(UOp index, const Dim& size) {
+  // A look-up in 0, 1, 2, ...: GATHER itself counts from the end and reports.
+  if (index->rank() == 0 || (index->rank() > 1 && !index->shape.symbolic()))
+    return ir::reshape(checked(ir::reshape(index, {index->shape.numel()}), size), index->shape);
+  Shape table = index->shape;
+  table[0] = size;
+  return ir::gather(position(table, 0), index, 0);
+}
+
+UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
+  broadcast(index);
+  const Shape picked = index[0]->shape;
+  const size_t count = axes.size(), free = x->rank() - count;
+  ir::Ints order = axes;
+  for (int64_t a = 0; a < static_cast<int64_t>(x->rank()); ++a)
+    if (std::find(axes.begin(), axes.end(), a) == axes.end()) order.push_back(a);
+  x = ir::permute(x, order);
+  // Several indexed axes become one.
+  UOp at = index[0];
+  if (count > 1) {
+    std::vector<Dim> dims{Dim(1)};
+    at = {};
+    for (size_t k = 0; k < count; ++k) {
+      const int64_t size = fixed_size(x, static_cast<int64_t>(k), "indexed together with others");
+      dims[0] = dims[0].value() * size;
+      UOp here = ir::cast(checked(index[k], size), DType::I64);
+      at = at ? at * ir::like(at, ir::Scalar::of(DType::I64, size)) + here : here;
+    }
+    dims.insert(dims.end(), x->shape.begin() + static_cast<int64_t>(count), x->shape.end());
+    x = ir::reshape(x, Shape(std::move(dims)));
+  }
+  // The index as one axis where its sizes can be multiplied; else x is repeated along all axes of the index but one.
+  Shape flat = picked;
+  if (picked.rank() == 0 || (picked.rank() > 1 && !picked.symbolic())) flat = {picked.numel()};
+  std::vector<Dim> table{x->shape[0]}, rows(flat.begin(), flat.end()), lone{x->shape[0]},
+      thin(flat.begin(), flat.end());
+  for (size_t i = 1; i < flat.rank(); ++i) {
+    table.push_back(flat[i]);
+    lone.push_back(1);
+  }
+  for (size_t i = 1; i < x->rank(); ++i) {
+    table.push_back(x->shape[i]);
+    rows.push_back(x->shape[i]);
+    lone.push_back(x->shape[i]);
+    thin.push_back(1);
+  }
+  x = ir::expand(ir::reshape(x, Shape(lone)), Shape(table));
+  at = ir::expand(ir::reshape(at, Shape(thin)), Shape(rows));
+  UOp out = ir::gather(x, at, 0);
+  // Back to the shape of the index, and the other axes before it.
+  std::vector<Dim> shape(picked.begin(), picked.end());
+  shape.insert(shape.end(), rows.begin() + static_cast<int64_t>(flat.rank()), rows.end());
+  out = ir::reshape(out, Shape(std::move(shape)));
+  ir::Ints back;
+  const int64_t k = static_cast<int64_t>(picked.rank());
+  for (int64_t a = 0; a < place; ++a) back.push_back(k + a);
+  for (int64_t a = 0; a < k; ++a) back.push_back(a);
+  for (int64_t a = place; a < static_cast<int64_t>(free); ++a) back.push_back(k + a);
+  return ir::permute(out, back);
+}
+
+}  // namespace tensor
+
+inline namespace v0 {
+namespace {
+
+using ir::UOp;
+using tensor::Call;
+using tensor::describe;
+using tensor::node_of;
+using tensor::usage_error;
+using tensor::wrap;
+
+void same_rank(UOp x, UOp index) {
+  if (x->rank() != index->rank())
+    usage_error(fmt::format("{} has {} axes and the index {} has {}; give both the same number of axes", describe(x),
+                            x->rank(), describe(index), index->rank()));
+}
+
+}  // namespace
+
+Tensor gather(Arg x, int64_t axis, const Tensor& index) {
+  Call call("gather", x.where());
+  UOp n = tensor::operand(x), i = tensor::index_operand(node_of(index));
+  axis = tensor::axis_of(n, axis);
+  same_rank(n, i);
+  for (size_t a = 0; a < n->rank(); ++a) {
+    const int64_t at = static_cast<int64_t>(a);
+    if (at == axis || n->shape[a] == i->shape[a]) continue;
+    if (n->shape[a].symbolic() || i->shape[a].symbolic() || i->shape[a].value() > n->shape[a].value())
+      usage_error(fmt::format("the index {} is larger than {} in axis {}; only along axis {} it may be",
+                              to_string(i->shape), to_string(n->shape), a, axis));
+    n = tensor::shrink_axis(n, at, 0, i->shape[a].value());
+  }
+  return wrap(ir::gather(n, i, axis));
+}
+
+Tensor take_along_dim(Arg x, const Tensor& index, int64_t axis) {
+  Call call("take_along_dim", x.where());
+  UOp n = tensor::operand(x), i = tensor::index_operand(node_of(index));
+  axis = tensor::axis_of(n, axis);
+  same_rank(n, i);
+  const size_t a = static_cast<size_t>(axis);
+  Shape table = n->shape, rows = i->shape;
+  table[a] = rows[a] = 1;
+  const Shape common = tensor::common_shape(table, rows);
+  table = rows = common;
+  table[a] = n->shape[a];
+  rows[a] = i->shape[a];
+  return wrap(ir::gather(ir::expand(n, table), ir::expand(i, rows), axis));
+}
+
+Tensor scatter_add(Arg base, int64_t axis, const Tensor& index, Arg value) {
+  Call call("scatter_add", base.where());
+  UOp n = tensor::operand(base), i = tensor::index_operand(node_of(index));
+  axis = tensor::axis_of(n, axis);
+  same_rank(n, i);
+  for (size_t a = 0; a < n->rank(); ++a)
+    if (static_cast<int64_t>(a) != axis && !(n->shape[a] == i->shape[a]))
+      usage_error(fmt::format("the index {} differs from {} in axis {}; only along axis {} it may", to_string(i->shape),
+                              to_string(n->shape), a, axis));
+  const DType t = tensor::common_type({&base, &value});
+  UOp v = tensor::operand(value, t);
+  if (value.is_tensor() && !(v->shape == i->shape))
+    usage_error(fmt::format("the value is {} and the index {}; they need one shape, use expand", describe(v),
+                            to_string(i->shape)));
+  return wrap(ir::scatter_add(ir::cast(n, t), i, ir::broadcast_to(v, i->shape), axis));
+}
+
+Tensor index_select(Arg x, int64_t axis, const Tensor& index) {
+  Call call("index_select", x.where());
+  UOp n = tensor::operand(x), i = tensor::index_operand(node_of(index));
+  axis = tensor::axis_of(n, axis);
+  if (i->rank() != 1)
+    usage_error(fmt::format("the index {} has {} axes and must have 1; use x.index or gather", describe(i), i->rank()));
+  return wrap(tensor::pick(n, {axis}, {i}, axis));
+}
+
+Tensor embedding(const Tensor& index, const Tensor& weight, Loc where) {
+  Call call("embedding", where);
+  UOp w = node_of(weight), i = tensor::index_operand(node_of(index));
+  if (w->rank() != 2)
+    usage_error(
+        fmt::format("the weight is {} and must have 2 axes, [entries, size]; its rank is {}", describe(w), w->rank()));
+  return wrap(tensor::pick(w, {0}, {i}, 0));
+}
+
+Tensor one_hot(const Tensor& index, int64_t classes, Loc where) {
+  Call call("one_hot", where);
+  UOp i = tensor::index_operand(node_of(index));
+  if (classes < 1) usage_error(fmt::format("{} classes for {}; give 1 or more", classes, describe(i)));
+  i = tensor::insert_axis(ir::cast(tensor::checked(i, classes), DType::I64), static_cast<int64_t>(i->rank()));
+  Shape shape = i->shape;
+  shape[shape.rank() - 1] = classes;
+  return wrap(ir::cast(ir::eq(ir::expand(i, shape), tensor::position(shape, static_cast<int64_t>(shape.rank()) - 1)),
+                       DType::I64));
+}
+
+}  // namespace v0
+}  // namespace sinter

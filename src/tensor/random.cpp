@@ -1,0 +1,135 @@
+// Random numbers: Threefry on counters that the call takes, with key and first counter as launch arguments.
+#include "sinter/random.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "tensor/axes.h"
+#include "tensor/operands.h"
+
+namespace sinter {
+inline namespace v0 {
+
+void Generator::manual_seed(uint64_t seed) {
+  std::lock_guard lock(mutex_);
+  seed_ = seed;
+  next_ = 0;
+}
+std::pair<uint64_t, uint64_t> Generator::take(uint64_t count) {
+  std::lock_guard lock(mutex_);
+  return {seed_, std::exchange(next_, next_ + count)};
+}
+Generator& default_generator() {
+  static Generator* generator = new Generator;  // never destroyed: static objects may draw numbers after main
+  return *generator;
+}
+void manual_seed(uint64_t seed) { default_generator().manual_seed(seed); }
+
+namespace {
+
+using ir::Scalar;
+using ir::UOp;
+using tensor::Call;
+using tensor::usage_error;
+using tensor::wrap;
+
+/// The random words of one call: 64 bits per element.
+class Words {
+ public:
+  Words(const Shape& shape, const RandomOptions& options, int per_element) : shape_(shape) {
+    for (const Dim& d : shape)
+      if (d.value() < 0)
+        usage_error(fmt::format("shape {} has the negative size {}; sizes are 0 or more", to_string(shape), d.value()));
+    numel_ = static_cast<uint64_t>(shape.numel());
+    Generator& generator = options.generator ? *options.generator : default_generator();
+    auto [seed, first] = generator.take(numel_ * static_cast<uint64_t>(per_element));
+    key_ = ir::broadcast_to(node_of(tensor::number(seed)), shape);
+    counter_ =
+        ir::cast(tensor::flat_position(shape), DType::U64) + ir::broadcast_to(node_of(tensor::number(first)), shape);
+  }
+  /// The n-th word of each element.
+  UOp get(int n) const {
+    if (n == 0) return ir::alu(ir::Op::Threefry, {counter_, key_});
+    Scalar offset = Scalar::of(DType::U64, static_cast<int64_t>(numel_) * n);
+    return ir::alu(ir::Op::Threefry, {counter_ + ir::like(counter_, offset), key_});
+  }
+
+ private:
+  static UOp node_of(const Tensor& t) { return tensor::node_of(t); }
+  Shape shape_;
+  uint64_t numel_;
+  UOp key_, counter_;
+};
+
+UOp high_bits(UOp word, int count) {
+  return ir::alu(ir::Op::Shr, {word, ir::like(word, Scalar::of(DType::U64, 64 - count))});
+}
+
+/// [0, 1): as many bits as the type has digits, so that every value is exact and 1 is never met.
+UOp uniform(UOp word, DType dtype) {
+  const int bits = dtype == DType::F64 ? 53 : 24;
+  UOp number = high_bits(word, bits);
+  if (dtype == DType::F32) number = ir::cast(number, DType::U32);  // 32-bit conversions are the fast ones
+  return ir::cast(number, dtype) * std::ldexp(1.0, -bits);
+}
+
+DType float_type(const RandomOptions& options) {
+  DType t = tensor::type_or(options.dtype, float32);
+  if (!is_float(t))
+    usage_error(fmt::format("needs a float type, got {}; use randint for integers, float32 otherwise", name_of(t)));
+  return t;
+}
+
+}  // namespace
+
+Tensor rand(const Shape& shape, RandomOptions options, Loc where) {
+  Call call("rand", where);
+  const DType t = float_type(options);
+  return wrap(uniform(Words(shape, options, 1).get(0), t));
+}
+
+Tensor randn(const Shape& shape, RandomOptions options, Loc where) {
+  Call call("randn", where);
+  const DType t = float_type(options);
+  UOp radius, angle;
+  if (t == DType::F64) {
+    Words words(shape, options, 2);
+    radius = 1.0 - uniform(words.get(0), t);
+    angle = uniform(words.get(1), t);
+  } else {
+    // The two halves of one word. The radius takes all 32 bits: 24 would cut the tails at 5.8 standard deviations.
+    UOp word = Words(shape, options, 1).get(0);
+    radius = (ir::cast(ir::cast(word, DType::U32), t) + 0.5) * 0x1p-32;
+    angle = uniform(word, t);
+  }
+  UOp length = ir::sqrt(ir::log(radius) * -2.0);
+  return wrap(length * ir::alu(ir::Op::Cos, {angle * (2 * std::numbers::pi)}));
+}
+
+Tensor randint(int64_t low, int64_t high, const Shape& shape, RandomOptions options, Loc where) {
+  Call call("randint", where);
+  const DType t = tensor::type_or(options.dtype, int64);
+  if (!is_integer(t)) usage_error(fmt::format("needs an integer type, got {}; use rand for floats", name_of(t)));
+  if (low >= high) usage_error(fmt::format("no integer lies in [{}, {}); give low < high", low, high));
+  for (int64_t bound : {low, high - 1}) tensor::number_of(Arg(bound), t);
+  // The word modulo the size of the range; for ranges below 2^40 the bias is less than one in 2^24.
+  const uint64_t size = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+  UOp word = Words(shape, options, 1).get(0);
+  UOp offset = ir::mod(word, ir::like(word, Scalar::of(DType::U64, static_cast<int64_t>(size))));
+  UOp value = ir::cast(offset, DType::I64);
+  return wrap(ir::cast(value + ir::like(value, Scalar::of(DType::I64, low)), t));
+}
+
+Tensor bernoulli(double p, const Shape& shape, RandomOptions options, Loc where) {
+  Call call("bernoulli", where);
+  if (!(p >= 0 && p <= 1)) usage_error(fmt::format("the probability {} lies outside [0, 1]; give one inside", p));
+  if (options.dtype != DType::Void && options.dtype != boolean)
+    usage_error(fmt::format("the result is bool, not {}; convert it with to(dtype)", name_of(options.dtype)));
+  UOp u = uniform(Words(shape, options, 1).get(0), float32);
+  return wrap(ir::lt(u, ir::like(u, p)));
+}
+
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,158 @@
+// sum, prod, mean, var, std, max, min, any, all, argmax, argmin.
+#include "tensor/reduce.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sinter/tensor.h"
+#include "tensor/axes.h"
+#include "tensor/operands.h"
+
+namespace sinter {
+namespace tensor {
+
+using ir::Combine;
+using ir::Ints;
+using ir::UOp;
+
+UOp fold(Combine combine, UOp x, const Ints& axes) {
+  bool empty = false;
+  Shape kept = x->shape;
+  for (int64_t a : axes) {
+    empty |= kept[static_cast<size_t>(a)] == 0;
+    kept[static_cast<size_t>(a)] = 1;
+  }
+  if (empty)
+    return ir::broadcast_to(ir::constant(*x->graph, ir::identity_of(combine, x->dtype), x->dtype, x->device), kept);
+  return ir::reduce(combine, x, axes);
+}
+
+UOp mean_over(UOp x, const Ints& axes) {
+  UOp total = fold(Combine::Add, x, axes);
+  return total / ir::broadcast_to(count_of(x, axes, x->dtype), total->shape);
+}
+
+UOp variance_over(UOp x, const Ints& axes, int64_t correction) {
+  UOp off = x - ir::expand(mean_over(x, axes), x->shape);
+  UOp total = fold(Combine::Add, off * off, axes);
+  // No elements beyond the correction: 0/0, which is NaN.
+  UOp count = count_of(x, axes, x->dtype);
+  count = ir::maximum(count - static_cast<double>(correction), ir::like(count, 0.0));
+  return total / ir::broadcast_to(count, total->shape);
+}
+
+void require_elements(UOp x, const Ints& axes) {
+  for (int64_t a : axes)
+    if (x->shape[static_cast<size_t>(a)].value() == 0)
+      usage_error(fmt::format(
+          "{} has 0 elements along axis {}, and 0 elements have no largest or smallest; check the size first",
+          describe(x), a));
+}
+
+}  // namespace tensor
+
+inline namespace v0 {
+namespace {
+
+using ir::Combine;
+using ir::Ints;
+using ir::UOp;
+using tensor::Call;
+using tensor::node_of;
+using tensor::wrap;
+
+Tensor finish(UOp reduced, const Ints& axes, bool keepdim) {
+  return wrap(keepdim ? reduced : tensor::drop_axes(reduced, axes));
+}
+
+/// Sums and products of bools and small integers would overflow in their own type.
+UOp widened(UOp x) {
+  bool narrow = !is_float(x->dtype) && x->dtype != DType::U64;
+  return narrow ? ir::cast(x, DType::I64) : x;
+}
+UOp floating(UOp x) { return is_float(x->dtype) ? x : ir::cast(x, DType::F32); }
+
+Tensor extreme(std::string_view name, Combine combine, const Tensor& t, const Axes& axes, bool keepdim, Loc where) {
+  Call call(name, where);
+  UOp x = node_of(t);
+  Ints list = tensor::axes_of(x, axes);
+  tensor::require_elements(x, list);
+  return finish(tensor::fold(combine, x, list), list, keepdim);
+}
+
+Tensor truth(std::string_view name, Combine combine, const Tensor& t, const Axes& axes, bool keepdim, Loc where) {
+  Call call(name, where);
+  UOp x = ir::cast(node_of(t), DType::Bool);
+  Ints list = tensor::axes_of(x, axes);
+  return finish(tensor::fold(combine, x, list), list, keepdim);
+}
+
+/// The smallest place among those that hold the extreme: two reductions and no pairs of values.
+Tensor place_of(std::string_view name, Combine combine, const Tensor& t, std::optional<int64_t> axis, bool keepdim,
+                Loc where) {
+  Call call(name, where);
+  UOp x = ir::detach(node_of(t));
+  Ints axes = axis ? Ints{tensor::axis_of(x, *axis)} : tensor::axes_of(x, {});
+  tensor::require_elements(x, axes);
+  UOp best = ir::expand(tensor::fold(combine, x, axes), x->shape);
+  UOp hit = ir::eq(x, best);
+  if (is_float(x->dtype)) hit = hit | ir::ne(x, x);  // the extreme is NaN exactly when one of them is
+  UOp place = axis ? tensor::position(x->shape, axes[0]) : tensor::flat_position(x->shape);
+  UOp nowhere = ir::like(place, ir::identity_of(Combine::Min, DType::I64));
+  return finish(tensor::fold(Combine::Min, ir::where(hit, place, nowhere), axes), axes, keepdim);
+}
+
+}  // namespace
+
+Tensor Tensor::sum(Axes axes, bool keepdim, Loc where) const {
+  Call call("sum", where);
+  UOp x = widened(node_of(*this));
+  Ints list = tensor::axes_of(x, axes);
+  return finish(tensor::fold(Combine::Add, x, list), list, keepdim);
+}
+Tensor Tensor::prod(Axes axes, bool keepdim, Loc where) const {
+  Call call("prod", where);
+  UOp x = widened(node_of(*this));
+  Ints list = tensor::axes_of(x, axes);
+  return finish(tensor::fold(Combine::Mul, x, list), list, keepdim);
+}
+Tensor Tensor::mean(Axes axes, bool keepdim, Loc where) const {
+  Call call("mean", where);
+  UOp x = floating(node_of(*this));
+  Ints list = tensor::axes_of(x, axes);
+  return finish(tensor::mean_over(x, list), list, keepdim);
+}
+Tensor Tensor::var(Axes axes, int64_t correction, bool keepdim, Loc where) const {
+  Call call("var", where);
+  UOp x = floating(node_of(*this));
+  Ints list = tensor::axes_of(x, axes);
+  return finish(tensor::variance_over(x, list, correction), list, keepdim);
+}
+Tensor Tensor::std(Axes axes, int64_t correction, bool keepdim, Loc where) const {
+  Call call("std", where);
+  UOp x = floating(node_of(*this));
+  Ints list = tensor::axes_of(x, axes);
+  return finish(ir::sqrt(tensor::variance_over(x, list, correction)), list, keepdim);
+}
+Tensor Tensor::max(Axes axes, bool keepdim, Loc where) const {
+  return extreme("max", Combine::Max, *this, axes, keepdim, where);
+}
+Tensor Tensor::min(Axes axes, bool keepdim, Loc where) const {
+  return extreme("min", Combine::Min, *this, axes, keepdim, where);
+}
+Tensor Tensor::any(Axes axes, bool keepdim, Loc where) const {
+  return truth("any", Combine::Max, *this, axes, keepdim, where);
+}
+Tensor Tensor::all(Axes axes, bool keepdim, Loc where) const {
+  return truth("all", Combine::Min, *this, axes, keepdim, where);
+}
+Tensor Tensor::argmax(std::optional<int64_t> axis, bool keepdim, Loc where) const {
+  return place_of("argmax", Combine::Max, *this, axis, keepdim, where);
+}
+Tensor Tensor::argmin(std::optional<int64_t> axis, bool keepdim, Loc where) const {
+  return place_of("argmin", Combine::Min, *this, axis, keepdim, where);
+}
+
+}  // namespace v0
+}  // namespace sinter

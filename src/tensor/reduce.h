@@ -1,0 +1,17 @@
+// Reductions as other ops use them: on nodes, along given axes, which keep size 1.
+#pragma once
+
+#include "uop/build.h"
+
+namespace sinter::tensor {
+
+/// A reduction over no elements is the identity.
+ir::UOp fold(ir::Combine combine, ir::UOp x, const ir::Ints& axes);
+/// Of floats.
+ir::UOp mean_over(ir::UOp x, const ir::Ints& axes);
+/// The mean of squared distances from the mean, in two passes; the count is lessened by `correction`.
+ir::UOp variance_over(ir::UOp x, const ir::Ints& axes, int64_t correction);
+/// UsageError when there is nothing along the axes: the largest of nothing is no number.
+void require_elements(ir::UOp x, const ir::Ints& axes);
+
+}  // namespace sinter::tensor

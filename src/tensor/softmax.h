@@ -1,0 +1,13 @@
+// Normalised exponentials on nodes of floats, for the functions of that name and the losses.
+#pragma once
+
+#include "uop/build.h"
+
+namespace sinter::tensor {
+
+ir::UOp softmax(ir::UOp x, int64_t axis);
+ir::UOp log_softmax(ir::UOp x, int64_t axis);
+/// log(sum(e^x)); the axes keep size 1.
+ir::UOp logsumexp(ir::UOp x, const ir::Ints& axes);
+
+}  // namespace sinter::tensor

@@ -1,0 +1,67 @@
+// Creation, and the types and shapes that it gives.
+#include "tensor_support.h"
+
+using namespace sinter;
+using namespace sinter::testing;
+
+TEST_CASE("tensors from data keep type, shape and order", "[tensor]") {
+  Tensor nested = from({{1, 2, 3}, {4, 5, 6}});
+  CHECK(nested.dtype() == int64);
+  CHECK(nested.shape() == Shape{2, 3});
+  CHECK(numbers(nested) == list({1, 2, 3, 4, 5, 6}));
+  CHECK(from({1.5, 2.0}).dtype() == float32);
+  CHECK(from({{true}, {false}}).dtype() == boolean);
+  CHECK(from({1, 2.5}).dtype() == float32);
+  CHECK(from({1, 2}, uint8).dtype() == uint8);
+  CHECK(numbers(from({{{1}}, {{2}}})).size() == 2);
+  CHECK(from({}).shape() == Shape{0});
+  CHECK(from({0.1}, float64).dtype() == float64);
+  CHECK(numbers(from({0.1}, float64)) == list({0.1}));
+  CHECK(from(std::vector<double>{1, 2}).dtype() == float64);
+  CHECK(numbers(from(std::vector<bool>{true, false, true})) == list({1, 0, 1}));
+  const int32_t raw[] = {7, -8, 9, 10};
+  CHECK(numbers(from(raw, {2, 2})) == list({7, -8, 9, 10}));
+  CHECK(Tensor(2.5).dtype() == float32);
+  CHECK(Tensor(2).dtype() == int64);
+  CHECK(Tensor(true).dtype() == boolean);
+  CHECK(Tensor(2.5f).shape() == Shape{});
+}
+
+TEST_CASE("patterns", "[tensor]") {
+  CHECK(numbers(zeros({2, 2})) == list({0, 0, 0, 0}));
+  CHECK(numbers(ones({2}, int32)) == list({1, 1}));
+  CHECK(full({2}, 3).dtype() == int64);
+  CHECK(full({2}, 3.0).dtype() == float32);
+  CHECK(full({2}, 3, float64).dtype() == float64);
+  CHECK(numbers(full({2}, Tensor(4))) == list({4, 4}));
+  CHECK(zeros_like(ones({3}, uint8)).dtype() == uint8);
+  CHECK(numbers(full_like(ones({2}), 7.5)) == list({7.5, 7.5}));
+  CHECK(numbers(arange(4)) == list({0, 1, 2, 3}));
+  CHECK(arange(4, float32).dtype() == float32);
+  CHECK(numbers(arange(2, 9, 3)) == list({2, 5, 8}));
+  CHECK(numbers(arange(5, 0, -2)) == list({5, 3, 1}));
+  CHECK(numbers(arange(5, 5)).empty());
+  CHECK(numbers(arange(3, 0)).empty());
+  CHECK(close(numbers(arange(0, 1, 0.25)), {0, 0.25, 0.5, 0.75}));
+  CHECK(arange(0, 1, 0.1).shape() == Shape{10});
+  CHECK(numbers(arange(0, 1, 0.1))[7] == static_cast<float>(0.7));
+  CHECK(numbers(linspace(0, 1, 5)) == list({0, 0.25, 0.5, 0.75, 1}));
+  CHECK(numbers(linspace(-1, 0.3, 11, float64)).back() == 0.3);
+  CHECK(numbers(linspace(3, 4, 1)) == list({3}));
+  CHECK(numbers(eye(2, 3)) == list({1, 0, 0, 0, 1, 0}));
+  CHECK(numbers(eye(2)) == list({1, 0, 0, 1}));
+  CHECK(numbers(number(0.5)) == list({0.5}));
+}
+
+TEST_CASE("creation frees what nobody holds", "[tensor]") {
+  ir::TensorGraph& g = ir::TensorGraph::get();
+  const size_t nodes = g.live_nodes();
+  const uint64_t buffers = runtime::live_buffers();
+  {
+    Tensor x = from({1.0, 2.0, 3.0});
+    Tensor y = x * 2 + x;
+    CHECK(runtime::live_buffers() == buffers + 1);
+  }
+  CHECK(g.live_nodes() == nodes);
+  CHECK(runtime::live_buffers() == buffers);
+}

@@ -1,0 +1,55 @@
+// What the tests of the tensor API share: the value of a tensor by the interpreter, and comparisons that know NaN and -0.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "catch.h"
+#include "runtime/buffer.h"
+#include "runtime/interpreter.h"
+#include "sinter/sinter.h"
+#include "tensor/cell.h"
+
+namespace sinter::testing {
+
+/// The tensor's value; `error` receives the bits of indices out of range.
+inline runtime::Array value_of(const Tensor& t, uint32_t* error = nullptr) {
+  ir::GraphScope scope;
+  runtime::Inputs inputs;
+  inputs.read = [](ir::UOp n) {
+    const auto* buffer = static_cast<const runtime::Buffer*>(n->storage());
+    std::vector<int64_t> shape;
+    for (const Dim& d : n->shape) shape.push_back(d.value());
+    return runtime::Array::from_memory(n->dtype, shape, {buffer->as<std::byte>(), buffer->bytes()});
+  };
+  ir::UOp root = tensor::node_of(t);
+  return runtime::interpret({&root, 1}, inputs, {}, error)[0];
+}
+
+/// All elements as doubles, whatever the type.
+inline std::vector<double> numbers(const Tensor& t) {
+  runtime::Array a = value_of(t);
+  std::vector<double> out;
+  for (int64_t i = 0; i < a.numel(); ++i) out.push_back(a.at(i).as_double());
+  return out;
+}
+inline std::vector<double> list(std::initializer_list<double> values) { return values; }
+
+/// Equal bits, but for which NaN it is.
+inline bool same(double a, double b) { return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b); }
+inline bool same(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!same(a[i], b[i])) return false;
+  return true;
+}
+inline bool close(const std::vector<double>& a, const std::vector<double>& b, double tolerance = 1e-6) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!same(a[i], b[i]) && !(std::abs(a[i] - b[i]) <= tolerance * std::max(1.0, std::abs(b[i])))) return false;
+  return true;
+}
+
+}  // namespace sinter::testing
