@@ -26,7 +26,8 @@ Array Array::from_memory(DType dtype, std::vector<int64_t> shape, std::span<cons
   a.shape = std::move(shape);
   a.data.assign(bytes.begin(), bytes.end());
   if (a.data.size() != static_cast<size_t>(a.numel()) * size_of(dtype))
-    throw InternalError(fmt::format("array of {} elements of {} from {} bytes", a.numel(), name_of(dtype), bytes.size()));
+    throw InternalError(
+        fmt::format("array of {} elements of {} from {} bytes", a.numel(), name_of(dtype), bytes.size()));
   return a;
 }
 
@@ -38,7 +39,8 @@ void Array::set(int64_t position, ir::Scalar value) {
   store_scalar(dtype, data.data() + static_cast<size_t>(position) * size_of(dtype), value);
 }
 void Array::require_size(size_t bytes) const {
-  if (bytes != size_of(dtype)) throw InternalError(fmt::format("array of {} read as elements of {} bytes", name_of(dtype), bytes));
+  if (bytes != size_of(dtype))
+    throw InternalError(fmt::format("array of {} read as elements of {} bytes", name_of(dtype), bytes));
 }
 
 ir::Scalar load_scalar(DType dtype, const std::byte* address) {

@@ -21,7 +21,9 @@ struct Row {
 using RowLoop = void (*)(const Row&);
 
 template <class T>
-T element(const Row& r, int k, int64_t i) { return reinterpret_cast<const T*>(r.src[k])[i * r.step[k]]; }
+T element(const Row& r, int k, int64_t i) {
+  return reinterpret_cast<const T*>(r.src[k])[i * r.step[k]];
+}
 
 template <class From, class To, class F>
 void unary(const Row& r) {
@@ -43,25 +45,105 @@ void select(const Row& r) {
     reinterpret_cast<T*>(r.out)[i] = element<uint8_t>(r, 0, i) ? element<T>(r, 1, i) : element<T>(r, 2, i);
 }
 
-struct Same { template <class T> T operator()(T x) const { return x; } };
-struct NonZero { template <class T> bool operator()(T x) const { return x != 0; } };
-struct Neg { template <class T> T operator()(T x) const { return -x; } };
-struct Sqrt { template <class T> T operator()(T x) const { return std::sqrt(x); } };
-struct Lt { template <class T> bool operator()(T x, T y) const { return x < y; } };
-struct Le { template <class T> bool operator()(T x, T y) const { return x <= y; } };
-struct Eq { template <class T> bool operator()(T x, T y) const { return x == y; } };
-struct Ne { template <class T> bool operator()(T x, T y) const { return x != y; } };
-struct And { template <class T> T operator()(T x, T y) const { return static_cast<T>(x & y); } };
-struct Or { template <class T> T operator()(T x, T y) const { return static_cast<T>(x | y); } };
+struct Same {
+  template <class T>
+  T operator()(T x) const {
+    return x;
+  }
+};
+struct NonZero {
+  template <class T>
+  bool operator()(T x) const {
+    return x != 0;
+  }
+};
+struct Neg {
+  template <class T>
+  T operator()(T x) const {
+    return -x;
+  }
+};
+struct Sqrt {
+  template <class T>
+  T operator()(T x) const {
+    return std::sqrt(x);
+  }
+};
+struct Lt {
+  template <class T>
+  bool operator()(T x, T y) const {
+    return x < y;
+  }
+};
+struct Le {
+  template <class T>
+  bool operator()(T x, T y) const {
+    return x <= y;
+  }
+};
+struct Eq {
+  template <class T>
+  bool operator()(T x, T y) const {
+    return x == y;
+  }
+};
+struct Ne {
+  template <class T>
+  bool operator()(T x, T y) const {
+    return x != y;
+  }
+};
+struct And {
+  template <class T>
+  T operator()(T x, T y) const {
+    return static_cast<T>(x & y);
+  }
+};
+struct Or {
+  template <class T>
+  T operator()(T x, T y) const {
+    return static_cast<T>(x | y);
+  }
+};
 /// Integers wrap: sums are made on the unsigned type of 64 bits.
 template <class T>
 using Wide = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
-struct Add { template <class T> T operator()(T x, T y) const { return static_cast<T>(Wide<T>(x) + Wide<T>(y)); } };
-struct Sub { template <class T> T operator()(T x, T y) const { return static_cast<T>(Wide<T>(x) - Wide<T>(y)); } };
-struct Mul { template <class T> T operator()(T x, T y) const { return static_cast<T>(Wide<T>(x) * Wide<T>(y)); } };
-struct Div { template <class T> T operator()(T x, T y) const { return x / y; } };
-struct Max { template <class T> T operator()(T x, T y) const { return x >= y || x != x ? x : y; } };
-struct Min { template <class T> T operator()(T x, T y) const { return x <= y || x != x ? x : y; } };
+struct Add {
+  template <class T>
+  T operator()(T x, T y) const {
+    return static_cast<T>(Wide<T>(x) + Wide<T>(y));
+  }
+};
+struct Sub {
+  template <class T>
+  T operator()(T x, T y) const {
+    return static_cast<T>(Wide<T>(x) - Wide<T>(y));
+  }
+};
+struct Mul {
+  template <class T>
+  T operator()(T x, T y) const {
+    return static_cast<T>(Wide<T>(x) * Wide<T>(y));
+  }
+};
+struct Div {
+  template <class T>
+  T operator()(T x, T y) const {
+    return x / y;
+  }
+};
+struct Max {
+  template <class T>
+  T operator()(T x, T y) const {
+    return x >= y || x != x ? x : y;
+  }
+};
+struct Min {
+  template <class T>
+  T operator()(T x, T y) const {
+    return x <= y || x != x ? x : y;
+  }
+};
 
 template <class T>
 RowLoop loop_on(Op op) {
@@ -147,15 +229,19 @@ Array elementwise(Op op, DType dtype, DType from, std::span<const View> src) {
   const int64_t size = static_cast<int64_t>(size_of(dtype));
   for_rows<4>(out.shape, {&step, &a.step, &b.step, &c.step}, {0, a.offset, b.offset, c.offset},
               [&](int64_t n, const auto& at, const auto& by) {
-    Row row{n, out.data.data() + at[0] * size, {a.address(at[1]), b.address(at[2]), c.address(at[3])}, {by[1], by[2], by[3]}};
-    if (typed) return typed(row);
-    Scalar args[3];
-    for (int64_t i = 0; i < n; ++i) {
-      for (size_t k = 0; k < src.size(); ++k)
-        args[k] = load_scalar(src[k].dtype, row.src[k] + i * row.step[k] * static_cast<int64_t>(size_of(src[k].dtype)));
-      store_scalar(dtype, row.out + i * size, ir::evaluate(op, dtype, from, {args, src.size()}));
-    }
-  });
+                Row row{n,
+                        out.data.data() + at[0] * size,
+                        {a.address(at[1]), b.address(at[2]), c.address(at[3])},
+                        {by[1], by[2], by[3]}};
+                if (typed) return typed(row);
+                Scalar args[3];
+                for (int64_t i = 0; i < n; ++i) {
+                  for (size_t k = 0; k < src.size(); ++k)
+                    args[k] = load_scalar(src[k].dtype,
+                                          row.src[k] + i * row.step[k] * static_cast<int64_t>(size_of(src[k].dtype)));
+                  store_scalar(dtype, row.out + i * size, ir::evaluate(op, dtype, from, {args, src.size()}));
+                }
+              });
   return out;
 }
 

@@ -15,7 +15,8 @@ using ir::Op;
 using ir::UOp;
 
 [[noreturn]] void refuse(UOp n, std::string_view why) {
-  throw InternalError(fmt::format("interpreting {} {}{}: {}", ir::info(n->op).name, name_of(n->dtype), to_string(n->shape), why));
+  throw InternalError(
+      fmt::format("interpreting {} {}{}: {}", ir::info(n->op).name, name_of(n->dtype), to_string(n->shape), why));
 }
 
 class GraphRun {
@@ -59,7 +60,8 @@ class GraphRun {
   void skip_products() {
     skipped_.assign(order_.size(), false);
     for (size_t i = 0; i < order_.size(); ++i) {
-      if (order_[i]->op != Op::Reduce || stored(order_[i]) || order_[i]->reduction().combine != ir::Combine::Add) continue;
+      if (order_[i]->op != Op::Reduce || stored(order_[i]) || order_[i]->reduction().combine != ir::Combine::Add)
+        continue;
       const uint32_t s = sources_[i][0];
       skipped_[s] = order_[s]->op == Op::Mul && uses_[s] == 1 && is_float(order_[s]->dtype) && !stored(order_[s]);
     }
@@ -90,7 +92,8 @@ class GraphRun {
   }
 
   /// Where the box of a Shrink, Pad or After lies: the attribute's begin plus the arguments from source `first` on.
-  std::vector<int64_t> begin_of(size_t i, size_t first, const std::vector<int64_t>& inner, const std::vector<int64_t>& outer) const {
+  std::vector<int64_t> begin_of(size_t i, size_t first, const std::vector<int64_t>& inner,
+                                const std::vector<int64_t>& outer) const {
     UOp n = order_[i];
     std::vector<int64_t> begin;
     for (size_t d = 0; d < n->region().size(); ++d) {
@@ -116,11 +119,13 @@ class GraphRun {
         const auto slot = static_cast<size_t>(n->integer());
         if (slot >= inputs_.params.size()) refuse(n, fmt::format("no slot {}", slot));
         const Array& a = inputs_.params[slot];
-        if (a.dtype != n->dtype || a.shape != sizes(n->shape)) refuse(n, fmt::format("slot {} holds another type or shape", slot));
+        if (a.dtype != n->dtype || a.shape != sizes(n->shape))
+          refuse(n, fmt::format("slot {} holds another type or shape", slot));
         return View::borrow(a);
       }
       case Op::Arg:
-        if (static_cast<size_t>(n->integer()) >= inputs_.args.size()) refuse(n, fmt::format("no argument {}", n->integer()));
+        if (static_cast<size_t>(n->integer()) >= inputs_.args.size())
+          refuse(n, fmt::format("no argument {}", n->integer()));
         return scalar(n, inputs_.args[static_cast<size_t>(n->integer())]);
       default: refuse(n, "it has no storage");
     }
@@ -212,7 +217,8 @@ class GraphRun {
 
 }  // namespace
 
-std::vector<Array> interpret(std::span<const UOp> roots, const Inputs& inputs, InterpretOptions options, uint32_t* error) {
+std::vector<Array> interpret(std::span<const UOp> roots, const Inputs& inputs, InterpretOptions options,
+                             uint32_t* error) {
   GraphRun run(roots, inputs, options);
   std::vector<Array> out = run.run();
   if (error && run.index_error()) *error |= kIndexError;

@@ -1,5 +1,5 @@
-// The interpreter of kernels: every store is a nest of loops, in which each node is evaluated where the innermost of the
-// ranges that it depends on turns. A REDUCE is a nest of its own inside that of its store.
+// The interpreter of kernels: every store is a nest of loops, in which each node is evaluated where the innermost of
+// the ranges that it depends on turns. A REDUCE is a nest of its own inside that of its store.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,8 @@ using ir::Scalar;
 using ir::UOp;
 
 [[noreturn]] void refuse(UOp n, std::string_view why) {
-  throw InternalError(fmt::format("interpreting a kernel: {} {} #{}: {}", ir::info(n->op).name, name_of(n->dtype), n->id, why));
+  throw InternalError(
+      fmt::format("interpreting a kernel: {} {} #{}: {}", ir::info(n->op).name, name_of(n->dtype), n->id, why));
 }
 
 int id_of(UOp range) { return range->get<ir::RangeAttr>().id; }
@@ -113,7 +114,8 @@ class StoreRun {
 
   /// The nest that evaluates `roots`. Of a REDUCE (`inner`) what does not change with its own loops is the surrounding
   /// nest's and goes to `outside`. Recursive in the depth to which REDUCEs stand in one another's loops.
-  Nest build(std::vector<size_t> loops, size_t given, std::span<const uint32_t> roots, std::vector<size_t>& outside, bool inner) {
+  Nest build(std::vector<size_t> loops, size_t given, std::span<const uint32_t> roots, std::vector<size_t>& outside,
+             bool inner) {
     Nest nest{std::move(loops), given, {}};
     nest.at.resize(nest.loops.size() + 1);
     std::vector<Evaluation> found;
@@ -137,7 +139,8 @@ class StoreRun {
       const std::span<const uint32_t> src = sources_[i];
       const size_t values = values_of(order_[i]);
       for (size_t k = values; k < src.size(); ++k) deeper.push_back(number_.at(order_[i]->src[k]));
-      found.back().body = std::make_unique<Nest>(build(std::move(deeper), nest.loops.size(), src.first(values), stack, true));
+      found.back().body =
+          std::make_unique<Nest>(build(std::move(deeper), nest.loops.size(), src.first(values), stack, true));
     }
     std::sort(found.begin(), found.end(), [](const Evaluation& a, const Evaluation& b) { return a.node < b.node; });
     for (Evaluation& e : found) {
@@ -195,8 +198,10 @@ class StoreRun {
     Scalar args[3];
     for (size_t k = 0; k < src.size(); ++k) args[k] = value(src[k]);
     if (n->op == Op::Check && args[1].as_int() == 0 && inputs_.error) *inputs_.error |= 1u << n->integer();
-    if (n->op == Op::Check) out = args[0];
-    else out = ir::evaluate(n->op, n->dtype, order_[src.back()]->dtype, {args, src.size()});
+    if (n->op == Op::Check)
+      out = args[0];
+    else
+      out = ir::evaluate(n->op, n->dtype, order_[src.back()]->dtype, {args, src.size()});
   }
 
   Scalar reduce(const Evaluation& e) {
@@ -216,11 +221,13 @@ class StoreRun {
     UOp n = order_[node], param = n->src[0];
     if (static_cast<size_t>(param->integer()) >= inputs_.params.size()) refuse(param, "no such buffer");
     const KernelBuffer& buffer = inputs_.params[static_cast<size_t>(param->integer())];
-    if (buffer.dtype != param->dtype || buffer.shape.size() != param->rank()) refuse(param, "the buffer has another type or rank");
+    if (buffer.dtype != param->dtype || buffer.shape.size() != param->rank())
+      refuse(param, "the buffer has another type or rank");
     int64_t at = 0;
     for (size_t d = 0; d < buffer.shape.size(); ++d) {
       const int64_t i = value(sources_[node][1 + d]).as_int();
-      if (i < 0 || i >= buffer.shape[d]) refuse(n, fmt::format("index {} of axis {} lies outside 0..{}", i, d, buffer.shape[d]));
+      if (i < 0 || i >= buffer.shape[d])
+        refuse(n, fmt::format("index {} of axis {} lies outside 0..{}", i, d, buffer.shape[d]));
       at = at * buffer.shape[d] + i;
     }
     const auto offset = static_cast<size_t>(at) * size_of(buffer.dtype);

@@ -11,8 +11,9 @@ namespace sinter::runtime {
 /// An elementwise op on sources of one shape; `from` is the type of the last source, as in ir::evaluate.
 Array elementwise(ir::Op op, DType dtype, DType from, std::span<const View> src);
 
-/// Sums, products and extrema over `axes`, which keep size 1. `a` alone, or for Dot and for a sum of products (`product`:
-/// each rounded to the type) with `b`. `exact`: in the type itself, in the order of the tree; else floats in double.
+/// Sums, products and extrema over `axes`, which keep size 1. `a` alone, or for Dot and for a sum of products
+/// (`product`: each rounded to the type) with `b`. `exact`: in the type itself, in the order of the tree; else floats
+/// in double.
 struct Reduction {
   ir::ReduceAttr attr;
   bool product = false;

@@ -47,18 +47,19 @@ void accumulate(const View& a, const View* b, std::span<const int64_t> acc_step,
     });
     return;
   }
-  for_rows<3>(a.shape, {&a.step, &b->step, &steps}, {a.offset, b->offset, 0}, [&](int64_t n, const auto& at, const auto& by) {
-    const T* x = reinterpret_cast<const T*>(a.address(at[0]));
-    const T* y = reinterpret_cast<const T*>(b->address(at[1]));
-    Acc* out = acc.data() + at[2];
-    if (by[2] == 0) {
-      Acc sum = *out;
-      for (int64_t i = 0; i < n; ++i) sum = combine(sum, x[i * by[0]], y[i * by[1]]);
-      *out = sum;
-    } else {
-      for (int64_t i = 0; i < n; ++i) out[i * by[2]] = combine(out[i * by[2]], x[i * by[0]], y[i * by[1]]);
-    }
-  });
+  for_rows<3>(a.shape, {&a.step, &b->step, &steps}, {a.offset, b->offset, 0},
+              [&](int64_t n, const auto& at, const auto& by) {
+                const T* x = reinterpret_cast<const T*>(a.address(at[0]));
+                const T* y = reinterpret_cast<const T*>(b->address(at[1]));
+                Acc* out = acc.data() + at[2];
+                if (by[2] == 0) {
+                  Acc sum = *out;
+                  for (int64_t i = 0; i < n; ++i) sum = combine(sum, x[i * by[0]], y[i * by[1]]);
+                  *out = sum;
+                } else {
+                  for (int64_t i = 0; i < n; ++i) out[i * by[2]] = combine(out[i * by[2]], x[i * by[0]], y[i * by[1]]);
+                }
+              });
 }
 
 /// Floats in one chain per result, accumulated in Acc.
@@ -72,16 +73,24 @@ Array chain(const Reduction& r, const View& a, const View* b, Array out, std::sp
     case Combine::Add: accumulate<T>(a, b, acc_step, acc, [&](Acc s, T x, T y) { return s + value(x, y); }); break;
     case Combine::Dot:
       accumulate<T>(a, b, acc_step, acc, [](Acc s, T x, T y) {
-        if constexpr (sizeof(T) < sizeof(Acc)) return s + static_cast<Acc>(x) * static_cast<Acc>(y);  // the product is exact
-        else return std::fma(x, y, s);
+        if constexpr (sizeof(T) < sizeof(Acc))
+          return s + static_cast<Acc>(x) * static_cast<Acc>(y);  // the product is exact
+        else
+          return std::fma(x, y, s);
       });
       break;
     case Combine::Mul: accumulate<T>(a, b, acc_step, acc, [&](Acc s, T x, T y) { return s * value(x, y); }); break;
     case Combine::Max:
-      accumulate<T>(a, b, acc_step, acc, [&](Acc s, T x, T y) { Acc v = value(x, y); return s >= v || s != s ? s : v; });
+      accumulate<T>(a, b, acc_step, acc, [&](Acc s, T x, T y) {
+        Acc v = value(x, y);
+        return s >= v || s != s ? s : v;
+      });
       break;
     case Combine::Min:
-      accumulate<T>(a, b, acc_step, acc, [&](Acc s, T x, T y) { Acc v = value(x, y); return s <= v || s != s ? s : v; });
+      accumulate<T>(a, b, acc_step, acc, [&](Acc s, T x, T y) {
+        Acc v = value(x, y);
+        return s <= v || s != s ? s : v;
+      });
       break;
   }
   std::span<T> to = out.as<T>();
@@ -113,7 +122,8 @@ Array one_by_one(const Reduction& r, const View& a, const View* b, Array out) {
 
 }  // namespace
 
-Scalar reduce_in_tree(Combine combine, ir::Tree tree, DType dtype, std::span<const Scalar> a, std::span<const Scalar> b) {
+Scalar reduce_in_tree(Combine combine, ir::Tree tree, DType dtype, std::span<const Scalar> a,
+                      std::span<const Scalar> b) {
   const Scalar identity = ir::identity_of(combine, dtype);
   const size_t lanes = static_cast<size_t>(tree.lanes);
   auto block = [&](size_t begin, size_t end) {
@@ -136,7 +146,8 @@ Scalar reduce_in_tree(Combine combine, ir::Tree tree, DType dtype, std::span<con
   if (tree.block <= 0) return block(0, a.size());
   Scalar sum = identity;
   const size_t size = static_cast<size_t>(tree.block);
-  for (size_t i = 0; i < a.size(); i += size) sum = combine_two(combine, dtype, sum, block(i, std::min(i + size, a.size())));
+  for (size_t i = 0; i < a.size(); i += size)
+    sum = combine_two(combine, dtype, sum, block(i, std::min(i + size, a.size())));
   return sum;
 }
 

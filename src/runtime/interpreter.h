@@ -19,15 +19,16 @@ inline constexpr uint32_t kIndexError = 1;
 
 /// What a graph reads. Everything is borrowed for the call.
 struct Inputs {
-  std::span<const Array> params = {};         ///< Param n
-  std::span<const ir::Scalar> args = {};      ///< Arg n
-  std::map<std::string, int64_t> vars = {};   ///< by name; a variable that is not here has the value its sizes carry
-  std::function<Array(ir::UOp)> read = {};    ///< the value of a node that has storage; such a node's sources are not looked at
+  std::span<const Array> params = {};        ///< Param n
+  std::span<const ir::Scalar> args = {};     ///< Arg n
+  std::map<std::string, int64_t> vars = {};  ///< by name; a variable that is not here has the value its sizes carry
+  std::function<Array(ir::UOp)> read =
+      {};  ///< the value of a node that has storage; such a node's sources are not looked at
 };
 
 struct InterpretOptions {
-  /// Reductions in the node's own dtype in the order of its Tree, bit for bit what kernels must give. Otherwise floats are
-  /// accumulated in double and rounded once.
+  /// Reductions in the node's own dtype in the order of its Tree, bit for bit what kernels must give. Otherwise floats
+  /// are accumulated in double and rounded once.
   bool exact_tree = false;
 };
 
@@ -46,19 +47,19 @@ struct KernelBuffer {
 
 /// What a kernel runs on.
 struct KernelInputs {
-  std::span<const KernelBuffer> params;       ///< Param n
-  std::map<std::string, int64_t> vars = {};   ///< by name
-  std::span<const ir::Scalar> args = {};      ///< Arg n
-  uint32_t* error = nullptr;                  ///< receives the bits of Checks
+  std::span<const KernelBuffer> params;      ///< Param n
+  std::map<std::string, int64_t> vars = {};  ///< by name
+  std::span<const ir::Scalar> args = {};     ///< Arg n
+  uint32_t* error = nullptr;                 ///< receives the bits of Checks
 };
 
-/// Runs kernel IR (the form that codegen/kernel.h states) exactly: points of the outer ranges in order, in each the stores in
-/// the SINK's order over their inner ranges by ascending id; reductions in the order of their Tree.
-/// Throws InternalError when a load or store whose gate is open lies outside its Param.
+/// Runs kernel IR (the form that codegen/kernel.h states) exactly: points of the outer ranges in order, in each the
+/// stores in the SINK's order over their inner ranges by ascending id; reductions in the order of their Tree. Throws
+/// InternalError when a load or store whose gate is open lies outside its Param.
 void interpret_kernel(ir::UOp sink, const KernelInputs& inputs);
 
-/// values[0] combined with the others in the order of `tree`, in the type itself; the combine's identity if there are none.
-/// Dot takes b too, of equal length.
+/// values[0] combined with the others in the order of `tree`, in the type itself; the combine's identity if there are
+/// none. Dot takes b too, of equal length.
 ir::Scalar reduce_in_tree(ir::Combine combine, ir::Tree tree, DType dtype, std::span<const ir::Scalar> a,
                           std::span<const ir::Scalar> b = {});
 

@@ -84,7 +84,8 @@ View View::reshaped(const std::vector<int64_t>& to) const {
   v.shape = to;
   v.step.assign(to.size(), 0);
   if (count_of(shape) == 0) return v;
-  // Axes of size 1 carry no step. The others are matched in groups of equal product, inside which the source must be one stride.
+  // Axes of size 1 carry no step. The others are matched in groups of equal product, inside which the source must be
+  // one stride.
   std::vector<size_t> from;
   for (size_t i = 0; i < rank(); ++i)
     if (shape[i] != 1) from.push_back(i);
@@ -95,7 +96,8 @@ View View::reshaped(const std::vector<int64_t>& to) const {
     while (j < to.size() && to[j] == 1) ++j;
     size_t last = i;
     while (want != have) {
-      if (want < have) want *= to[j++];
+      if (want < have)
+        want *= to[j++];
       else {
         if (step[from[last]] != step[from[last + 1]] * shape[from[last + 1]]) return View::of(copy()).reshaped(to);
         have *= shape[from[++last]];

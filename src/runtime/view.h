@@ -42,7 +42,10 @@ void copy_into(Array& target, const std::vector<int64_t>& begin, const View& val
 template <size_t N, class Row>
 void for_rows(std::span<const int64_t> shape, const std::array<const std::vector<int64_t>*, N>& steps,
               std::array<int64_t, N> at, Row row) {
-  struct Axis { int64_t size; std::array<int64_t, N> step; };
+  struct Axis {
+    int64_t size;
+    std::array<int64_t, N> step;
+  };
   std::vector<Axis> axes;  // innermost first; neighbours that all operands cross in one stride are one axis
   for (size_t i = shape.size(); i-- > 0;) {
     if (shape[i] == 0) return;
@@ -51,8 +54,10 @@ void for_rows(std::span<const int64_t> shape, const std::array<const std::vector
     for (size_t k = 0; k < N; ++k) axis.step[k] = (*steps[k])[i];
     bool joins = !axes.empty();
     for (size_t k = 0; joins && k < N; ++k) joins = axis.step[k] == axes.back().step[k] * axes.back().size;
-    if (joins) axes.back().size *= axis.size;
-    else axes.push_back(axis);
+    if (joins)
+      axes.back().size *= axis.size;
+    else
+      axes.push_back(axis);
   }
   if (axes.empty()) axes.push_back({1, {}});
   std::vector<int64_t> index(axes.size(), 0);

@@ -32,11 +32,14 @@ struct Bench {
   UOp over(int64_t n, int id) { return range(index(n), id, AxisKind::Reduce); }
   UOp at(UOp p, std::vector<UOp> i) { return load(p, i); }
   UOp put(UOp p, std::vector<UOp> i, UOp v, bool add = false) { return store(p, i, v, add); }
-  UOp reduce(Combine c, std::vector<UOp> values, std::vector<UOp> ranges, Tree tree = {}) { return reduce_over(c, values, ranges, tree); }
+  UOp reduce(Combine c, std::vector<UOp> values, std::vector<UOp> ranges, Tree tree = {}) {
+    return reduce_over(c, values, ranges, tree);
+  }
   void run(std::vector<UOp> stores) {
     std::vector<runtime::KernelBuffer> buffers;
     for (Array& a : arrays) buffers.push_back({a.data, a.dtype, a.shape});
-    runtime::interpret_kernel(sink(g, std::move(stores)), {.params = buffers, .vars = vars, .args = args, .error = &error});
+    runtime::interpret_kernel(sink(g, std::move(stores)),
+                              {.params = buffers, .vars = vars, .args = args, .error = &error});
   }
   std::span<const float> floats(size_t slot) const { return arrays[slot].as<float>(); }
 };
@@ -53,14 +56,16 @@ std::vector<float> list(std::span<const float> s) { return {s.begin(), s.end()};
 
 TEST_CASE("a kernel of a product in the order of its tree", "[interpreter]") {
   Bench b;
-  UOp x = b.buffer(random_floats({5, 11}, 1)), y = b.buffer(random_floats({11, 3}, 2)), out = b.buffer(Array(DType::F32, {5, 3}));
+  UOp x = b.buffer(random_floats({5, 11}, 1)), y = b.buffer(random_floats({11, 3}, 2)),
+      out = b.buffer(Array(DType::F32, {5, 3}));
   UOp i = b.outer(5, 0), j = b.outer(3, 1), k = b.over(11, 2);
   UOp sum = b.reduce(Combine::Dot, {b.at(x, {i, k}), b.at(y, {k, j})}, {k}, {4, 0});
   b.run({b.put(out, {i, j}, sum * 2.0)});
   for (size_t r = 0; r < 5; ++r)
     for (size_t c = 0; c < 3; ++c) {
       float lane[4] = {};
-      for (size_t t = 0; t < 11; ++t) lane[t % 4] = std::fma(b.floats(0)[r * 11 + t], b.floats(1)[t * 3 + c], lane[t % 4]);
+      for (size_t t = 0; t < 11; ++t)
+        lane[t % 4] = std::fma(b.floats(0)[r * 11 + t], b.floats(1)[t * 3 + c], lane[t % 4]);
       CHECK(b.floats(2)[r * 3 + c] == ((lane[0] + lane[2]) + (lane[1] + lane[3])) * 2.0f);
     }
 }
@@ -69,7 +74,8 @@ TEST_CASE("softmax in one kernel: a reduction in the loop of another's result", 
   Bench b;
   UOp x = b.buffer(random_floats({4, 6}, 3)), out = b.buffer(Array(DType::F32, {4, 6}));
   UOp i = b.outer(4, 0), j = b.inner(6, 1), k = b.over(6, 2);
-  UOp top = b.reduce(Combine::Max, {b.at(x, {i, k})}, {k});  // shares its range with the sum, which it does not depend on
+  UOp top =
+      b.reduce(Combine::Max, {b.at(x, {i, k})}, {k});  // shares its range with the sum, which it does not depend on
   UOp total = b.reduce(Combine::Add, {exp(b.at(x, {i, k}) - top)}, {k});
   b.run({b.put(out, {i, j}, exp(b.at(x, {i, j}) - top) / total)});
   for (size_t r = 0; r < 4; ++r) {
@@ -112,13 +118,14 @@ TEST_CASE("two ranges flatten in row-major order into the tree", "[interpreter]"
 
 TEST_CASE("gates close loads and stores, stores run in order, a missing outer range runs once", "[interpreter]") {
   Bench b;
-  UOp x = b.buffer(random_floats({4}, 6)), out = b.buffer(Array(DType::F32, {6})), count = b.buffer(Array(DType::F32, {3}));
+  UOp x = b.buffer(random_floats({4}, 6)), out = b.buffer(Array(DType::F32, {6})),
+      count = b.buffer(Array(DType::F32, {3}));
   UOp i = b.outer(6, 0), one = constant(b.g, DType::F32, 1.0), zero = constant(b.g, DType::F32, 0.0);
   UOp inside = lt(i, b.index(4));
   UOp value = load(x, std::vector<UOp>{i}, inside, zero);
   UOp first = b.put(out, {i}, value);
-  UOp second = b.put(out, {i}, b.at(out, {i}) + one);         // reads what the first has just written
-  UOp once = b.put(count, {b.index(0)}, one, true);           // no outer range: at the first point only
+  UOp second = b.put(out, {i}, b.at(out, {i}) + one);  // reads what the first has just written
+  UOp once = b.put(count, {b.index(0)}, one, true);    // no outer range: at the first point only
   UOp j = b.inner(5, 1);
   UOp often = b.put(count, {b.index(1)}, cast(j, DType::F32), true);
   UOp gated = store(count, std::vector<UOp>{b.index(2)}, one, true, le(j, b.index(1)));

@@ -21,12 +21,16 @@ using sinter::runtime::View;
 namespace {
 
 template <class T>
-Array array(std::vector<int64_t> shape, std::vector<T> values) { return Array::of<T>(std::move(shape), values); }
+Array array(std::vector<int64_t> shape, std::vector<T> values) {
+  return Array::of<T>(std::move(shape), values);
+}
 template <class T>
-std::vector<T> numbers(const Array& a) { return {a.as<T>().begin(), a.as<T>().end()}; }
+std::vector<T> numbers(const Array& a) {
+  return {a.as<T>().begin(), a.as<T>().end()};
+}
 
-Array run(UOp root, std::vector<Array> params = {}, std::vector<Scalar> args = {}, runtime::InterpretOptions options = {},
-          uint32_t* error = nullptr) {
+Array run(UOp root, std::vector<Array> params = {}, std::vector<Scalar> args = {},
+          runtime::InterpretOptions options = {}, uint32_t* error = nullptr) {
   return runtime::interpret(std::span<const UOp>(&root, 1), Inputs{.params = params, .args = args}, options, error)[0];
 }
 
@@ -40,17 +44,27 @@ Array iota(std::vector<int64_t> shape) {
 Scalar special(DType dtype, std::mt19937& rng) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   const double odd[] = {0.0, -0.0, 1, -1, 0.5, -2.5, inf, -inf, std::nan(""), 1e30, 3e9, -3e9};
-  const int64_t ints[] = {0, 1, -1, 2, 127, 255, std::numeric_limits<int32_t>::min(), std::numeric_limits<int64_t>::min(),
+  const int64_t ints[] = {0,
+                          1,
+                          -1,
+                          2,
+                          127,
+                          255,
+                          std::numeric_limits<int32_t>::min(),
+                          std::numeric_limits<int64_t>::min(),
                           std::numeric_limits<int64_t>::max()};
-  if (is_float(dtype)) return rng() % 3 ? Scalar::of(dtype, odd[rng() % 12]) : Scalar::of(dtype, static_cast<int>(rng()) / 1e8);
-  return rng() % 3 ? Scalar::of(dtype, ints[rng() % 9]) : Scalar::of(dtype, static_cast<int64_t>(static_cast<int>(rng())));
+  if (is_float(dtype))
+    return rng() % 3 ? Scalar::of(dtype, odd[rng() % 12]) : Scalar::of(dtype, static_cast<int>(rng()) / 1e8);
+  return rng() % 3 ? Scalar::of(dtype, ints[rng() % 9])
+                   : Scalar::of(dtype, static_cast<int64_t>(static_cast<int>(rng())));
 }
 
 }  // namespace
 
 TEST_CASE("typed loops give the bits of the scalar evaluator, whatever the strides", "[interpreter]") {
   std::mt19937 rng(1);
-  const DType types[] = {DType::Bool, DType::U8, DType::I16, DType::I32, DType::U64, DType::I64, DType::F32, DType::F64};
+  const DType types[] = {DType::Bool, DType::U8,  DType::I16, DType::I32,
+                         DType::U64,  DType::I64, DType::F32, DType::F64};
   int agreed = 0;
   for (int o = 0; o < kOpCount; ++o) {
     const Op op = static_cast<Op>(o);
@@ -141,7 +155,10 @@ TEST_CASE("random chains of movement agree with loops over indices", "[interpret
         case 2:
           if (old[a] != 1 || want.numel() > 200) continue;
           shape[a] = 3;
-          from = [a, flat](std::vector<int64_t> index) { index[a] = 0; return flat(index); };
+          from = [a, flat](std::vector<int64_t> index) {
+            index[a] = 0;
+            return flat(index);
+          };
           u = expand(u, Shape(shape));
           break;
         case 3: {
@@ -149,7 +166,10 @@ TEST_CASE("random chains of movement agree with loops over indices", "[interpret
           Region box = whole(Shape(old));
           box[a] = {1, old[a]};
           shape[a] -= 1;
-          from = [a, flat](std::vector<int64_t> index) { index[a] += 1; return flat(index); };
+          from = [a, flat](std::vector<int64_t> index) {
+            index[a] += 1;
+            return flat(index);
+          };
           u = shrink(u, box);
           break;
         }
@@ -168,7 +188,10 @@ TEST_CASE("random chains of movement agree with loops over indices", "[interpret
         }
         default: {
           const int64_t size = old[a];
-          from = [a, size, flat](std::vector<int64_t> index) { index[a] = size - 1 - index[a]; return flat(index); };
+          from = [a, size, flat](std::vector<int64_t> index) {
+            index[a] = size - 1 - index[a];
+            return flat(index);
+          };
           u = flip(u, {axis});
         }
       }
@@ -207,12 +230,13 @@ TEST_CASE("reductions: any axes, in double or in the order of the tree", "[inter
   Array big = array<float>({5}, {16777216, 1, 1, 1, 1});
   CHECK(numbers<float>(run(sum(v, {0}), {big})) == std::vector<float>{16777220});
   auto in_tree = [&](Tree tree, Combine c = Combine::Add) {
-    return numbers<float>(run(g.make({Op::Reduce, DType::F32, {1}, {v}, ReduceAttr{c, {0}, tree}}), {big}, {}, {.exact_tree = true}))[0];
+    return numbers<float>(
+        run(g.make({Op::Reduce, DType::F32, {1}, {v}, ReduceAttr{c, {0}, tree}}), {big}, {}, {.exact_tree = true}))[0];
   };
   CHECK(in_tree({1, 0}) == 16777216.0f);
-  CHECK(in_tree({2, 0}) == 16777218.0f);   // 2^24 + 1 + 1 in the even lane stays 2^24, the odd one has 2
-  CHECK(in_tree({1, 2}) == 16777220.0f);   // blocks (2^24, 1) (1, 1) (1): 2^24 + 2 + 1, a tie to even
-  CHECK(in_tree({4, 0}) == 16777218.0f);   // (2^24 + 1) + 1 = 2^24, 1 + 1 = 2
+  CHECK(in_tree({2, 0}) == 16777218.0f);  // 2^24 + 1 + 1 in the even lane stays 2^24, the odd one has 2
+  CHECK(in_tree({1, 2}) == 16777220.0f);  // blocks (2^24, 1) (1, 1) (1): 2^24 + 2 + 1, a tie to even
+  CHECK(in_tree({4, 0}) == 16777218.0f);  // (2^24 + 1) + 1 = 2^24, 1 + 1 = 2
   CHECK(in_tree({2, 0}, Combine::Max) == 16777216.0f);
 }
 
@@ -244,7 +268,8 @@ TEST_CASE("gather and scatter gate their indices", "[interpreter]") {
   CHECK(numbers<float>(run(gather(x, index, 0), in, {}, {}, &error)) == std::vector<float>{5, 6, 1, 0});
   CHECK(error == runtime::kIndexError);
   error = 0;
-  CHECK(numbers<float>(run(scatter_add(x, index, v, 0), in, {}, {}, &error)) == std::vector<float>{31, 2, 3, 4, 15, 26});
+  CHECK(numbers<float>(run(scatter_add(x, index, v, 0), in, {}, {}, &error)) ==
+        std::vector<float>{31, 2, 3, 4, 15, 26});
   CHECK(error == runtime::kIndexError);
   in[1] = array<int32_t>({2, 2}, {1, 1, 1, 1});
   error = 0;
@@ -266,7 +291,8 @@ TEST_CASE("boxes whose place is an argument", "[interpreter]") {
   CHECK(numbers<float>(run(cut, in, two)) == std::vector<float>{3, 4});
   CHECK(numbers<float>(run(padded, in, two)) == std::vector<float>{0, 0, 8, 9});
   CHECK(numbers<float>(run(version, in, two)) == std::vector<float>{1, 2, 8, 9});
-  CHECK(numbers<float>(run(g.make({Op::After, DType::F32, {4}, {x, v}, Region{{1, 3}}}), in)) == std::vector<float>{1, 8, 9, 4});
+  CHECK(numbers<float>(run(g.make({Op::After, DType::F32, {4}, {x, v}, Region{{1, 3}}}), in)) ==
+        std::vector<float>{1, 8, 9, 4});
   CHECK_THROWS_AS(run(cut, in, three), InternalError);
 }
 
@@ -297,7 +323,8 @@ TEST_CASE("stored nodes are read, and depth is no limit", "[interpreter]") {
     ++reads;
     return array<float>({2}, {1, 2});
   }};
-  CHECK(numbers<float>(runtime::interpret(std::span<const UOp>(&x, 1), inputs)[0]) == std::vector<float>{100001, 100002});
+  CHECK(numbers<float>(runtime::interpret(std::span<const UOp>(&x, 1), inputs)[0]) ==
+        std::vector<float>{100001, 100002});
   CHECK(reads == 1);
   UOp missing = g.make({Op::Data, DType::F32, {2}, {}, Fresh{g.fresh_id()}});
   CHECK_THROWS_AS(run(exp(missing)), InternalError);
