@@ -1,0 +1,92 @@
+// The walk back: users first, every node once, by explicit stacks.
+#include "gradient/reverse.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gradient/rules.h"
+#include "sinter/error.h"
+#include "uop/build.h"
+#include "uop/walk.h"
+
+namespace sinter::autodiff {
+namespace {
+
+using ir::UOp;
+
+std::string describe(UOp x) { return fmt::format("{}{}", name_of(x->dtype), to_string(x->shape)); }
+
+bool passes(UOp n) { return n->state.requires_grad && !n->state.leaf; }
+
+}  // namespace
+
+std::vector<UOp> carriers(UOp root) {
+  std::vector<UOp> order = ir::topological(std::span<const UOp>(&root, 1), passes);
+  std::erase_if(order, [](UOp n) { return !n->state.requires_grad; });
+  std::reverse(order.begin(), order.end());
+  for (UOp n : order)
+    if (n->state.consumed && !n->state.leaf)
+      throw UsageError(
+          fmt::format("a backward() has already walked this graph: the {} value of {} has let its history go; "
+                      "call that backward() with keep_graph = true, or build the expression again",
+                      ir::info(n->op).name, describe(n)));
+  return order;
+}
+
+std::vector<UOp> gradient(UOp y, UOp seed, std::span<const UOp> xs) {
+  if (seed->shape != y->shape || seed->dtype != y->dtype)
+    throw InternalError(fmt::format("gradient of {} with a seed of {}", describe(y), describe(seed)));
+  const std::vector<UOp> order = carriers(y);
+  // Numbers of this walk: the rules below make nodes, but walk none.
+  for (size_t i = 0; i < order.size(); ++i) order[i]->position = static_cast<uint32_t>(i);
+  const uint32_t mark = y->mark;
+  auto carries = [mark](UOp n) { return n->mark == mark && n->state.requires_grad; };
+
+  std::vector<bool> wanted(order.size(), false), leads(order.size(), false);
+  for (size_t k = 0; k < xs.size(); ++k) {
+    if (!xs[k]->state.requires_grad)
+      throw UsageError(
+          fmt::format("value {} of {} to differentiate with respect to does not require grad; "
+                      "call requires_grad() on it before it is used",
+                      k, describe(xs[k])));
+    if (!carries(xs[k]))
+      throw UsageError(
+          fmt::format("value {} of {} to differentiate with respect to was not used to compute the {} result; "
+                      "give the version that was",
+                      k, describe(xs[k]), describe(y)));
+    wanted[xs[k]->position] = leads[xs[k]->position] = true;
+  }
+  for (size_t i = order.size(); i-- > 0;)
+    if (passes(order[i]))
+      for (UOp s : order[i]->src) leads[i] = leads[i] || (carries(s) && leads[s->position]);
+
+  std::vector<UOp> grads(order.size());
+  grads[0] = seed;
+  for (size_t i = 0; i < order.size(); ++i) {
+    UOp n = order[i];
+    if (!grads[i] || !leads[i] || !passes(n)) continue;
+    std::vector<bool> sources;
+    for (UOp s : n->src) sources.push_back(carries(s) && leads[s->position]);
+    if (std::find(sources.begin(), sources.end(), true) == sources.end()) continue;
+    const Rule rule = rule_of(n->op);
+    if (!rule) throw InternalError(fmt::format("no gradient rule for {}", ir::info(n->op).name));
+    Adjoint a(n, grads[i], std::move(sources));
+    rule(a);
+    for (size_t k = 0; k < n->src.size(); ++k)
+      if (UOp part = a.given(k)) {
+        UOp& sum = grads[n->src[k]->position];
+        sum = sum ? sum + part : part;
+      }
+    if (!wanted[i]) grads[i] = {};
+  }
+
+  std::vector<UOp> out;
+  for (UOp x : xs) {
+    UOp g = grads[x->position];
+    out.push_back(g ? g : ir::like(x, 0.0));
+  }
+  return out;
+}
+
+}  // namespace sinter::autodiff

@@ -1,0 +1,105 @@
+// Derivatives of elementwise ops. At kinks: |x| has 0 at 0, max and min share between equal operands (SEMANTICS G7),
+// floor, trunc and round have 0 everywhere.
+#include <numbers>
+
+#include "gradient/rules.h"
+#include "uop/build.h"
+
+namespace sinter::autodiff {
+namespace {
+
+using namespace sinter::ir;
+
+UOp zero_like(UOp x) { return like(x, 0.0); }
+
+/// max and min: `first` says where the first operand alone was taken.
+void extremum(Adjoint& a, UOp first, UOp second) {
+  UOp half = where(eq(a.src(0), a.src(1)), a.g * 0.5, zero_like(a.g));
+  if (a.wants(0)) a.give(0, where(first, a.g, half));
+  if (a.wants(1)) a.give(1, where(second, a.g, half));
+}
+
+/// x^y. d/dx = y x^(y-1), 0 where x = y = 0; d/dy = x^y log x, 0 where x = 0 <= y. The exceptions are made on the
+/// operands, so that no infinity times 0 arises in the derivative's own derivative.
+void power(Adjoint& a) {
+  UOp x = a.src(0), y = a.src(1), zero = zero_like(x), one = like(x, 1.0);
+  if (a.wants(0)) {
+    UOp both_zero = eq(x, zero) & eq(y, zero);
+    a.give(0, a.g * (y * alu(Op::Pow, {x, where(both_zero, one, y) - one})));
+  }
+  if (a.wants(1)) {
+    UOp flat = eq(x, zero) & le(zero, y);
+    a.give(1, a.g * (a.n * log(where(flat, one, x))));
+  }
+}
+
+constexpr Rule kFlat = [](Adjoint&) {};
+constexpr double kLn2 = std::numbers::ln2;
+
+constexpr RuleRow kElementwise[] = {
+    {Op::Neg, [](Adjoint& a) { a.give(0, -a.g); }},
+    {Op::Abs,
+     [](Adjoint& a) {
+       UOp x = a.src(0), zero = zero_like(x);
+       a.give(0, where(lt(zero, x), a.g, where(lt(x, zero), -a.g, zero_like(a.g))));
+     }},
+    {Op::Sqrt, [](Adjoint& a) { a.give(0, a.g * 0.5 / a.n); }},
+    {Op::Floor, kFlat},
+    {Op::Trunc, kFlat},
+    {Op::Round, kFlat},
+    {Op::Exp, [](Adjoint& a) { a.give(0, a.g * a.n); }},
+    {Op::Exp2, [](Adjoint& a) { a.give(0, a.g * (a.n * kLn2)); }},
+    {Op::Log, [](Adjoint& a) { a.give(0, a.g / a.src(0)); }},
+    {Op::Log2, [](Adjoint& a) { a.give(0, a.g / (a.src(0) * kLn2)); }},
+    {Op::Sin, [](Adjoint& a) { a.give(0, a.g * alu(Op::Cos, {a.src(0)})); }},
+    {Op::Cos, [](Adjoint& a) { a.give(0, -(a.g * alu(Op::Sin, {a.src(0)}))); }},
+    {Op::Tan, [](Adjoint& a) { a.give(0, a.g * (a.n * a.n + 1.0)); }},
+    {Op::Tanh, [](Adjoint& a) { a.give(0, a.g * (1.0 - a.n * a.n)); }},
+    {Op::Erf,
+     [](Adjoint& a) {
+       UOp x = a.src(0);
+       a.give(0, a.g * (exp(-(x * x)) * (2.0 * std::numbers::inv_sqrtpi)));
+     }},
+    {Op::Cast, [](Adjoint& a) { a.give(0, cast(a.g, a.src(0)->dtype)); }},
+    {Op::Add, [](Adjoint& a) { a.give(0, a.g), a.give(1, a.g); }},
+    {Op::Sub,
+     [](Adjoint& a) {
+       a.give(0, a.g);
+       if (a.wants(1)) a.give(1, -a.g);
+     }},
+    {Op::Mul,
+     [](Adjoint& a) {
+       if (a.wants(0)) a.give(0, a.g * a.src(1));
+       if (a.wants(1)) a.give(1, a.g * a.src(0));
+     }},
+    {Op::Div,
+     [](Adjoint& a) {
+       if (a.wants(0)) a.give(0, a.g / a.src(1));
+       if (a.wants(1)) a.give(1, -(a.g * a.n / a.src(1)));
+     }},
+    {Op::FMod,
+     [](Adjoint& a) {  // x - y*floor(x/y): the floor is constant between its steps
+       a.give(0, a.g);
+       if (a.wants(1)) a.give(1, -(a.g * alu(Op::Floor, {a.src(0) / a.src(1)})));
+     }},
+    {Op::Pow, power},
+    {Op::Max, [](Adjoint& a) { extremum(a, lt(a.src(1), a.src(0)), lt(a.src(0), a.src(1))); }},
+    {Op::Min, [](Adjoint& a) { extremum(a, lt(a.src(0), a.src(1)), lt(a.src(1), a.src(0))); }},
+    {Op::Where,
+     [](Adjoint& a) {
+       if (a.wants(1)) a.give(1, where(a.src(0), a.g, zero_like(a.g)));
+       if (a.wants(2)) a.give(2, where(a.src(0), zero_like(a.g), a.g));
+     }},
+    {Op::Fma,
+     [](Adjoint& a) {
+       if (a.wants(0)) a.give(0, a.g * a.src(1));
+       if (a.wants(1)) a.give(1, a.g * a.src(0));
+       a.give(2, a.g);
+     }},
+};
+
+}  // namespace
+
+std::span<const RuleRow> elementwise_rules() { return kElementwise; }
+
+}  // namespace sinter::autodiff

@@ -1,0 +1,106 @@
+// Derivatives of reductions.
+#include "gradient/rules.h"
+#include "sinter/error.h"
+#include "uop/build.h"
+
+namespace sinter::autodiff {
+namespace {
+
+using namespace sinter::ir;
+
+/// x with one axis cut to [begin, end).
+UOp cut(UOp x, size_t axis, int64_t begin, int64_t end) {
+  Region box = whole(x->shape);
+  box[axis] = {begin, end};
+  return shrink(x, box);
+}
+Shape with_axis(Shape shape, size_t axis, std::initializer_list<Dim> dims) {
+  std::vector<Dim> out(shape.begin(), shape.end());
+  out.erase(out.begin() + static_cast<std::ptrdiff_t>(axis));
+  out.insert(out.begin() + static_cast<std::ptrdiff_t>(axis), dims);
+  return Shape(std::move(out));
+}
+
+/// For each element the product of all others along the axis, without a division: right with zeros, and to every order.
+/// A tree: halves are multiplied until one element is left; going back, each half gets its parent's product times its
+/// sibling. Work is linear in the axis, which is first filled up to a power of two with ones.
+UOp product_of_others(UOp x, size_t axis) {
+  const Shape shape = x->shape;
+  const int64_t size = shape[axis].value();
+  int64_t width = 1;
+  while (width < size) width *= 2;
+  Region box = whole(shape);
+  const Shape filled = with_axis(shape, axis, {width});
+  if (size != width) {
+    UOp inside = inside_box(x, box, filled);
+    x = pad(x, box, filled);
+    x = where(inside, x, like(x, 1.0));
+  }
+  std::vector<UOp> levels{x};
+  for (int64_t half = width / 2; half > 0; half /= 2) {
+    UOp level = levels.back();
+    levels.push_back(cut(level, axis, 0, half) * cut(level, axis, half, 2 * half));
+  }
+  UOp others = like(levels.back(), 1.0);
+  for (int64_t half = 1; half < width; half *= 2) {
+    levels.pop_back();
+    const Shape pairs = with_axis(shape, axis, {2, half});
+    UOp siblings = flip(reshape(levels.back(), pairs), {static_cast<int64_t>(axis)});
+    UOp parents = expand(reshape(others, with_axis(shape, axis, {1, half})), pairs);
+    others = reshape(parents * siblings, with_axis(shape, axis, {2 * half}));
+  }
+  return size == width ? others : shrink(others, box);
+}
+
+/// The same along an axis whose size is not fixed, so that no tree can be built: all pairs, the element itself counting
+/// as 1.
+UOp product_of_others_symbolic(UOp x, size_t axis) {
+  const Dim size = x->shape[axis];
+  const Shape pairs = with_axis(x->shape, axis, {size, size});
+  auto number = [&](size_t at) {
+    Shape along(std::vector<Dim>(pairs.rank(), Dim(1)));
+    along[at] = size;
+    return expand(reshape(arange(*x->graph, size, x->device), along), pairs);
+  };
+  UOp all = expand(reshape(x, with_axis(x->shape, axis, {1, size})), pairs);
+  UOp others = where(eq(number(axis), number(axis + 1)), like(all, 1.0), all);
+  return reshape(reduce(Combine::Mul, others, {static_cast<int64_t>(axis) + 1}), x->shape);
+}
+
+/// Axis by axis, so that sizes that are not known stay single.
+void product(Adjoint& a) {
+  const Ints& axes = a.n->reduction().axes;
+  std::vector<UOp> partial{a.src(0)};
+  for (int64_t axis : axes) partial.push_back(reduce(Combine::Mul, partial.back(), {axis}));
+  UOp g = a.g;
+  for (size_t i = axes.size(); i-- > 0;) {
+    const auto axis = static_cast<size_t>(axes[i]);
+    UOp x = partial[i];
+    UOp others = x->shape[axis].symbolic() ? product_of_others_symbolic(x, axis) : product_of_others(x, axis);
+    g = expand(g, x->shape) * others;
+  }
+  a.give(0, g);
+}
+
+void reduction(Adjoint& a) {
+  UOp x = a.src(0);
+  switch (a.n->reduction().combine) {
+    case Combine::Add: return a.give(0, expand(a.g, x->shape));
+    case Combine::Mul: return product(a);
+    case Combine::Max:
+    case Combine::Min: {  // ties share (SEMANTICS G7)
+      UOp taken = eq(x, expand(a.n, x->shape));
+      UOp count = sum(cast(taken, x->dtype), a.n->reduction().axes);
+      return a.give(0, where(taken, expand(a.g / count, x->shape), like(x, 0.0)));
+    }
+    case Combine::Dot: throw InternalError("gradient of a Dot: plans choose it after differentiation");
+  }
+}
+
+constexpr RuleRow kReduce[] = {{Op::Reduce, reduction}};
+
+}  // namespace
+
+std::span<const RuleRow> reduce_rules() { return kReduce; }
+
+}  // namespace sinter::autodiff
