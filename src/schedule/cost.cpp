@@ -1,0 +1,29 @@
+// Rates per core are those measured on one AVX-512 core and scale with the vector width.
+#include "schedule/cost.h"
+
+namespace sinter::schedule {
+
+Prices prices_for(const runtime::Target& target) {
+  Prices p;
+  double lanes = target.vector_bytes / 4.0 * target.threads;
+  p.elementwise = 2.25 * lanes;
+  p.contraction = (target.fma ? 15.6 : 7.8) * lanes;
+  p.cached = 100.0 * target.threads;
+  p.cached_bytes = target.l2;
+  p.parallel = target.parallel_units;
+  return p;
+}
+
+double weight_of(ir::Op op) {
+  using ir::Op;
+  switch (op) {
+    case Op::Div: case Op::Sqrt: case Op::IDiv: case Op::Mod: return 4;
+    case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::FMod: return 8;
+    case Op::Tanh: return 9;
+    case Op::Sin: case Op::Cos: case Op::Tan: case Op::Erf: case Op::Pow: return 12;
+    case Op::Threefry: return 90;
+    default: return 1;
+  }
+}
+
+}  // namespace sinter::schedule

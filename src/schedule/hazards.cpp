@@ -1,0 +1,215 @@
+// Order edges, the proof after the partition, and the launch order.
+#include "schedule/hazards.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "sinter/error.h"
+
+namespace sinter::schedule {
+namespace {
+
+bool is_buffer(const StageGraph& g, int stage) {
+  return stage >= 0 && g.stages[static_cast<size_t>(stage)].kind == StageKind::Buffer;
+}
+int slot_of(const StageGraph& g, int stage) { return static_cast<int>(g.stages[static_cast<size_t>(stage)].node->integer()); }
+
+/// slot -> the stage that is to be stored there
+std::map<int, int> stores_by_slot(const StageGraph& g) {
+  std::map<int, int> stores;
+  for (size_t o = 0; o < g.homes.size(); ++o)
+    if (g.homes[o] >= 0) stores[g.homes[o]] = g.output_stages[o];
+  return stores;
+}
+
+void take_new_storage(StageGraph& g, int stage, std::vector<int>* lost = nullptr) {
+  for (int o : g.stages[static_cast<size_t>(stage)].outputs) {
+    int& home = g.homes[static_cast<size_t>(o)];
+    if (home >= 0 && lost) lost->push_back(o);
+    home = -1;
+  }
+}
+
+/// Runs all stages on paper, sources first; whoever blocks the rest loses its home.
+std::vector<int> cut_circles(StageGraph& g) {
+  const size_t n = g.stages.size();
+  std::vector<int> lost, sources(n, 0), readers(n, 0), ready;
+  std::vector<std::vector<int>> users(n);
+  for (size_t i = 0; i < n; ++i) {
+    for (const Source& s : g.stages[i].sources)
+      if (s.stage >= 0) ++sources[i], users[static_cast<size_t>(s.stage)].push_back(static_cast<int>(i));
+    for (int store : g.stages[i].before) ++readers[static_cast<size_t>(store)];
+  }
+  auto offer = [&](int s) {
+    if (sources[static_cast<size_t>(s)] == 0 && readers[static_cast<size_t>(s)] == 0) ready.push_back(s);
+  };
+  for (size_t i = 0; i < n; ++i) offer(static_cast<int>(i));
+  std::vector<char> done(n, 0);
+  size_t finished = 0, blocked = 0;
+  while (finished < n) {
+    while (!ready.empty()) {
+      const auto s = static_cast<size_t>(ready.back());
+      ready.pop_back();
+      done[s] = 1;
+      ++finished;
+      for (int u : users[s])
+        if (--sources[static_cast<size_t>(u)] == 0) offer(u);
+      for (int store : g.stages[s].before)
+        if (--readers[static_cast<size_t>(store)] == 0) offer(store);
+    }
+    if (finished == n) break;
+    // In a circle every stage waits; the first whose sources are there waits only for readers.
+    while (done[blocked] || sources[blocked] > 0) ++blocked;
+    const int store = static_cast<int>(blocked);
+    take_new_storage(g, store, &lost);
+    for (Stage& s : g.stages) std::erase(s.before, store);
+    readers[blocked] = 0;
+    ready.push_back(store);
+    blocked = 0;
+  }
+  return lost;
+}
+
+/// The buffers with a home that the value of `stage` is made of inside the kernel.
+std::vector<int> homes_read(const Partition& p, int stage, const std::unordered_set<int>& members, const std::map<int, int>& stores) {
+  std::vector<int> found, todo{stage};
+  std::unordered_set<int> seen{stage};
+  while (!todo.empty()) {
+    const Stage& s = p.graph.stages[static_cast<size_t>(todo.back())];
+    todo.pop_back();
+    for (const Source& src : s.sources) {
+      if (src.stage < 0 || !seen.insert(src.stage).second) continue;
+      if (members.contains(src.stage)) todo.push_back(src.stage);
+      else if (is_buffer(p.graph, src.stage) && stores.contains(slot_of(p.graph, src.stage)))
+        found.push_back(slot_of(p.graph, src.stage));
+    }
+  }
+  return found;
+}
+
+/// Stores that read a home come before the store into it.
+void order_stores(Partition& p, Kernel& k, const std::map<int, int>& stores) {
+  std::unordered_set<int> members;
+  for (const Member& m : k.members) members.insert(m.stage);
+  const size_t n = k.outputs.size();
+  std::vector<std::vector<int>> reads;
+  for (const Stored& o : k.outputs) reads.push_back(homes_read(p, o.stage, members, stores));
+  auto writes = [&](size_t i, int slot) {
+    const std::vector<int>& outputs = p.graph.stages[static_cast<size_t>(k.outputs[i].stage)].outputs;
+    return std::any_of(outputs.begin(), outputs.end(), [&](int o) { return p.graph.homes[static_cast<size_t>(o)] == slot; });
+  };
+  std::vector<Stored> order;
+  std::vector<char> placed(n, 0);
+  while (order.size() < n) {
+    size_t next = n, stuck = n;
+    for (size_t i = 0; i < n && next == n; ++i) {
+      if (placed[i]) continue;
+      bool free = true;
+      for (size_t j = 0; j < n; ++j)
+        if (j != i && !placed[j])
+          for (int slot : reads[j]) free &= !writes(i, slot);
+      if (free) next = i;
+      else if (stuck == n) stuck = i;
+    }
+    if (next == n) {
+      take_new_storage(p.graph, k.outputs[stuck].stage);
+      continue;
+    }
+    placed[next] = 1;
+    order.push_back(k.outputs[next]);
+  }
+  k.outputs = std::move(order);
+}
+
+}  // namespace
+
+std::vector<int> order_in_place(StageGraph& g) {
+  const std::map<int, int> stores = stores_by_slot(g);
+  for (size_t i = 0; i < g.stages.size(); ++i) {
+    Stage& s = g.stages[i];
+    s.before.clear();
+    for (const Source& src : s.sources) {
+      if (!is_buffer(g, src.stage)) continue;
+      auto it = stores.find(slot_of(g, src.stage));
+      if (it == stores.end() || it->second == static_cast<int>(i)) continue;
+      if (std::find(s.before.begin(), s.before.end(), it->second) == s.before.end()) s.before.push_back(it->second);
+    }
+  }
+  return cut_circles(g);
+}
+
+bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) {
+  const Kernel& k = p.kernels[static_cast<size_t>(kernel)];
+  for (const Stored& out : k.outputs) {
+    if (out.stage != store) continue;
+    const ir::UOp target = p.graph.stages[static_cast<size_t>(store)].target;
+    const IndexId element = p.space.normal(target ? p.space.down(target, out.at) : out.at);
+    for (IndexId at : k.reads.at(buffer))
+      if (p.space.normal(at) != element) return false;
+  }
+  return true;
+}
+
+void settle_in_place(Partition& p) {
+  std::map<int, int> stores = stores_by_slot(p.graph);
+  for (size_t k = 0; k < p.kernels.size(); ++k) {
+    for (const auto& [buffer, at] : p.kernels[k].reads) {
+      if (!is_buffer(p.graph, buffer)) continue;
+      auto it = stores.find(slot_of(p.graph, buffer));
+      if (it == stores.end()) continue;
+      const int where = p.kernel_of[static_cast<size_t>(it->second)];
+      const bool safe = static_cast<int>(k) == where
+                            ? reads_only_what_it_writes(p, where, buffer, it->second)
+                            : p.kernels[k].level > p.kernels[static_cast<size_t>(where)].level;
+      if (!safe) take_new_storage(p.graph, it->second);
+    }
+  }
+  stores = stores_by_slot(p.graph);
+  for (Kernel& k : p.kernels)
+    if (k.outputs.size() > 1) order_stores(p, k, stores);
+  for (const Stage& s : p.graph.stages)
+    if (s.kind == StageKind::Box && p.graph.homes[static_cast<size_t>(s.outputs[0])] < 0)
+      throw InternalError(fmt::format("{} writes into a home that is still read elsewhere", to_string(s)));
+}
+
+std::vector<int> launch_order(const Partition& p) {
+  const size_t n = p.kernels.size();
+  std::vector<std::vector<int>> before(n);  // kernels that must have run
+  std::map<int, int> stores = stores_by_slot(p.graph);
+  for (size_t k = 0; k < n; ++k) {
+    std::vector<int> reads;
+    for (const auto& [stage, at] : p.kernels[k].reads) reads.push_back(stage);
+    std::sort(reads.begin(), reads.end());
+    for (int stage : reads) {
+      if (!is_buffer(p.graph, stage)) {
+        before[k].push_back(p.kernel_of[static_cast<size_t>(stage)]);
+        continue;
+      }
+      auto it = stores.find(slot_of(p.graph, stage));
+      if (it == stores.end()) continue;
+      const int writer = p.kernel_of[static_cast<size_t>(it->second)];
+      if (writer != static_cast<int>(k)) before[static_cast<size_t>(writer)].push_back(static_cast<int>(k));
+    }
+  }
+  // From the end: a kernel is placed when all that must follow it are. The latest one found goes next, so that it runs just before.
+  std::vector<int> followers(n, 0), ready, order;
+  for (const auto& list : before)
+    for (int b : list) ++followers[static_cast<size_t>(b)];
+  for (size_t k = n; k-- > 0;)
+    if (followers[k] == 0) ready.push_back(static_cast<int>(k));
+  while (!ready.empty()) {
+    const int k = ready.back();
+    ready.pop_back();
+    order.push_back(k);
+    for (int b : before[static_cast<size_t>(k)])
+      if (--followers[static_cast<size_t>(b)] == 0) ready.push_back(b);
+  }
+  if (order.size() != n) throw InternalError("kernels of a plan wait for each other in a circle");
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+}  // namespace sinter::schedule

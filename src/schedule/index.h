@@ -1,0 +1,97 @@
+// Where a stage is evaluated: one Index per use, over the axes of one kernel. Equal indices are one evaluation; different
+// ones are instances. The partition computes them, because it must know whether two uses are the same element.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "sinter/shape.h"
+#include "uop/node.h"
+
+namespace sinter::schedule {
+
+/// The value (axis / div) % size.
+struct Digit {
+  int axis;
+  int64_t div, size;
+  friend bool operator==(const Digit&, const Digit&) = default;
+};
+
+/// The index of one dim: digits in row-major order plus an offset; or opaque: some function of `axes`, equal to another only if
+/// the key is. No digits and not opaque: the offset alone, as for a dim of size 1.
+struct DimIndex {
+  std::vector<Digit> digits;
+  int64_t offset = 0;
+  bool opaque = false;
+  std::vector<int> axes;  ///< of an opaque dim, ascending
+  uint64_t key = 0;       ///< of an opaque dim: gather, flip, begin that is an argument, regrouping that no digits express
+  friend bool operator==(const DimIndex&, const DimIndex&) = default;
+};
+
+using Index = std::vector<DimIndex>;
+using IndexId = int;
+
+/// Axes and the indices over them. Axes are local to a kernel: buffers never unify them. Indices are interned, so that equal
+/// means the same id, once both are normal.
+class IndexSpace {
+ public:
+  /// A new axis; a symbolic size is planned for its bound.
+  int axis(const Dim& size);
+  /// The axis that stands for `a` after unifications.
+  int find(int a) const;
+  const Dim& size(int a) const { return axes_[static_cast<size_t>(find(a))].size; }
+  int64_t bound(int a) const { return size(a).bound(); }
+  /// Makes b another name of a; their sizes are equal.
+  void unify(int a, int b);
+  /// The axes with split ones replaced by their parts, outer to inner.
+  std::vector<int> expand(const std::vector<int>& axes) const;
+
+  IndexId intern(Index index);
+  const Index& operator[](IndexId id) const { return entries_[static_cast<size_t>(id)].index; }
+  /// The axes that an index depends on, ascending.
+  const std::vector<int>& axes_of(IndexId id) const { return entries_[static_cast<size_t>(id)].axes; }
+  /// The same index in terms of the axes that stand today.
+  IndexId normal(IndexId id);
+
+  /// One new axis per dim that is not of size 1.
+  IndexId fresh(const Shape& shape);
+  DimIndex whole(int a) const { return {.digits = {{a, 1, bound(a)}}, .axes = {}}; }
+  /// The index of a movement node's source, given that of the node.
+  IndexId through(ir::UOp movement, IndexId id);
+  /// The same for a chain of movement nodes from `head` down to what is none.
+  IndexId down(ir::UOp head, IndexId id);
+  /// Any function of all axes of `id`, told apart by `key`.
+  DimIndex opaque(IndexId id, uint64_t key) const;
+
+  /// The axes of a dim of this size if its index runs over all of them once; false otherwise.
+  bool covers(const DimIndex& dim, int64_t size, std::vector<int>& axes) const;
+  /// Splits axes until two indices of one dim have digits of equal sizes, as far as that goes.
+  void refine(IndexId a, IndexId b, size_t dim);
+
+ private:
+  struct Axis {
+    Dim size;
+    int parent;
+    int high = -1, low = -1;  ///< its parts, when split
+  };
+  struct Entry {
+    Index index;
+    std::vector<int> axes;
+    uint64_t epoch;
+    IndexId normal;
+  };
+  DimIndex normal(const DimIndex& dim) const;
+  bool split_digit(const Digit& digit, std::vector<Digit>& out) const;
+  void split(int a, int64_t low);
+  DimIndex as_opaque(const DimIndex& dim, uint64_t salt) const;
+  Index regroup(const Index& index, const Shape& from, const Shape& to) const;
+  static uint64_t hash_of(const Index& index);
+
+  mutable std::vector<Axis> axes_;  ///< find() shortens paths
+  std::vector<Entry> entries_;
+  std::unordered_multimap<uint64_t, IndexId> table_;
+  uint64_t epoch_ = 0;  ///< counts unifications and splits
+};
+
+}  // namespace sinter::schedule

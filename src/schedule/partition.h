@@ -1,0 +1,82 @@
+// THE place where kernel boundaries are decided: one pass, one cost model, one printable result.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "schedule/index.h"
+#include "schedule/stage.h"
+
+namespace sinter::schedule {
+
+/// Unfused (SINTER_NOOPT): every tensor op its own kernel. Both give the same bits.
+enum class Policy : uint8_t { Fused, Unfused };
+
+/// A stage that a kernel evaluates, at these indices.
+struct Member {
+  int stage;
+  std::vector<IndexId> at;
+};
+
+/// What a kernel stores: the value of a stage at an index that has each element once. It lacks no axis of the outer ranges.
+struct Stored {
+  int stage;
+  IndexId at;
+};
+
+using Uses = std::unordered_map<int, std::vector<IndexId>>;  ///< stage -> indices at which it is used
+
+/// A set of stages that share outer ranges: for one point of them each stage needs only what the kernel computes at that point.
+/// The outer ranges run in parallel, everything else is a loop inside.
+struct Kernel {
+  std::vector<int> outer;       ///< axes, outermost first
+  std::vector<int> reduced;     ///< axes that its reductions sum over
+  std::vector<Member> members;  ///< users before sources
+  std::vector<Stored> outputs;
+  Uses reads;                   ///< from memory: Buffers, and what other kernels store
+  Uses wanted;                  ///< stages that it needs and that are not decided yet
+  int level = 0;                ///< above all levels that use its outputs: equal levels cannot depend on each other
+  bool has_feeders = false;     ///< some kernel must run before it: its level is fixed
+  int parent = -1;              ///< the kernel that it was merged into
+  double time = 0;              ///< ns
+  double contraction_time = 0;
+  std::vector<int> contraction_outer;  ///< outer axes of its products of matrices
+  int contractions = 0, loops = 0, evaluations = 0;
+};
+
+enum class Choice : uint8_t {
+  Inline,  ///< evaluated in every kernel that needs it
+  Join,    ///< evaluated and stored by one of them
+  Split    ///< a kernel of its own
+};
+
+/// One line of the table. Prices in ns; infinite where the choice was not open.
+struct Decision {
+  int stage;
+  int kernel;
+  IndexId at;
+  Choice choice;
+  double inline_price, join_price, split_price;
+  const char* reason;
+};
+
+struct Partition {
+  StageGraph graph;
+  IndexSpace space;
+  std::vector<Kernel> kernels;      ///< users before sources: levels ascend
+  std::vector<Decision> decisions;  ///< in the order in which they were taken
+  std::vector<int> kernel_of;       ///< per stage: the kernel that stores it, or -1
+};
+
+/// Cuts stages into kernels. `graph` has been through order_in_place().
+Partition partition(StageGraph graph, const Prices& prices, Policy policy);
+
+/// The table, and under it a line per kernel: what DEBUG=3 prints.
+std::string to_string(const Partition& partition);
+
+/// The pass's own checks: closure (what a kernel uses is evaluated there or stored before), order (stores before reads, reads before
+/// stores in place), legality of loops. Throws InternalError.
+void verify_partition(Partition& partition);
+
+}  // namespace sinter::schedule

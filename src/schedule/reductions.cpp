@@ -1,0 +1,170 @@
+// Memory order is tracked as one stride per axis, from the leaves up: stored values lie in row-major order.
+#include "schedule/reductions.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "schedule/rebuild.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+// Lanes fill one 64-byte vector, on every machine: the tree is part of a program's meaning.
+constexpr int64_t kLaneBytes = 64;
+constexpr int64_t kShortest = 64;       // elements below which a chain is as good
+constexpr int64_t kBlock = 4096;        // elements that are summed by themselves in long sums
+constexpr int64_t kLong = 16 * kBlock;  // elements from which sums are cut into blocks
+
+/// Per axis the distance of neighbours in memory, in elements; 0 where they are one, -1 where there is no one distance.
+using Strides = std::vector<int64_t>;
+
+Strides row_major(const Shape& shape) {
+  Strides out(shape.rank());
+  int64_t step = 1;
+  for (size_t i = shape.rank(); i-- > 0;) {
+    out[i] = shape[i] == 1 ? 0 : step;
+    step *= shape[i].bound();
+  }
+  return out;
+}
+
+/// RESHAPE as far as runs of axes correspond: the last axis of a run keeps its stride, the others follow if the run lies in order.
+Strides reshaped(const Strides& in, const Shape& from, const Shape& to) {
+  Strides out(to.rank(), -1);
+  size_t i = from.rank(), j = to.rank();
+  while (i > 0 && j > 0) {
+    size_t i_end = i, j_end = j;
+    int64_t a = from[--i].bound(), b = to[--j].bound();
+    while (a != b) {
+      if (a < b) {
+        if (i == 0) return out;
+        a *= from[--i].bound();
+      } else {
+        if (j == 0) return out;
+        b *= to[--j].bound();
+      }
+    }
+    // One run: [i, i_end) became [j, j_end). Inner stride, and whether the run is one line of memory.
+    int64_t step = 0, span = 1;
+    bool line = true;
+    for (size_t k = i_end; k-- > i;) {
+      if (from[k] == 1) continue;
+      if (span == 1) step = in[k];
+      line &= in[k] >= 0 && in[k] == step * span;
+      span *= from[k].bound();
+    }
+    span = 1;
+    for (size_t k = j_end; k-- > j;) {
+      if (to[k] == 1) {
+        out[k] = 0;
+        continue;
+      }
+      out[k] = line ? step * span : span == 1 && i_end - i >= 1 && to[k].bound() <= from[i_end - 1].bound() ? step : -1;
+      span *= to[k].bound();
+    }
+  }
+  for (size_t k = 0; k < j; ++k) out[k] = 0;  // only axes of size 1 are left
+  return out;
+}
+
+/// A value made of several: in order along an axis if all that move along it are.
+void meet(Strides& into, const Strides& with) {
+  for (size_t i = 0; i < into.size(); ++i)
+    if (into[i] == 0) into[i] = with[i];
+    else if (with[i] != 0 && with[i] != into[i]) into[i] = -1;
+}
+
+Strides strides_of(UOp n, const std::vector<const Strides*>& src) {
+  switch (n->op) {
+    case Op::Const: case Op::Arg: case Op::Var: case Op::Arange: return Strides(n->rank(), 0);
+    case Op::Reshape: return reshaped(*src[0], n->src[0]->shape, n->shape);
+    case Op::Permute: {
+      Strides out(n->rank());
+      for (size_t i = 0; i < out.size(); ++i) out[i] = (*src[0])[static_cast<size_t>(n->ints()[i])];
+      return out;
+    }
+    case Op::Expand: case Op::Shrink: case Op::Pad: {
+      Strides out = *src[0];
+      for (size_t i = 0; i < out.size(); ++i)
+        if (n->shape[i] == 1 || n->src[0]->shape[i] == 1) out[i] = 0;
+      return out;
+    }
+    case Op::Flip: {
+      Strides out = *src[0];
+      for (int64_t a : n->ints())
+        if (out[static_cast<size_t>(a)] != 0) out[static_cast<size_t>(a)] = -1;
+      return out;
+    }
+    default: break;
+  }
+  if (!ir::is_alu(n->op)) return row_major(n->shape);
+  Strides out = *src[0];
+  for (size_t i = 1; i < src.size(); ++i) meet(out, *src[i]);
+  return out;
+}
+
+/// `strides`: of each value source, over the axes of `shape`, the sources' common shape.
+ir::Tree choose_tree(DType dtype, const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
+  if (!is_float(dtype)) return {};
+  ir::Ints long_axes;
+  for (int64_t a : axes)
+    if (!(shape[static_cast<size_t>(a)] == 1)) long_axes.push_back(a);
+  if (long_axes.empty()) return {};
+  const auto inner = static_cast<size_t>(long_axes.back());
+  for (const Strides* s : strides)
+    if ((*s)[inner] != 0 && (*s)[inner] != 1) return {};
+  int64_t total = 1;
+  for (int64_t a : long_axes) total *= shape[static_cast<size_t>(a)].bound();
+  const int64_t lanes = kLaneBytes / static_cast<int64_t>(size_of(dtype)), row = shape[inner].bound();
+  const bool one = long_axes.size() == 1;
+  // Lanes and blocks that cross from row to row would cost a division at every element.
+  if (total < kShortest || (!one && (row % lanes || shape[inner].symbolic()))) return {};
+  ir::Tree tree{static_cast<int>(lanes), 0};
+  const bool everything = static_cast<size_t>(std::count_if(shape.begin(), shape.end(), [](const Dim& d) { return !(d == 1); })) ==
+                          long_axes.size();
+  if (total < kLong || !everything) return tree;
+  if (one) {
+    tree.block = kBlock;
+    return tree;
+  }
+  int64_t run = 1;
+  for (size_t i = long_axes.size(); i-- > 0 && run < kBlock / 4;) {
+    const Dim& d = shape[static_cast<size_t>(long_axes[i])];
+    if (d.symbolic()) return tree;
+    run *= d.bound();
+  }
+  if (run <= kLong) tree.block = run;
+  return tree;
+}
+
+}  // namespace
+
+void choose_reductions(PlanGraph& plan) {
+  std::unordered_map<ir::Node*, Strides> known;  // of the new nodes
+  auto of = [&](const std::vector<UOp>& src) {
+    std::vector<const Strides*> out;
+    for (UOp s : src) out.push_back(&known.at(s.get()));
+    return out;
+  };
+  rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
+    UOp made = src == n->src ? n : ir::with_sources(*plan.graph, n, src);
+    if (n->op == Op::Reduce) {
+      ir::ReduceAttr attr = n->reduction();
+      std::vector<UOp> values = src;
+      if (attr.combine == ir::Combine::Add && is_float(n->dtype) && src[0]->op == Op::Mul) {
+        attr.combine = ir::Combine::Dot;
+        values = src[0]->src;
+      }
+      attr.tree = choose_tree(n->dtype, values[0]->shape, attr.axes, of(values));
+      made = plan.graph->make({Op::Reduce, n->dtype, n->shape, std::move(values), std::move(attr)});
+    }
+    if (!known.contains(made.get())) known.emplace(made.get(), strides_of(made, of(made->src)));
+    return made;
+  });
+}
+
+}  // namespace sinter::schedule

@@ -1,0 +1,80 @@
+// THE list of passes between a plan graph and its kernels.
+#include "schedule/schedule.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "runtime/counters.h"
+#include "runtime/log.h"
+#include "schedule/hazards.h"
+#include "schedule/memory.h"
+#include "schedule/rangeify.h"
+#include "schedule/reductions.h"
+#include "schedule/versions.h"
+
+namespace sinter::schedule {
+namespace {
+
+/// Stages whose stores in place wait for nobody in a circle. A version that cannot be written into its box is a whole value.
+StageGraph stages_in_order(PlanGraph& plan, const Prices& prices) {
+  const PlanGraph versions = plan;
+  for (std::vector<bool> boxed = box_candidates(plan);;) {
+    plan = versions;
+    lower_versions(plan, boxed);
+    choose_reductions(plan);
+    StageGraph stages = build_stages(plan, prices);
+    bool lost = false;
+    for (int output : order_in_place(stages)) {
+      lost = lost || boxed[static_cast<size_t>(output)];
+      boxed[static_cast<size_t>(output)] = false;
+    }
+    if (!lost) return stages;
+  }
+}
+
+int number_of(const Var& var, const std::vector<Var>& vars) {
+  return static_cast<int>(std::find(vars.begin(), vars.end(), var) - vars.begin());
+}
+
+}  // namespace
+
+Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
+  runtime::count(runtime::counters().partition_runs);
+  const Prices prices = prices_for(target);
+  Partition p = partition(stages_in_order(plan, prices), prices, policy);
+  settle_in_place(p);
+  verify_partition(p);
+  if (runtime::logging(3)) runtime::log(3, to_string(p));
+  return p;
+}
+
+Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy) {
+  const Partition p = cut(plan, target, policy);
+  Scheduled out;
+  const Placement placement = place_values(plan, p, out.plan);
+  Rangeifier rangeifier(p, placement);
+  std::unordered_multimap<uint64_t, int> bodies;
+  for (int k : launch_order(p)) {
+    Ranged ranged = rangeifier.kernel(k);
+    const uint64_t hash = hash_body(ranged.kernel);
+    runtime::Step step;
+    step.program = -1;
+    for (auto [it, last] = bodies.equal_range(hash); it != last && step.program < 0; ++it)
+      if (same_body(out.kernels[static_cast<size_t>(it->second)], ranged.kernel)) step.program = it->second;
+    for (const Var& v : ranged.kernel.vars) step.vars.push_back(number_of(v, plan.vars));
+    for (const Dim& d : ranged.kernel.outer) step.outer.push_back(plan_dim(d, plan.vars));
+    step.buffers = std::move(ranged.buffers);
+    step.args = std::move(ranged.args);
+    step.writes = std::move(ranged.writes);
+    if (step.program < 0) {
+      step.program = static_cast<int>(out.kernels.size());
+      bodies.emplace(hash, step.program);
+      out.kernels.push_back(std::move(ranged.kernel));
+    }
+    out.plan.steps.push_back(std::move(step));
+  }
+  set_lifetimes(out.plan);
+  return out;
+}
+
+}  // namespace sinter::schedule

@@ -1,0 +1,26 @@
+// From the program of a plan to its kernels: the list of passes stands in schedule.cpp and nowhere else.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/kernel.h"
+#include "runtime/plan.h"
+#include "runtime/target.h"
+#include "schedule/partition.h"
+#include "schedule/plan_graph.h"
+
+namespace sinter::schedule {
+
+struct Scheduled {
+  runtime::Plan plan;                    ///< complete but for its programs: Step::program numbers `kernels`
+  std::vector<codegen::Kernel> kernels;  ///< each body once
+};
+
+/// Equal plan graphs under equal targets give equal plans. Throws InternalError for a graph that is none.
+Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy = Policy::Fused);
+
+/// The first half, for tests and tools: the partition with homes settled, ready to be written as kernels.
+Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy = Policy::Fused);
+
+}  // namespace sinter::schedule

@@ -1,0 +1,108 @@
+// The pass's own checks: a wrong boundary gives wrong numbers, not an error.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "schedule/hazards.h"
+#include "sinter/error.h"
+
+namespace sinter::schedule {
+namespace {
+
+[[noreturn]] void fail(const Partition& p, size_t kernel, int stage, std::string_view what) {
+  throw InternalError(fmt::format("partition: k{}: {}: {}\n{}", kernel, to_string(p.graph.stages[static_cast<size_t>(stage)]), what,
+                                  p.kernels.size() <= 64 ? to_string(p) : std::string()));
+}
+
+bool contains(const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); }
+
+}  // namespace
+
+void verify_partition(Partition& p) {
+  std::vector<int> member_of(p.graph.stages.size(), -1);
+  std::map<int, int> stores;
+  for (size_t o = 0; o < p.graph.homes.size(); ++o)
+    if (p.graph.homes[o] >= 0) stores[p.graph.homes[o]] = p.graph.output_stages[o];
+  for (size_t o = 0; o < p.graph.output_stages.size(); ++o)
+    if (const int s = p.graph.output_stages[o]; p.kernel_of[static_cast<size_t>(s)] < 0) fail(p, 0, s, "an output that nobody stores");
+
+  for (size_t k = 0; k < p.kernels.size(); ++k) {
+    const Kernel& kernel = p.kernels[k];
+    const int number = static_cast<int>(k);
+    for (const Member& m : kernel.members) member_of[static_cast<size_t>(m.stage)] = number;
+    // Closure: what is used is evaluated here or lies in memory.
+    if (!kernel.wanted.empty()) fail(p, k, kernel.wanted.begin()->first, "needed, and decided nowhere");
+    for (const Member& m : kernel.members)
+      for (const Source& src : p.graph.stages[static_cast<size_t>(m.stage)].sources)
+        if (src.stage >= 0 && member_of[static_cast<size_t>(src.stage)] != number && !kernel.reads.contains(src.stage))
+          fail(p, k, src.stage, "used, but neither evaluated nor read here");
+    // Order: what is read was stored by a kernel above; what is overwritten has no reader below.
+    for (const auto& [stage, at] : kernel.reads) {
+      const Stage& s = p.graph.stages[static_cast<size_t>(stage)];
+      if (s.kind != StageKind::Buffer) {
+        const int from = p.kernel_of[static_cast<size_t>(stage)];
+        if (from < 0) fail(p, k, stage, "read, but stored nowhere");
+        if (p.kernels[static_cast<size_t>(from)].level <= kernel.level) fail(p, k, stage, "read before it is stored");
+        continue;
+      }
+      auto it = stores.find(static_cast<int>(s.node->integer()));
+      if (it == stores.end()) continue;
+      const int writer = p.kernel_of[static_cast<size_t>(it->second)];
+      if (writer == number ? !reads_only_what_it_writes(p, number, stage, it->second)
+                           : kernel.level <= p.kernels[static_cast<size_t>(writer)].level)
+        fail(p, k, stage, "overwritten before it is read");
+    }
+    // Loops: every element is stored once, and no sum runs over a parallel axis.
+    for (int a : kernel.reduced)
+      if (contains(kernel.outer, a)) fail(p, k, kernel.outputs[0].stage, "a reduced axis is an outer one");
+    for (const Stored& o : kernel.outputs) {
+      const std::vector<int>& axes = p.space.axes_of(o.at);
+      for (int a : kernel.outer)
+        if (!contains(axes, a)) fail(p, k, o.stage, "stored by every point of an axis that it lacks");
+      const bool own_loop = p.graph.stages[static_cast<size_t>(o.stage)].kind == StageKind::ScatterAdd;
+      if (axes.size() > kernel.outer.size() + (own_loop ? 1 : 0)) fail(p, k, o.stage, "stored over an axis that is no outer one");
+      if (p.kernel_of[static_cast<size_t>(o.stage)] != number) fail(p, k, o.stage, "stored twice");
+    }
+  }
+}
+
+std::string to_string(const Partition& p) {
+  static constexpr const char* kChoices[] = {"inline", "join", "split"};
+  auto ns = [](double price) { return price < 1e18 ? fmt::format("{:.0f}", price) : std::string("-"); };
+  auto axes = [&](const std::vector<int>& list) {
+    std::string text;
+    for (int a : list) text += (text.empty() ? "" : ", ") + fmt::format("a{}:{}", a, sinter::to_string(p.space.size(a)));
+    return text;
+  };
+  auto index = [&](IndexId id) {
+    std::string text;
+    for (const DimIndex& d : p.space[id]) {
+      std::string dim;
+      for (const Digit& g : d.digits)
+        dim += g.div == 1 && p.space.bound(g.axis) == g.size ? fmt::format("a{}", g.axis) : fmt::format("a{}/{}%{}", g.axis, g.div, g.size);
+      if (d.opaque) dim = "f(" + axes(d.axes) + ")";
+      if (d.offset) dim += fmt::format("{:+}", d.offset);
+      text += (text.empty() ? "" : ", ") + (dim.empty() ? "0" : dim);
+    }
+    return "[" + text + "]";
+  };
+  std::string text = fmt::format("partition: {} stages, {} kernels\n", p.graph.stages.size(), p.kernels.size());
+  for (const Decision& d : p.decisions)
+    text += fmt::format("  {:44} k{:<3} {:6} at {:24} inline {} join {} split {} ns: {}\n", to_string(p.graph.stages[static_cast<size_t>(d.stage)]),
+                        d.kernel, kChoices[static_cast<int>(d.choice)], index(d.at), ns(d.inline_price), ns(d.join_price), ns(d.split_price), d.reason);
+  for (size_t k = 0; k < p.kernels.size(); ++k) {
+    const Kernel& kernel = p.kernels[k];
+    text += fmt::format("  k{} level {} outer ({}) reduced ({}) {} stages {:.0f} ns, stores", k, kernel.level, axes(kernel.outer),
+                        axes(kernel.reduced), kernel.members.size(), kernel.time);
+    for (const Stored& o : kernel.outputs) {
+      text += " " + to_string(p.graph.stages[static_cast<size_t>(o.stage)]);
+      for (int number : p.graph.stages[static_cast<size_t>(o.stage)].outputs)
+        if (const int home = p.graph.homes[static_cast<size_t>(number)]; home >= 0) text += fmt::format(" in place of slot{}", home);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace sinter::schedule

@@ -1,0 +1,18 @@
+// Versions become values: what an After means is said in ordinary ops, except where only a box of the home is to be written.
+#pragma once
+
+#include <vector>
+
+#include "schedule/plan_graph.h"
+
+namespace sinter::schedule {
+
+/// Per output: is it a version of its home's own value in a box, so that storing the box is enough? Not if the new
+/// content is a mere view of the home: then the store would read what it overwrites.
+std::vector<bool> box_candidates(const PlanGraph& plan);
+
+/// AFTER(v) is v; AFTER(old, v, box) is where(inside the box, v, old). Those outputs for which `boxed` is true keep their After, with
+/// the home's Param as its first source.
+void lower_versions(PlanGraph& plan, const std::vector<bool>& boxed);
+
+}  // namespace sinter::schedule
