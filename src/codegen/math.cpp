@@ -1,0 +1,77 @@
+// The table of expansions and the pass that applies it.
+#include "codegen/math.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "codegen/math_ops.h"
+#include "sinter/error.h"
+#include "uop/build.h"
+#include "uop/walk.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+struct Expansion {
+  Op op;
+  UOp (*expand)(const std::vector<UOp>& src);
+  double single, wide;  ///< largest error in ulp for float32 and float64 (Threefry: uint64)
+};
+
+template <UOp (*kExpand)(UOp)>
+UOp of_one(const std::vector<UOp>& src) { return kExpand(src[0]); }
+template <UOp (*kExpand)(UOp, UOp)>
+UOp of_two(const std::vector<UOp>& src) { return kExpand(src[0], src[1]); }
+
+constexpr Expansion kExpansions[] = {
+    {Op::Exp, of_one<expand_exp>, 1, 1},
+    {Op::Exp2, of_one<expand_exp2>, 1, 1},
+    {Op::Log, of_one<expand_log>, 1, 1},
+    {Op::Log2, of_one<expand_log2>, 1, 1},
+    {Op::Sin, of_one<expand_sin>, 1.5, 1},
+    {Op::Cos, of_one<expand_cos>, 1.5, 1},
+    {Op::Tan, of_one<expand_tan>, 1, 2},
+    {Op::Tanh, of_one<expand_tanh>, 3, 3},
+    {Op::Erf, of_one<expand_erf>, 2, 2},
+    {Op::FMod, of_two<expand_fmod>, 0, 0},
+    {Op::Pow, of_two<expand_pow>, 1, 1},
+    {Op::Threefry, of_two<expand_threefry>, 0, 0},
+};
+
+/// The row of an op and type; every kExpanded op has one.
+const Expansion& row_of(Op op, DType dtype) {
+  for (const Expansion& row : kExpansions) {
+    if (row.op != op) continue;
+    if (op == Op::Threefry ? dtype == DType::U64 : dtype == DType::F32 || dtype == DType::F64) return row;
+  }
+  throw InternalError(fmt::format("expanding math: no expansion of {} for {}", info(op).name, name_of(dtype)));
+}
+
+}  // namespace
+
+UOp expand_math(ir::Graph& g, UOp root) {
+  std::vector<UOp> order = topological(root), made;
+  made.reserve(order.size());
+  for (UOp n : order) {
+    bool same = n->graph == &g;
+    std::vector<UOp> src;
+    for (UOp s : n->src) {
+      src.push_back(made[s->position]);
+      same &= src.back() == s;
+    }
+    if (has(n->op, ir::kExpanded)) made.push_back(row_of(n->op, n->dtype).expand(src));
+    else made.push_back(same ? n : with_sources(g, n, std::move(src)));
+  }
+  return made.back();
+}
+
+double max_ulp(Op op, DType dtype) {
+  const Expansion& row = row_of(op, dtype);
+  return dtype == DType::F32 ? row.single : row.wide;
+}
+
+}  // namespace sinter::codegen

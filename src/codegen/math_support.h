@@ -1,0 +1,62 @@
+// What the expansions of math functions share: the bits of floats, polynomials, powers of two and pairs of floats that
+// stand for a sum of twice the precision.
+#pragma once
+
+#include <span>
+
+#include "uop/build.h"
+
+namespace sinter::codegen {
+
+/// IEEE binary32 or binary64.
+struct Format {
+  DType bits;         ///< the unsigned type of the same width
+  int mantissa;       ///< stored bits
+  int bias;           ///< of the exponent
+  uint64_t sign;      ///< the sign bit
+  double min_normal;
+};
+const Format& format_of(DType dtype);
+
+/// A constant of x's type and shape: an integer, and for floats the number with these bits.
+ir::UOp word(ir::UOp x, uint64_t value);
+ir::UOp from_word(ir::UOp x, uint64_t value);
+ir::UOp bits_of(ir::UOp x);
+ir::UOp absolute(ir::UOp x);
+/// |size| must not be negative: the sign bit of `sign` is set in it.
+ir::UOp with_sign(ir::UOp size, ir::UOp sign);
+ir::UOp shl(ir::UOp x, int by);
+ir::UOp shr(ir::UOp x, int by);
+/// lo <= x <= hi by selects; NaN stays NaN.
+ir::UOp clamp(ir::UOp x, double lo, double hi);
+/// The polynomial with these coefficients, lowest first, by Horner's rule.
+ir::UOp polynomial(ir::UOp x, std::span<const double> coefficients);
+
+/// The nearest integer of a product, found by adding 1.5 * 2^mantissa: as a float, and in the low bits of a word.
+struct Rounded {
+  ir::UOp value;  ///< as a float
+  ir::UOp word;   ///< bits whose low half is value + offset in two's complement
+};
+/// round(x * scale); |x * scale| < 2^(mantissa-2). `offset` is added in the word only.
+Rounded round_scaled(ir::UOp x, double scale, int offset = 0);
+/// p * 2^n with one rounding, also where it is denormal, 0 or infinite. `n` is round_scaled with offset 2 * bias; 2^n is
+/// split into two factors, each a normal number: -2 * bias < n <= 2 * bias.
+ir::UOp scale_by_power(ir::UOp p, const Rounded& n);
+/// 2^n where that is a normal number; `n` is round_scaled with offset bias.
+ir::UOp power_of_two(const Rounded& n);
+
+/// A positive x is mantissa * 2^exponent with lowest <= mantissa < 2 * lowest; denormals too. Anything for the rest.
+struct Split {
+  ir::UOp mantissa, exponent;
+};
+Split split_exponent(ir::UOp x, double lowest);
+
+/// An unevaluated sum with |lo| <= ulp(hi) / 2.
+struct Pair {
+  ir::UOp hi, lo;
+};
+Pair two_sum(ir::UOp a, ir::UOp b);       ///< exact
+Pair fast_two_sum(ir::UOp a, ir::UOp b);  ///< exact if |a| >= |b| or a is 0
+Pair two_product(ir::UOp a, ir::UOp b);   ///< exact unless it underflows
+
+}  // namespace sinter::codegen
