@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "codegen/math_ops.h"
 #include "sinter/error.h"
 #include "uop/build.h"
@@ -23,23 +21,21 @@ struct Expansion {
 };
 
 template <UOp (*kExpand)(UOp)>
-UOp of_one(const std::vector<UOp>& src) { return kExpand(src[0]); }
+UOp of_one(const std::vector<UOp>& src) {
+  return kExpand(src[0]);
+}
 template <UOp (*kExpand)(UOp, UOp)>
-UOp of_two(const std::vector<UOp>& src) { return kExpand(src[0], src[1]); }
+UOp of_two(const std::vector<UOp>& src) {
+  return kExpand(src[0], src[1]);
+}
 
 constexpr Expansion kExpansions[] = {
-    {Op::Exp, of_one<expand_exp>, 1, 1},
-    {Op::Exp2, of_one<expand_exp2>, 1, 1},
-    {Op::Log, of_one<expand_log>, 1, 1},
-    {Op::Log2, of_one<expand_log2>, 1, 1},
-    {Op::Sin, of_one<expand_sin>, 1.5, 1},
-    {Op::Cos, of_one<expand_cos>, 1.5, 1},
-    {Op::Tan, of_one<expand_tan>, 1, 2},
-    {Op::Tanh, of_one<expand_tanh>, 3, 3},
-    {Op::Erf, of_one<expand_erf>, 2, 2},
-    {Op::FMod, of_two<expand_fmod>, 0, 0},
-    {Op::Pow, of_two<expand_pow>, 1, 1},
-    {Op::Threefry, of_two<expand_threefry>, 0, 0},
+    {Op::Exp, of_one<expand_exp>, 1, 1},     {Op::Exp2, of_one<expand_exp2>, 1, 1},
+    {Op::Log, of_one<expand_log>, 1, 1},     {Op::Log2, of_one<expand_log2>, 1.5, 0.75},
+    {Op::Sin, of_one<expand_sin>, 1.6, 0.8}, {Op::Cos, of_one<expand_cos>, 1.6, 0.8},
+    {Op::Tan, of_one<expand_tan>, 0.51, 1},  {Op::Tanh, of_one<expand_tanh>, 2.5, 2.5},
+    {Op::Erf, of_one<expand_erf>, 1.2, 1.5}, {Op::FMod, of_two<expand_fmod>, 0, 0},
+    {Op::Pow, of_two<expand_pow>, 0.51, 1},  {Op::Threefry, of_two<expand_threefry>, 0, 0},
 };
 
 /// The row of an op and type; every kExpanded op has one.
@@ -63,8 +59,10 @@ UOp expand_math(ir::Graph& g, UOp root) {
       src.push_back(made[s->position]);
       same &= src.back() == s;
     }
-    if (has(n->op, ir::kExpanded)) made.push_back(row_of(n->op, n->dtype).expand(src));
-    else made.push_back(same ? n : with_sources(g, n, std::move(src)));
+    if (has(n->op, ir::kExpanded))
+      made.push_back(row_of(n->op, n->dtype).expand(src));
+    else
+      made.push_back(same ? n : with_sources(g, n, std::move(src)));
   }
   return made.back();
 }

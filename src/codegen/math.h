@@ -12,9 +12,8 @@ namespace sinter::codegen {
 /// float64; Threefry: uint64).
 ir::UOp expand_math(ir::Graph& g, ir::UOp root);
 
-/// An upper bound on the error of an expansion, in units of the last place of the right result (the spacing of floats in its
-/// binade, denormals included), as tests/unit/math_test.cpp asserts it; 0 where the result is exact. Throws InternalError as
-/// expand_math does.
+/// An upper bound on the error of an expansion, in units of the last place of the right result (the spacing of floats
+/// in its binade, denormals included); 0 where the result is exact. Throws InternalError as expand_math does.
 double max_ulp(ir::Op op, DType dtype);
 
 }  // namespace sinter::codegen

@@ -7,28 +7,28 @@ namespace {
 
 using ir::UOp;
 
-// ln 2 in two parts per type; with an FMA the first product is exact, so the parts need no trailing zeros.
-constexpr double kLog2E = 0x1.71547652b82fep+0;
-constexpr double kLn2Single[] = {0x1.62e43p-1, -0x1.05c61p-29};
-constexpr double kLn2Double[] = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+constexpr double kLog2E = kLog2EDouble[0];
 
 // (e^r - 1 - r) / r^2 on |r| <= ln2/2: relative errors 2^-28.2 and 2^-57.1 of e^r.
 constexpr double kExpSingle[] = {0x1.fffffcp-2, 0x1.555492p-3, 0x1.5558bep-5, 0x1.1239ecp-7, 0x1.6a4002p-10};
-constexpr double kExpDouble[] = {0x1.000000000000ap-1,  0x1.55555555554f7p-3,  0x1.55555555506b9p-5,  0x1.111111112846ep-7,
-                                 0x1.6c16c184944fep-10, 0x1.a01a0128435d6p-13, 0x1.a01998db9b13bp-16, 0x1.71df2819ec9bcp-19,
-                                 0x1.28ae99a074c7fp-22, 0x1.ad7e07940e111p-26};
+constexpr double kExpDouble[] = {
+    0x1.000000000000ap-1,  0x1.55555555554f7p-3,  0x1.55555555506b9p-5,  0x1.111111112846ep-7,  0x1.6c16c184944fep-10,
+    0x1.a01a0128435d6p-13, 0x1.a01998db9b13bp-16, 0x1.71df2819ec9bcp-19, 0x1.28ae99a074c7fp-22, 0x1.ad7e07940e111p-26};
 
 // (2^r - 1) / r on |r| <= 1/2: relative errors 2^-28.3 and 2^-54.8 of 2^r.
-constexpr double kExp2Single[] = {0x1.62e43p-1, 0x1.ebfbdcp-3, 0x1.c6af78p-5, 0x1.3b2dd6p-7, 0x1.5f0ae2p-10, 0x1.41782p-13};
-constexpr double kExp2Double[] = {0x1.62e42fefa39efp-1,  0x1.ebfbdff82c5a5p-3,  0x1.c6b08d7049fe1p-5,  0x1.3b2ab6fb9ff3ep-7,
-                                  0x1.5d87fe78ce5aap-10, 0x1.4309130f40141p-13, 0x1.ffcbfba668e9ep-17, 0x1.62bfc687a01adp-20,
-                                  0x1.b52680913b5d0p-24, 0x1.e61d4b491e7cap-28, 0x1.e79a1ed8e6089p-32};
+constexpr double kExp2Single[] = {0x1.62e43p-1,  0x1.ebfbdcp-3,  0x1.c6af78p-5,
+                                  0x1.3b2dd6p-7, 0x1.5f0ae2p-10, 0x1.41782p-13};
+constexpr double kExp2Double[] = {0x1.62e42fefa39efp-1,  0x1.ebfbdff82c5a5p-3,  0x1.c6b08d7049fe1p-5,
+                                  0x1.3b2ab6fb9ff3ep-7,  0x1.5d87fe78ce5aap-10, 0x1.4309130f40141p-13,
+                                  0x1.ffcbfba668e9ep-17, 0x1.62bfc687a01adp-20, 0x1.b52680913b5d0p-24,
+                                  0x1.e61d4b491e7cap-28, 0x1.e79a1ed8e6089p-32};
 
 // (e^2r - 1 - 2r) / r^2 on |r| <= ln2/4: relative errors 2^-31.1 and 2^-60.4 of e^2r - 1.
 constexpr double kTanhSingle[] = {0x1p+1, 0x1.555554p+0, 0x1.5554f8p-1, 0x1.1112d4p-2, 0x1.6d3aacp-4, 0x1.9e7d7ep-6};
-constexpr double kTanhDouble[] = {0x1.0000000000000p+1, 0x1.5555555555559p+0, 0x1.555555555553ep-1, 0x1.111111110f63dp-2,
-                                  0x1.6c16c16c1f382p-4, 0x1.a01a01b01a4aap-6, 0x1.a01a017b280d0p-8, 0x1.71ddf7baa6df8p-10,
-                                  0x1.27e536d263d41p-12, 0x1.af5fe8a16e01bp-15, 0x1.1ee88ccf961fdp-17};
+constexpr double kTanhDouble[] = {0x1.0000000000000p+1,  0x1.5555555555559p+0,  0x1.555555555553ep-1,
+                                  0x1.111111110f63dp-2,  0x1.6c16c16c1f382p-4,  0x1.a01a01b01a4aap-6,
+                                  0x1.a01a017b280d0p-8,  0x1.71ddf7baa6df8p-10, 0x1.27e536d263d41p-12,
+                                  0x1.af5fe8a16e01bp-15, 0x1.1ee88ccf961fdp-17};
 
 bool single(UOp x) { return x->dtype == DType::F32; }
 

@@ -11,18 +11,13 @@ using ir::UOp;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kTwoThirds = 0x1.555556p-1, kSqrtHalf = 0x1.6a09e667f3bcdp-1;
-
-constexpr double kLn2Single[] = {0x1.62e43p-1, -0x1.05c61p-29};
-constexpr double kLn2Double[] = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
-constexpr double kLog2ESingle[] = {0x1.715476p+0, 0x1.4ae0cp-26};
-constexpr double kLog2EDouble[] = {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56};
+constexpr double kTwoThirds = 0x1.555556p-1;
 
 // (log(1+r) - r + r^2/2) / r^3 on |r| <= 1/3: relative error 2^-27.7 of log(1+r).
 constexpr double kLog[] = {0x1.555506p-2, -0x1.fffefap-3, 0x1.99d054p-3, -0x1.559c54p-3,
                            0x1.1ed508p-3, -0x1.f335dp-4,  0x1.1e6eb6p-3, -0x1.07bc3cp-3};
 // (log2(1+r) - r log2(e)) / r^2 on |r| <= 1/3: relative error 2^-27.7 of log2(1+r).
-constexpr double kLog2[] = {-0x1.715476p-1, 0x1.ec703p-2,   -0x1.7153ep-2,  0x1.279d7p-2, -0x1.ecd0b6p-3,
+constexpr double kLog2[] = {-0x1.715476p-1, 0x1.ec703p-2,   -0x1.7153ep-2, 0x1.279d7p-2,  -0x1.ecd0b6p-3,
                             0x1.9de5bap-3,  -0x1.685292p-3, 0x1.9cddeep-3, -0x1.7bcb66p-3};
 // (log((1+s)/(1-s)) / s - 2) / s^2 in s^2, |s| <= 3 - 2 sqrt 2: error 2^-59.5 of log((1+s)/(1-s)).
 constexpr double kAtanh[] = {0x1.5555555555592p-1, 0x1.999999997ff37p-2, 0x1.24924941df378p-2, 0x1.c71c52160267dp-3,
@@ -36,7 +31,8 @@ UOp with_specials(UOp x, UOp result) {
   return where(eq(x, zero), like(x, -kInf), result);
 }
 
-/// log(1 + f) = f - half_square + rest, as in fdlibm's e_log.c: half_square = f^2 / 2, rest = s (half_square + R(s^2)), s = f / (2 + f).
+/// log(1 + f) = f - half_square + rest, as in fdlibm's e_log.c: half_square = f^2 / 2, rest = s (half_square + R(s^2)),
+/// s = f / (2 + f).
 struct Series {
   UOp f, half_square, s, r;
 };
@@ -75,7 +71,8 @@ UOp expand_log2(UOp x) {
   UOp hi = f - half_square;
   UOp lo = fma(s, half_square + r, (f - hi) - half_square - square_error);
   UOp product = hi * kLog2EDouble[0];
-  UOp product_error = fma(hi, like(x, kLog2EDouble[0]), -product) + fma(hi, like(x, kLog2EDouble[1]), lo * kLog2EDouble[0]);
+  UOp product_error =
+      fma(hi, like(x, kLog2EDouble[0]), -product) + fma(hi, like(x, kLog2EDouble[1]), lo * kLog2EDouble[0]);
   Pair sum = fast_two_sum(k, product);
   return with_specials(x, sum.hi + (sum.lo + product_error));
 }

@@ -22,9 +22,6 @@ const Format& format_of(DType dtype) {
 }
 
 UOp word(UOp x, uint64_t value) { return like(x, ir::Scalar::of(x->dtype, static_cast<int64_t>(value))); }
-UOp from_word(UOp x, uint64_t value) {
-  return like(x, x->dtype == DType::F32 ? static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(value))) : std::bit_cast<double>(value));
-}
 UOp bits_of(UOp x) { return bitcast(x, format_of(x->dtype).bits); }
 UOp absolute(UOp x) { return alu(Op::Abs, {x}); }
 UOp with_sign(UOp size, UOp sign) {
@@ -44,14 +41,16 @@ UOp polynomial(UOp x, std::span<const double> coefficients) {
 }
 
 Rounded round_scaled(UOp x, double scale, int offset) {
-  // Integers near 1.5 * 2^mantissa are the floats of their binade: the addition rounds to one, and leaves it in the low bits.
+  // Integers near 1.5 * 2^mantissa are the floats of their binade: the addition rounds to one, and leaves it in the low
+  // bits.
   double magic = static_cast<double>(int64_t{3} << (format_of(x->dtype).mantissa - 1)) + offset;
   UOp shifted = fma(x, like(x, scale), like(x, magic));
   return {shifted - magic, bits_of(shifted)};
 }
 UOp scale_by_power(UOp p, const Rounded& n) {
   const int mantissa = format_of(p->dtype).mantissa;
-  UOp half = shr(n.word, 1);  // n and its offset, halved together: a biased exponent once the upper bits are shifted out
+  UOp half =
+      shr(n.word, 1);  // n and its offset, halved together: a biased exponent once the upper bits are shifted out
   UOp rest = n.word - half;
   return p * bitcast(shl(half, mantissa), p->dtype) * bitcast(shl(rest, mantissa), p->dtype);
 }
@@ -59,15 +58,18 @@ UOp power_of_two(const Rounded& n) { return bitcast(shl(n.word, format_of(n.valu
 
 Split split_exponent(UOp x, double lowest) {
   const Format& f = format_of(x->dtype);
-  const uint64_t low_bits = x->dtype == DType::F32 ? std::bit_cast<uint32_t>(static_cast<float>(lowest)) : std::bit_cast<uint64_t>(lowest);
+  const uint64_t low_bits =
+      x->dtype == DType::F32 ? std::bit_cast<uint32_t>(static_cast<float>(lowest)) : std::bit_cast<uint64_t>(lowest);
   const uint64_t one_bits = static_cast<uint64_t>(f.bias) << f.mantissa;
-  const double two_mantissa = static_cast<double>(int64_t{1} << f.mantissa);  // 2^mantissa: a word below it is its float's low bits
+  const double two_mantissa =
+      static_cast<double>(int64_t{1} << f.mantissa);  // 2^mantissa: a word below it is its float's low bits
 
   UOp denormal = lt(x, like(x, f.min_normal));
   UOp u = bits_of(where(denormal, x * two_mantissa, x));
   UOp shifted = u + word(u, one_bits - low_bits);  // the exponent field changes where the mantissa passes `lowest`
   UOp m = (shifted & word(u, (uint64_t{1} << f.mantissa) - 1)) + word(u, low_bits);
-  UOp biased = bitcast(shr(shifted, f.mantissa) | word(u, static_cast<uint64_t>(f.bias + f.mantissa) << f.mantissa), x->dtype);
+  UOp biased =
+      bitcast(shr(shifted, f.mantissa) | word(u, static_cast<uint64_t>(f.bias + f.mantissa) << f.mantissa), x->dtype);
   UOp exponent = biased - where(denormal, like(x, two_mantissa + f.bias + f.mantissa), like(x, two_mantissa + f.bias));
   return {bitcast(m, x->dtype), exponent};
 }

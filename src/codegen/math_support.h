@@ -8,22 +8,28 @@
 
 namespace sinter::codegen {
 
+// Constants in two parts. ln 2 times an integer needs no trailing zeros: with an FMA the first product is exact.
+inline constexpr double kLn2Single[] = {0x1.62e43p-1, -0x1.05c61p-29};
+inline constexpr double kLn2Double[] = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+inline constexpr double kLog2ESingle[] = {0x1.715476p+0, 0x1.4ae0cp-26};
+inline constexpr double kLog2EDouble[] = {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56};
+inline constexpr double kSqrtHalf = 0x1.6a09e667f3bcdp-1;
+
 /// IEEE binary32 or binary64.
 struct Format {
-  DType bits;         ///< the unsigned type of the same width
-  int mantissa;       ///< stored bits
-  int bias;           ///< of the exponent
-  uint64_t sign;      ///< the sign bit
+  DType bits;     ///< the unsigned type of the same width
+  int mantissa;   ///< stored bits
+  int bias;       ///< of the exponent
+  uint64_t sign;  ///< the sign bit
   double min_normal;
 };
 const Format& format_of(DType dtype);
 
-/// A constant of x's type and shape: an integer, and for floats the number with these bits.
+/// An integer constant of x's type and shape.
 ir::UOp word(ir::UOp x, uint64_t value);
-ir::UOp from_word(ir::UOp x, uint64_t value);
 ir::UOp bits_of(ir::UOp x);
 ir::UOp absolute(ir::UOp x);
-/// |size| must not be negative: the sign bit of `sign` is set in it.
+/// `size`, which is not negative, with the sign bit of `sign`.
 ir::UOp with_sign(ir::UOp size, ir::UOp sign);
 ir::UOp shl(ir::UOp x, int by);
 ir::UOp shr(ir::UOp x, int by);
@@ -39,8 +45,8 @@ struct Rounded {
 };
 /// round(x * scale); |x * scale| < 2^(mantissa-2). `offset` is added in the word only.
 Rounded round_scaled(ir::UOp x, double scale, int offset = 0);
-/// p * 2^n with one rounding, also where it is denormal, 0 or infinite. `n` is round_scaled with offset 2 * bias; 2^n is
-/// split into two factors, each a normal number: -2 * bias < n <= 2 * bias.
+/// p * 2^n with one rounding, also where it is denormal, 0 or infinite. `n` is round_scaled with offset 2 * bias; 2^n
+/// is split into two factors, each a normal number: -2 * bias < n <= 2 * bias.
 ir::UOp scale_by_power(ir::UOp p, const Rounded& n);
 /// 2^n where that is a normal number; `n` is round_scaled with offset bias.
 ir::UOp power_of_two(const Rounded& n);

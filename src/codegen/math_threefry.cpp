@@ -6,8 +6,6 @@ namespace sinter::codegen {
 
 using ir::UOp;
 
-/// Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3" (SC 2011); rotations, key schedule and
-/// parity constant as there. Low words first in counter, key and result.
 UOp expand_threefry(UOp counter, UOp key) {
   constexpr int kRotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
   constexpr uint64_t kParity = 0x1bd11bda;

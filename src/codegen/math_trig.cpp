@@ -14,27 +14,31 @@ using ir::UOp;
 // (Single), 2^-37.5, 2^-42.9 (Middle: float32 results computed in float64), 2^-57.9, 2^-63.8 (Double).
 constexpr double kSinSingle[] = {-0x1.555544p-3, 0x1.1106c6p-7, -0x1.991c1cp-13};
 constexpr double kCosSingle[] = {-0.5, 0x1.55554ap-5, -0x1.6c0c24p-10, 0x1.99e61ep-16};
-constexpr double kSinMiddle[] = {-0x1.5555554c4d038p-3, 0x1.1111084f9d335p-7, -0x1.a00f69903c831p-13, 0x1.6cccc931ba70ap-19};
-constexpr double kCosMiddle[] = {-0.5, 0x1.5555554ebe5e9p-5, -0x1.6c16b80d22c75p-10, 0x1.a010cbdb83d1bp-16, -0x1.241ab6f207557p-22};
+constexpr double kSinMiddle[] = {-0x1.5555554c4d038p-3, 0x1.1111084f9d335p-7, -0x1.a00f69903c831p-13,
+                                 0x1.6cccc931ba70ap-19};
+constexpr double kCosMiddle[] = {-0.5, 0x1.5555554ebe5e9p-5, -0x1.6c16b80d22c75p-10, 0x1.a010cbdb83d1bp-16,
+                                 -0x1.241ab6f207557p-22};
 constexpr double kSinDouble[] = {-0x1.5555555555548p-3, 0x1.111111110f731p-7,   -0x1.a01a019be95fap-13,
                                  0x1.71de35557db8ap-19, -0x1.ae5e4bdde445fp-26, 0x1.5d8b77c6ce265p-33};
 constexpr double kCosDouble[] = {0x1.555555555554ap-5,   -0x1.6c16c16c14e00p-10, 0x1.a01a019c5c38ep-16,
                                  -0x1.27e4f7cd31145p-22, 0x1.1ee9c334ec019p-29,  -0x1.8f99cb1837317p-37};
 
-/// |x| = (quadrant + r * 2/pi) quarter turns, |r| <= pi/4 (a little more after rounding); the low two bits of `quadrant` count.
+/// |x| = (quadrant + r * 2/pi) quarter turns, |r| <= pi/4 (a little more after rounding); the low two bits of
+/// `quadrant` count.
 struct Reduced {
   UOp r;         ///< float64
   UOp tail;      ///< float64: r + tail is the remainder
   UOp quadrant;  ///< uint64
 };
 
-/// float32, given as |x| in float64. Only there are the products exact that a remainder needs which is right to 2^-57, at every
-/// float (|r| gets as small as 2^-31). 1/(2 pi) stands as three chunks in two windows; of the second, whole turns are left out.
-/// Below 2^60 the first chunk has 29 bits and its product is exact; above, |x| is a multiple of 2^37, and the product less its
-/// integer part is. Later chunks are too small for their rounding to matter.
+/// float32, given as |x| in float64. Only there are the products exact that a remainder needs which is right to 2^-57,
+/// at every float (|r| gets as small as 2^-31). 1/(2 pi) stands as three chunks in two windows; of the second, whole
+/// turns are left out. Below 2^60 the first chunk has 29 bits and its product is exact; above, |x| is a multiple of
+/// 2^37, and the product less its integer part is. Later chunks are too small for their rounding to matter.
 Reduced reduce_single(UOp x) {
   constexpr double kNear[] = {0x1.45f306d000000p-3, 0x1.9391054a7f09dp-32, 0x1.7d1f534ddc0dap-86};  // bits from 2^-3 on
-  constexpr double kFar[] = {0x1.c882a53f84eaep-39, 0x1.a3ea69bb81b6cp-91, 0x1.4acc9e21c820ep-145};   // bits from 2^-38 on
+  constexpr double kFar[] = {0x1.c882a53f84eaep-39, 0x1.a3ea69bb81b6cp-91,
+                             0x1.4acc9e21c820ep-145};  // bits from 2^-38 on
   UOp near = lt(x, like(x, 0x1p60));
   auto chunk = [&](int i) { return where(near, like(x, kNear[i]), like(x, kFar[i])); };
 
@@ -63,15 +67,16 @@ UOp high_half(UOp u) { return shr(u, 32); }
 /// The integer below 2^32 as a float.
 UOp to_float(UOp u) { return bitcast(u | word(u, 0x4330000000000000u), DType::F64) - 0x1p52; }
 
-/// |x| >= 2^30: Payne and Hanek's reduction in 64-bit integers. x = m 2^e; of 2/pi the 192 bits are cut out that decide m 2^e 2/pi
-/// modulo 4 down to 2^-124; |r| is at least 2^-62. The window is found by halving, so that no table is loaded.
+/// |x| >= 2^30: Payne and Hanek's reduction in 64-bit integers. x = m 2^e; of 2/pi the 192 bits are cut out that decide
+/// m 2^e 2/pi modulo 4 down to 2^-124; |r| is at least 2^-62. The window is found by halving, so that no table is
+/// loaded.
 Reduced reduce_far(UOp x) {
   // 2/pi, after 24 zeros: the window of x = 2^30 begins with the first of them.
-  constexpr uint64_t kTwoOverPi[] = {
-      0x000000a2f9836e4e, 0x441529fc2757d1f5, 0x34ddc0db6295993c, 0x439041fe5163abde, 0xbbc561b7246e3a42,
-      0x4dd2e006492eea09, 0xd1921cfe1deb1cb1, 0x29a73ee88235f52e, 0xbb4484e99c7026b4, 0x5f7e413991d63983,
-      0x5339f49c845f8bbd, 0xf9283b1ff897ffde, 0x05980fef2f118b5a, 0x0a6d1f6d367ecf27, 0xcb09b74f463f669e,
-      0x5fea2d7527bac7eb, 0xe5f17b3d0739f78a, 0x5292ea6bfb5fb11f, 0x8d5d0856033046fc};
+  constexpr uint64_t kTwoOverPi[] = {0x000000a2f9836e4e, 0x441529fc2757d1f5, 0x34ddc0db6295993c, 0x439041fe5163abde,
+                                     0xbbc561b7246e3a42, 0x4dd2e006492eea09, 0xd1921cfe1deb1cb1, 0x29a73ee88235f52e,
+                                     0xbb4484e99c7026b4, 0x5f7e413991d63983, 0x5339f49c845f8bbd, 0xf9283b1ff897ffde,
+                                     0x05980fef2f118b5a, 0x0a6d1f6d367ecf27, 0xcb09b74f463f669e, 0x5fea2d7527bac7eb,
+                                     0xe5f17b3d0739f78a, 0x5292ea6bfb5fb11f, 0x8d5d0856033046fc};
   UOp bits = bits_of(x);
   UOp from = shr(bits, 52) - word(bits, 1023 + 30);  // first bit of the window
   UOp m = (bits & word(bits, (uint64_t{1} << 52) - 1)) | word(bits, uint64_t{1} << 52);
@@ -98,7 +103,8 @@ Reduced reduce_far(UOp x) {
   UOp carry = cast(lt(fraction, w2_high), DType::U64);
   UOp head = m * w0 + w1_high + carry;
 
-  // head holds the quadrant in two bits, then the fraction: take the nearest quadrant, and the signed rest as a sum of floats.
+  // head holds the quadrant in two bits, then the fraction: take the nearest quadrant, and the signed rest as a sum of
+  // floats.
   UOp quadrant = shr(head + word(head, uint64_t{1} << 61), 62);
   UOp rest = head - shl(quadrant, 62);
   UOp top = to_float(high_half(rest + word(rest, uint64_t{1} << 63))) - 0x1p31;  // signed
@@ -117,7 +123,8 @@ Reduced reduce_double(UOp x) {
   Reduced near = reduce_near(x), far = reduce_far(x);
   // Infinity and NaN give some number; x - x is NaN for them alone.
   UOp poison = x - x;
-  return {where(is_near, near.r, far.r) + poison, where(is_near, near.tail, far.tail), where(is_near, near.quadrant, far.quadrant)};
+  return {where(is_near, near.r, far.r) + poison, where(is_near, near.tail, far.tail),
+          where(is_near, near.quadrant, far.quadrant)};
 }
 
 UOp bit(UOp u, uint64_t mask) { return ne(u & word(u, mask), word(u, 0)); }

@@ -40,6 +40,11 @@ void binary(const Row& r) {
   for (int64_t i = 0; i < r.n; ++i) out[i] = static_cast<To>(F{}(element<T>(r, 0, i), element<T>(r, 1, i)));
 }
 template <class T>
+void fused(const Row& r) {
+  for (int64_t i = 0; i < r.n; ++i)
+    reinterpret_cast<T*>(r.out)[i] = std::fma(element<T>(r, 0, i), element<T>(r, 1, i), element<T>(r, 2, i));
+}
+template <class T>
 void select(const Row& r) {
   for (int64_t i = 0; i < r.n; ++i)
     reinterpret_cast<T*>(r.out)[i] = element<uint8_t>(r, 0, i) ? element<T>(r, 1, i) : element<T>(r, 2, i);
@@ -67,6 +72,36 @@ struct Sqrt {
   template <class T>
   T operator()(T x) const {
     return std::sqrt(x);
+  }
+};
+struct Abs {
+  template <class T>
+  T operator()(T x) const {
+    return std::fabs(x);
+  }
+};
+struct Floor {
+  template <class T>
+  T operator()(T x) const {
+    return std::floor(x);
+  }
+};
+struct Trunc {
+  template <class T>
+  T operator()(T x) const {
+    return std::trunc(x);
+  }
+};
+struct Round {
+  template <class T>
+  T operator()(T x) const {
+    return std::nearbyint(x);
+  }
+};
+struct Not {
+  template <class T>
+  T operator()(T x) const {
+    return static_cast<T>(~x);
   }
 };
 struct Lt {
@@ -103,6 +138,29 @@ struct Or {
   template <class T>
   T operator()(T x, T y) const {
     return static_cast<T>(x | y);
+  }
+};
+struct Xor {
+  template <class T>
+  T operator()(T x, T y) const {
+    return static_cast<T>(x ^ y);
+  }
+};
+/// Shift counts are taken modulo the width.
+template <class T>
+uint64_t count(T y) {
+  return static_cast<uint64_t>(y) % (8 * sizeof(T));
+}
+struct Shl {
+  template <class T>
+  T operator()(T x, T y) const {
+    return static_cast<T>(static_cast<uint64_t>(x) << count(y));
+  }
+};
+struct Shr {
+  template <class T>
+  T operator()(T x, T y) const {
+    return static_cast<T>(x >> count(y));
   }
 };
 /// Integers wrap: sums are made on the unsigned type of 64 bits.
@@ -164,9 +222,18 @@ RowLoop loop_on(Op op) {
     if (op == Op::Div) return binary<T, T, Div>;
     if (op == Op::Neg) return unary<T, T, Neg>;
     if (op == Op::Sqrt) return unary<T, T, Sqrt>;
+    if (op == Op::Abs) return unary<T, T, Abs>;
+    if (op == Op::Floor) return unary<T, T, Floor>;
+    if (op == Op::Trunc) return unary<T, T, Trunc>;
+    if (op == Op::Round) return unary<T, T, Round>;
+    if (op == Op::Fma) return fused<T>;
   } else {
     if (op == Op::And) return binary<T, T, And>;
     if (op == Op::Or) return binary<T, T, Or>;
+    if (op == Op::Xor) return binary<T, T, Xor>;
+    if (op == Op::Shl) return binary<T, T, Shl>;
+    if (op == Op::Shr) return binary<T, T, Shr>;
+    if (op == Op::Not) return unary<T, T, Not>;
   }
   return nullptr;
 }
@@ -197,12 +264,16 @@ RowLoop cast_from(DType to) {
     if (to == DType::I32) return unary<From, int32_t, Same>;
     if (to == DType::I64 || to == DType::Index) return unary<From, int64_t, Same>;
     if (to == DType::U8) return unary<From, uint8_t, Same>;
+    if (to == DType::U32) return unary<From, uint32_t, Same>;
+    if (to == DType::U64) return unary<From, uint64_t, Same>;
   }
   return nullptr;
 }
 
 /// The typed loop for an op, or null.
 RowLoop typed_loop(Op op, DType dtype, DType from) {
+  if (op == Op::Bitcast && size_of(dtype) == 4) return unary<uint32_t, uint32_t, Same>;
+  if (op == Op::Bitcast && size_of(dtype) == 8) return unary<uint64_t, uint64_t, Same>;
   const bool cast = op == Op::Cast;
   switch (from) {
     case DType::F32: return cast ? cast_from<float>(dtype) : loop_on<float>(op);
@@ -211,6 +282,8 @@ RowLoop typed_loop(Op op, DType dtype, DType from) {
     case DType::Index:
     case DType::I64: return cast ? cast_from<int64_t>(dtype) : loop_on<int64_t>(op);
     case DType::U8: return cast ? cast_from<uint8_t>(dtype) : loop_on<uint8_t>(op);
+    case DType::U32: return cast ? cast_from<uint32_t>(dtype) : loop_on<uint32_t>(op);
+    case DType::U64: return cast ? cast_from<uint64_t>(dtype) : loop_on<uint64_t>(op);
     case DType::Bool: return cast ? cast_from<uint8_t>(dtype) : boolean_loop(op);
     default: return nullptr;
   }

@@ -63,7 +63,7 @@ Scalar special(DType dtype, std::mt19937& rng) {
 
 TEST_CASE("typed loops give the bits of the scalar evaluator, whatever the strides", "[interpreter]") {
   std::mt19937 rng(1);
-  const DType types[] = {DType::Bool, DType::U8,  DType::I16, DType::I32,
+  const DType types[] = {DType::Bool, DType::U8,  DType::I16, DType::U32, DType::I32,
                          DType::U64,  DType::I64, DType::F32, DType::F64};
   int agreed = 0;
   for (int o = 0; o < kOpCount; ++o) {
