@@ -17,6 +17,7 @@ struct Counters {
   Count memory_hits = 0;     ///< kernels found compiled in this process
   Count disk_hits = 0;       ///< kernels found in the cache folder
   Count launches = 0;        ///< kernels dispatched
+  Count nodes_interpreted = 0;  ///< nodes that interpreted plans evaluated
   Count bytes_moved = 0;     ///< bytes that the launched kernels read and wrote, by their plans
 };
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <unordered_map>
+
 namespace sinter {
 namespace {
 
@@ -13,6 +15,12 @@ struct Frame {
 thread_local Frame frame;
 thread_local int depth = 0;
 
+/// Leaf id to cell. Never destroyed: cells may die after main.
+std::unordered_map<uint64_t, std::weak_ptr<Cell>>& leaves() {
+  static auto* map = new std::unordered_map<uint64_t, std::weak_ptr<Cell>>;
+  return *map;
+}
+
 }  // namespace
 
 inline namespace v0 {
@@ -22,7 +30,9 @@ CallScope::CallScope(std::string_view name, Loc where) {
 }
 CallScope::~CallScope() { --depth; }
 
-Cell::~Cell() = default;
+Cell::~Cell() {
+  if (leaf_id) tensor::unregister_leaf(*this);
+}
 
 Arg::Arg(const Tensor& tensor, Loc where) : cell_(tensor.cell()), where_(where) {}
 Arg::Arg(const Place& place, Loc where) : Arg(static_cast<Tensor>(place), where) {}
@@ -30,6 +40,18 @@ Arg::Arg(const Place& place, Loc where) : Arg(static_cast<Tensor>(place), where)
 }  // namespace v0
 
 namespace tensor {
+
+void register_leaf(const std::shared_ptr<Cell>& cell) { leaves()[cell->leaf_id] = cell; }
+void unregister_leaf(Cell& cell) {
+  ir::GraphScope scope;
+  leaves().erase(cell.leaf_id);
+  cell.leaf_id = 0;
+}
+std::shared_ptr<Cell> cell_of_leaf(uint64_t id) {
+  const auto found = leaves().find(id);
+  return found == leaves().end() ? nullptr : found->second.lock();
+}
+
 void usage_error(const std::string& message) {
   throw UsageError(depth ? fmt::format("{}: {}", frame.name, message) : message, depth ? frame.where : Loc());
 }

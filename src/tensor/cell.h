@@ -20,6 +20,7 @@ struct Cell {
   std::shared_ptr<Cell> grad;  ///< collected gradient
   uint64_t leaf_id = 0;        ///< not 0: requires_grad() made it a leaf with this id
   std::string taker;           ///< who took the gradient, for the error that says so
+  uint64_t recorded_by = 0;    ///< the thread in whose list of assigned cells it stands (SEMANTICS V2)
 };
 
 }  // namespace v0
@@ -45,6 +46,12 @@ class Call {
 Tensor number(double value, DType dtype);
 /// The same for 64-bit integers, such as random keys and counters.
 Tensor number(uint64_t value);
+
+/// Finds the cell of a leaf from now on, while it lives. Inside a GraphScope, as the next.
+void register_leaf(const std::shared_ptr<Cell>& cell);
+void unregister_leaf(Cell& cell);
+/// The cell that collects the gradient of this leaf; null when it is gone.
+std::shared_ptr<Cell> cell_of_leaf(uint64_t id);
 
 /// Throws UsageError "name: message" at the outermost call's place.
 [[noreturn]] void usage_error(const std::string& message);

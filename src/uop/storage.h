@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "sinter/device.h"
@@ -31,6 +32,11 @@ class Storage {
 
   int owners = 0;     ///< nodes whose value lies here
   std::string error;  ///< not empty: poisoned by a failed launch; reading it throws this text (SEMANTICS V6)
+  /// Not empty: the plan that wrote this, or one before it, met an index out of range. The first host read of any of the
+  /// storages that share the text throws it and empties it (SEMANTICS F6).
+  std::shared_ptr<std::string> notice;
+  uint32_t mark = 0;      ///< of the graph walk that last met it
+  uint32_t position = 0;  ///< free for the walk that set the mark
 
  private:
   size_t bytes_;

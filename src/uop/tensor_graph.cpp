@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "uop/mutant.h"
+
 namespace sinter::ir {
 namespace {
 thread_local bool grad_mode = true;
@@ -29,10 +31,11 @@ UOp TensorGraph::make(NodeSpec spec) {
   canonicalise(spec);
   bool fresh = has(spec.op, kFresh);
   uint64_t identity = identity_of(spec);
-  if (!fresh && !requires_grad)
+  const bool interned = !fresh && (!requires_grad || is_mutant(Mutant::GradInterned));
+  if (interned)
     if (UOp found = find(spec, identity)) return found;
   for (UOp s : spec.src) retain(s);
-  Node* n = create(std::move(spec), identity, !fresh && !requires_grad);
+  Node* n = create(std::move(spec), identity, interned);
   n->state.requires_grad = requires_grad;
   n->state.refs = 1;
   pool_.push_back(n);
@@ -81,7 +84,7 @@ void TensorGraph::settle(UOp n) {
     own(d, n->storage());
     let_go(d);
   }
-  if (!n->has_history()) let_go(n);
+  if (!n->has_history() || is_mutant(Mutant::HistoryLetGo)) let_go(n);
   release(n);
 }
 

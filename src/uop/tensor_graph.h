@@ -32,6 +32,8 @@ class TensorGraph final : public Graph {
   /// Drops the loss reference of a gradient or sets it.
   void set_loss(UOp n, UOp loss);
   void set_home(UOp n, Storage* home);
+  /// Lets go what scopes have held since the outermost one opened: counts are exact then. What nothing else holds goes.
+  void drain();
 
  private:
   friend class GraphScope;
@@ -39,7 +41,6 @@ class TensorGraph final : public Graph {
   TensorGraph() = default;
   Node* allocate(Node&& node) override { return new Node(std::move(node)); }
   void release_storage(Storage* storage, bool owner);
-  void drain();
 
   std::recursive_mutex mutex_;
   std::vector<UOp> pool_;  ///< nodes made since the outermost scope opened: each holds a reference until it closes

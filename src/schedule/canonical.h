@@ -1,0 +1,44 @@
+// The plan key: canonical bytes of a collected plan in which buffers are slots, nodes are positions and changing numbers are
+// left out (SEMANTICS N1, N3, N4). Two plans of one key differ in nothing that a decision or a kernel may look at.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "runtime/hash.h"
+#include "schedule/collect.h"
+#include "sinter/shape.h"
+
+namespace sinter::schedule {
+
+/// A number of the program that may become a launch argument.
+struct Number {
+  ir::Scalar value;
+  DType dtype;          ///< Index for offsets
+  bool always = false;  ///< a NUM: an argument from the first day
+};
+
+/// A symbolic size at this call. One variable with two values in a plan is two entries.
+struct BoundVar {
+  Var var;
+  int64_t value;
+};
+
+struct Canonical {
+  runtime::Hash128 key;
+  std::vector<Number> numbers;         ///< by position; in one: constant sources in order, then its own number or offsets
+  std::vector<uint32_t> first_number;  ///< per position
+  std::vector<BoundVar> vars;          ///< in order of first use
+
+  /// The number of a size's variable; -1 for a fixed size.
+  int var_of(const Dim& d) const;
+};
+
+/// `salt` is what else decides the plan: the Target's key, the executor.
+Canonical canonicalise(const Collected& plan, std::string_view salt);
+
+/// The largest power of two, 64 at most, of which the address of a storage is a multiple.
+int alignment_of(const ir::Storage& storage);
+
+}  // namespace sinter::schedule

@@ -1,0 +1,240 @@
+// Walk, counts and merging.
+#include "schedule/collect.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "sinter/error.h"
+#include "uop/mutant.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Node;
+using ir::Op;
+using ir::UOp;
+
+/// Shapes by their numbers; a symbolic size by its value, which equal nodes share.
+uint64_t hash_shape(const Shape& shape, uint64_t h) {
+  for (const Dim& d : shape) h = ir::mix(h, static_cast<uint64_t>(d.value()));
+  return h;
+}
+
+class Collector {
+ public:
+  Collected run(const Request& request) {
+    graph_mark_ = ir::TensorGraph::get().next_mark();
+    for (UOp r : request.roots) walk(r);
+    for (size_t i = 0; i < order_.size(); ++i)  // grows: a plan that passes a gradient also walks the loss behind it
+      if (Node* loss = order_[i]->state.loss; loss && !order_[i]->storage() && !loss->storage()) walk(loss);
+    if (out_.claimed) return std::move(out_);
+    mark_constants(request);
+    count(request);
+    merge();
+    finish(request);
+    return std::move(out_);
+  }
+
+ private:
+  /// Lists what is reachable and new, sources first.
+  void walk(UOp root) {
+    push(root);
+    while (!stack_.empty()) {
+      auto& [n, next] = stack_.back();
+      if (next < n->src.size()) {
+        push(n->src[next++]);
+        continue;
+      }
+      n->position = static_cast<uint32_t>(order_.size());
+      order_.push_back(n);
+      stack_.pop_back();
+    }
+  }
+  void push(UOp n) {
+    if (n->mark == graph_mark_) return;
+    n->mark = graph_mark_;
+    out_.claimed |= n->state.claimed;
+    if (n->storage() && !n->storage()->error.empty()) throw BackendError(n->storage()->error);
+    stack_.emplace_back(n, n->storage() ? n->src.size() : 0);
+  }
+  bool walked(const Node* n) const { return n->mark == graph_mark_; }
+
+  void mark_constants(const Request& request) {
+    constant_.resize(order_.size());
+    for (size_t i = 0; i < order_.size(); ++i) {
+      UOp n = order_[i];
+      constant_[i] = !n->storage() && (n->op == Op::Const ||
+                                       ((n->op == Op::Expand || n->op == Op::Reshape) && constant_[n->src[0]->position]));
+    }
+    for (UOp r : request.roots) constant_[r->position] = false;
+  }
+
+  /// References of nodes that end with the plan: edges between its nodes, losses, and what a step() lets go.
+  void count(const Request& request) {
+    edges_.assign(order_.size(), 0);
+    for (UOp n : order_) {
+      if (!n->storage())
+        for (UOp s : n->src) ++edges_[s->position];
+      if (Node* loss = n->state.loss; loss && walked(loss)) ++edges_[loss->position];
+    }
+    const uint32_t each = ir::is_mutant(ir::Mutant::CommitCountedTwice) ? 2 : 1;
+    for (UOp n : request.ending)
+      if (walked(n.get())) edges_[n->position] += each;
+    for (UOp n : request.kept)
+      if (walked(n.get())) ++edges_[n->position];
+  }
+  bool outlives(UOp n) const { return n->state.refs > edges_[n->position]; }
+
+  // -- equal nodes are one position
+  void merge() {
+    size_t buckets = std::bit_ceil(order_.size() * 2 + 2);
+    table_.assign(buckets, -1);
+    class_of_.assign(order_.size(), -1);
+    for (UOp n : order_) {
+      if (constant_[n->position]) continue;
+      out_.nodes.push_back(n);
+      int32_t c = n->op == Op::Detach && !n->storage() ? class_of_[n->src[0]->position] : -1;
+      if (c < 0) c = position_for(n);
+      class_of_[n->position] = c;
+      out_.position_of.push_back(c);
+      Position& p = out_.positions[static_cast<size_t>(c)];
+      const bool held = outlives(n);
+      if (!(ir::is_mutant(ir::Mutant::FirstDecidesOutlives) && p.node != n)) p.outlives |= held;
+      if (n->storage()) {
+        ++out_.storages[static_cast<size_t>(p.slot)].owners;
+      } else if (n->has_history()) {
+        p.backs_outside |= held;
+      }
+    }
+  }
+
+  /// The position of a node that is no DETACH of another: of an equal one before, or a new one.
+  int32_t position_for(UOp n) {
+    scratch_.clear();
+    if (n->storage()) {
+      const int32_t slot = slot_of(n->storage(), n);
+      int32_t& c = position_of_slot_[static_cast<size_t>(slot)];
+      if (c < 0) {
+        c = add(n);
+        out_.positions.back().slot = slot;
+      }
+      return c;
+    }
+    for (UOp s : n->src) scratch_.push_back(source(s));
+    if (ir::has(n->op, ir::kFresh)) return add(n);
+    const uint64_t h = hash(n);
+    size_t at = h & (table_.size() - 1);
+    for (; table_[at] >= 0; at = (at + 1) & (table_.size() - 1))
+      if (equal(out_.positions[static_cast<size_t>(table_[at])], n)) {
+        drop_constants();
+        return table_[at];
+      }
+    return table_[at] = add(n);
+  }
+
+  Source source(UOp s) {
+    if (!constant_[s->position]) return {class_of_[s->position]};
+    out_.constants.push_back(s);
+    return {~static_cast<int32_t>(out_.constants.size() - 1)};
+  }
+  void drop_constants() {
+    for (Source s : scratch_)
+      if (s.constant()) out_.constants.pop_back();
+  }
+
+  int32_t add(UOp n) {
+    Position p;
+    p.node = n;
+    p.first_source = static_cast<uint32_t>(out_.sources.size());
+    p.source_count = static_cast<uint32_t>(scratch_.size());
+    out_.sources.insert(out_.sources.end(), scratch_.begin(), scratch_.end());
+    if (!n->storage() && n->state.home) p.home = slot_of(n->state.home, n);
+    out_.positions.push_back(p);
+    return static_cast<int32_t>(out_.positions.size() - 1);
+  }
+
+  int32_t slot_of(ir::Storage* storage, UOp n) {
+    if (storage->mark != graph_mark_) {
+      storage->mark = graph_mark_;
+      storage->position = static_cast<uint32_t>(out_.storages.size());
+      out_.storages.push_back({storage, n});
+      position_of_slot_.push_back(-1);
+    }
+    return static_cast<int32_t>(storage->position);
+  }
+
+  bool swapped(UOp n) const {
+    return ir::has(n->op, ir::kCommutative) && !scratch_[0].constant() && !scratch_[1].constant();
+  }
+  /// Of two operands that may be swapped the order does not count: DETACH hides from make() what they are.
+  uint64_t hash(UOp n) const {
+    uint64_t h = ir::mix(static_cast<uint64_t>(n->op), static_cast<uint64_t>(n->dtype));
+    h = hash_shape(n->shape, h);
+    if (const auto* box = std::get_if<ir::Region>(&n->attr))
+      for (const ir::Extent& e : *box) h = ir::mix(h, static_cast<uint64_t>(e.begin.value()));
+    if (swapped(n)) {
+      const auto [a, b] = std::minmax(scratch_[0].index, scratch_[1].index);
+      return ir::mix(ir::mix(h, static_cast<uint64_t>(a)), static_cast<uint64_t>(b));
+    }
+    for (Source s : scratch_)
+      h = ir::mix(h, s.constant() ? const_of(out_.constants[s.number()])->scalar().bits() : static_cast<uint64_t>(s.index));
+    return h;
+  }
+  bool equal(const Position& p, UOp n) const {
+    UOp m = p.node;
+    if (m->op != n->op || m->dtype != n->dtype || m->device != n->device || p.source_count != scratch_.size()) return false;
+    if (m->shape != n->shape || m->attr != n->attr) return false;
+    const std::span<const Source> theirs = out_.sources_of(p);
+    if (std::equal(theirs.begin(), theirs.end(), scratch_.begin(), [&](Source a, Source b) { return same(a, b); })) return true;
+    return swapped(n) && theirs[0] == scratch_[1] && theirs[1] == scratch_[0];
+  }
+  bool same(Source a, Source b) const {
+    if (a.constant() != b.constant()) return false;
+    if (!a.constant()) return a == b;
+    UOp x = out_.constants[a.number()], y = out_.constants[b.number()];
+    return x == y || (x->dtype == y->dtype && x->shape == y->shape && const_of(x)->scalar() == const_of(y)->scalar());
+  }
+
+  void finish(const Request& request) {
+    for (UOp r : request.roots) {
+      const int32_t c = class_of_[r->position];
+      Position& p = out_.positions[static_cast<size_t>(c)];
+      if (!p.root) out_.roots.push_back(c);
+      p.root = true;
+    }
+    for (size_t i = 0; i < out_.nodes.size(); ++i) {
+      UOp n = out_.nodes[i];
+      if (n->storage() || !n->has_history()) continue;
+      for (UOp s : n->src) {
+        const int32_t c = class_of_[s->position];
+        if (c < 0) continue;  // a constant
+        const Backing backing = s->has_history()                              ? Backing::History
+                                : !s->state.requires_grad || s->state.leaf ? Backing::Value
+                                                                              : Backing::None;
+        out_.history.push_back({out_.position_of[i], c, backing});
+      }
+    }
+    std::sort(out_.history.begin(), out_.history.end());
+    out_.history.erase(std::unique(out_.history.begin(), out_.history.end()), out_.history.end());
+  }
+
+  Collected out_;
+  uint32_t graph_mark_ = 0;
+  std::vector<UOp> order_;  ///< every node met, sources first; node->position is the place here
+  std::vector<std::pair<UOp, size_t>> stack_;
+  std::vector<uint8_t> constant_;
+  std::vector<uint32_t> edges_;
+  std::vector<int32_t> class_of_, table_, position_of_slot_;
+  std::vector<Source> scratch_;
+};
+
+}  // namespace
+
+UOp const_of(UOp constant) {
+  while (constant->op != Op::Const) constant = constant->src[0];
+  return constant;
+}
+
+Collected collect(const Request& request) { return Collector().run(request); }
+
+}  // namespace sinter::schedule

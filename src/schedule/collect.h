@@ -1,0 +1,83 @@
+// The first half of parametrise: from what is asked for to the list of a plan's positions. One walk; equal nodes become one
+// position (SEMANTICS N5); references are counted against edges, so that it is known what something else still holds (V4).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "uop/tensor_graph.h"
+
+namespace sinter::schedule {
+
+/// What a plan is asked for. The caller holds the tensor graph's mutex, and its pool is drained: counts are exact.
+struct Request {
+  std::vector<ir::UOp> roots;   ///< to be stored, none has storage: what was asked for, then recorded versions in program order
+  std::vector<ir::UOp> ending;  ///< one entry per reference that ends before the launch: those of cells that a step() switches
+  std::vector<ir::UOp> kept;    ///< one entry per reference of the caller himself, who lets go afterwards
+};
+
+/// A source of a position: another position, or (negative) a constant, which every use writes out for itself (N1).
+struct Source {
+  int32_t index = 0;
+  bool constant() const { return index < 0; }
+  size_t position() const { return static_cast<size_t>(index); }
+  size_t number() const { return static_cast<size_t>(~index); }  ///< in Collected::constants
+  friend bool operator==(Source, Source) = default;
+};
+
+/// How a position that has history reads a source: what the source needs to be kept with, if the position is.
+enum class Backing : uint8_t {
+  None,     ///< the source has let its history go
+  Value,    ///< the source has none: while it is lazy a gradient computes it again
+  History,  ///< the source has history of its own
+};
+
+struct HistoryEdge {
+  int32_t position, source;
+  Backing backing;
+  friend auto operator<=>(const HistoryEdge&, const HistoryEdge&) = default;
+};
+
+/// A class of equal nodes.
+struct Position {
+  ir::UOp node;  ///< the first of them in the walk: speaks for all
+  uint32_t first_source = 0, source_count = 0;
+  int32_t slot = -1;  ///< not -1: the value lies in this storage; no sources then
+  int32_t home = -1;  ///< of a version: the storage it may be written into
+  bool root = false;
+  bool outlives = false;       ///< something beside the plan holds one of the nodes
+  bool backs_outside = false;  ///< something beside the plan holds one that has history
+};
+
+/// A storage that the plan reads or may write.
+struct StorageUse {
+  ir::Storage* storage;
+  ir::UOp node;       ///< one whose value lies there, or the version that may: says shape and dtype
+  int owners = 0;     ///< nodes of the plan whose value lies there
+  bool writable() const { return owners == storage->owners && !storage->foreign() && storage->error.empty(); }
+};
+
+struct Collected {
+  std::vector<ir::UOp> nodes;                 ///< sources first; constants are left out
+  std::vector<int32_t> position_of;           ///< of each node
+  std::vector<Position> positions;            ///< sources first
+  std::vector<Source> sources;
+  std::vector<ir::UOp> constants;             ///< Const, perhaps under Expand and Reshape
+  std::vector<HistoryEdge> history;           ///< by position, each once
+  std::vector<StorageUse> storages;                 ///< by slot number
+  std::vector<int32_t> roots;                 ///< positions in the order asked, each once
+  bool claimed = false;                       ///< a plan in flight will store one of the nodes: wait, and collect again
+
+  std::span<const Source> sources_of(const Position& p) const { return {sources.data() + p.first_source, p.source_count}; }
+};
+
+/// Walks from the roots, and from the losses behind gradients that it meets. Nodes with storage are not looked behind.
+/// Throws the error of a poisoned storage that the plan would read (SEMANTICS V6).
+Collected collect(const Request& request);
+
+/// The Const behind a constant.
+ir::UOp const_of(ir::UOp constant);
+
+}  // namespace sinter::schedule

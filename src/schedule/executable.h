@@ -1,0 +1,53 @@
+// A plan that can be run, whoever made it: generated kernels (schedule/compiled.cpp) or the interpreter (schedule/interpreted.cpp).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/buffer.h"
+#include "schedule/lift.h"
+
+namespace sinter::schedule {
+
+/// What one run works on. Everything is borrowed for the run.
+struct Bindings {
+  std::vector<runtime::Buffer*> slots;
+  std::vector<ir::Scalar> args;
+  std::vector<int64_t> vars;
+};
+
+/// One run of a plan: made before the launch, with all its memory.
+class Execution {
+ public:
+  virtual ~Execution() = default;
+  /// Runs it to the end and returns the bits of the error word (SEMANTICS F6). Throws BackendError when a launch fails: what
+  /// the plan stores is then undefined. Needs no lock of the graph.
+  virtual uint32_t run() = 0;
+
+  /// New memory of each stored value; null for one that goes to a slot.
+  std::vector<std::unique_ptr<runtime::Buffer>> fresh;
+};
+
+/// A value that a plan stores, after its order is known.
+struct Target {
+  int32_t position;
+  int32_t home;  ///< slot that it is written into, or -1: new memory
+};
+
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  /// Allocates everything. Throws OutOfMemory, and nothing has happened then.
+  virtual std::unique_ptr<Execution> start(Bindings bindings) const = 0;
+
+  std::vector<Target> targets;        ///< per stored value, sources first
+  std::vector<uint32_t> arg_numbers;  ///< Arg n is this one of Canonical::numbers
+  Decision decision;                  ///< before stores that wait for each other were cut
+};
+
+/// Evaluates position by position on the interpreter: the oracle, and what runs without a compiler.
+std::unique_ptr<Executable> make_interpreted(const Collected& plan, Decision decision, const Canonical& canonical,
+                                             const std::vector<uint8_t>& lifted);
+
+}  // namespace sinter::schedule

@@ -1,0 +1,71 @@
+// The order of parametrising.
+#include "schedule/parametrise.h"
+
+#include <string>
+#include <utility>
+
+#include "runtime/counters.h"
+#include "runtime/env.h"
+#include "runtime/faults.h"
+#include "runtime/target.h"
+#include "sinter/error.h"
+
+namespace sinter::schedule {
+namespace {
+
+/// What else than the program decides a plan.
+std::string salt(Executor executor) {
+  return executor == Executor::Interpreter ? "interpreter" : runtime::host_target().key();
+}
+
+/// All decisions follow from the key: said once more, at the price of deciding.
+void check_decisions(const Parametrised& program) {
+  if (decide(program.plan) != program.executable->decision)
+    throw InternalError("two programs of one plan key store different values or write in different places");
+}
+
+void inject_refusal(const Collected& plan) {
+  const auto& refuse = runtime::faults().refuse;
+  if (!refuse) return;
+  for (const Position& p : plan.positions)
+    if (p.slot < 0 && refuse(p.node->op)) throw CompileError("the plan does not compile (injected)");
+}
+
+}  // namespace
+
+Parametrised parametrise(const Request& request, Executor executor) {
+  Parametrised out;
+  out.plan = collect(request);
+  if (out.plan.claimed) return out;
+  out.canonical = canonicalise(out.plan, salt(executor));
+  out.executable = PlanCache::get().find(out.canonical);
+  if (out.executable && (runtime::faults().check_plans || runtime::env().check)) check_decisions(out);
+  return out;
+}
+
+Build build_plan(const Parametrised& program, Executor executor) {
+  runtime::count(runtime::counters().plan_misses);
+  Build build;
+  build.lifted = PlanCache::get().lifted_for(program.canonical);
+  inject_refusal(program.plan);
+  Decision decision = decide(program.plan);
+  std::shared_ptr<Executable> plan;
+  if (executor == Executor::Interpreter) {
+    plan = make_interpreted(program.plan, decision, program.canonical, build.lifted);
+    plan->decision = std::move(decision);
+    build.run = [plan] { return plan; };
+  } else {
+    throw UsageError("generated kernels are not linked into this build; use the interpreter");
+  }
+  return build;
+}
+
+Bindings bind(const Parametrised& program) {
+  Bindings out;
+  for (const StorageUse& s : program.plan.storages) out.slots.push_back(static_cast<runtime::Buffer*>(s.storage));
+  for (uint32_t n : program.executable->arg_numbers) out.args.push_back(program.canonical.numbers[n].value);
+  for (const BoundVar& v : program.canonical.vars) out.vars.push_back(v.value);
+  return out;
+}
+
+}  // namespace sinter::schedule

@@ -1,0 +1,34 @@
+// From what is asked for to a plan that can run: collect, key, look up; on a miss decide, lift and build. A program seen before
+// costs one walk over its nodes.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "schedule/plan_cache.h"
+
+namespace sinter::schedule {
+
+enum class Executor : uint8_t { Interpreter, Compiled };
+
+struct Parametrised {
+  Collected plan;
+  Canonical canonical;
+  std::shared_ptr<const Executable> executable;  ///< null: not seen before
+};
+
+/// Under the graph's mutex. When `plan.claimed` is set nothing else is: wait for the plan in flight, and ask again.
+Parametrised parametrise(const Request& request, Executor executor);
+
+/// What is left to do for a program not seen before, to be called without the graph's mutex: it compiles. Takes all it needs
+/// of the graph now. Throws CompileError; nothing has changed then.
+struct Build {
+  std::function<std::shared_ptr<const Executable>()> run;
+  std::vector<uint8_t> lifted;
+};
+Build build_plan(const Parametrised& program, Executor executor);
+
+/// Slots, arguments and sizes of this call.
+Bindings bind(const Parametrised& program);
+
+}  // namespace sinter::schedule

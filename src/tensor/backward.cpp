@@ -1,0 +1,196 @@
+// Leaves and their gradients (SEMANTICS G1 to G6): what the graph-to-graph walk of src/gradient means for cells.
+#include <fmt/format.h>
+
+#include "gradient/reverse.h"
+#include "sinter/gradient.h"
+#include "tensor/operands.h"
+#include "tensor/realize.h"
+#include "tensor/version.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::TensorGraph;
+using ir::UOp;
+using tensor::Call;
+using tensor::usage_error;
+
+/// A leaf that a backward() reaches, and the cell that collects its gradient.
+struct Reached {
+  UOp leaf;
+  std::shared_ptr<Cell> cell;
+};
+
+std::vector<Reached> reached_leaves(const std::vector<UOp>& carriers) {
+  std::vector<Reached> out;
+  for (UOp n : carriers)
+    if (n->state.leaf)
+      if (auto cell = tensor::cell_of_leaf(n->state.leaf_id)) out.push_back({n, std::move(cell)});
+  return out;
+}
+
+/// Runs f; errors of the graph get the caller's place.
+template <class F>
+auto placed(F&& f) {
+  try {
+    return f();
+  } catch (const UsageError& e) {
+    if (e.where().line()) throw;
+    usage_error(e.what());
+  }
+}
+
+/// Parameters without storage, and gradients still lazy: accumulation needs the memory of one micro-batch (G3, G4).
+bool realize_reached(const std::vector<Reached>& reached) {
+  std::vector<UOp> lazy;
+  for (const Reached& r : reached) {
+    if (!r.leaf->storage()) lazy.push_back(r.leaf);
+    if (r.cell->grad && !r.cell->grad->node->storage()) lazy.push_back(r.cell->grad->node.get());
+  }
+  tensor::realize(lazy);
+  return !lazy.empty();
+}
+
+void collect(const Reached& r, UOp g, UOp loss) {
+  Cell& cell = *r.cell;
+  if (cell.grad) {
+    cell.grad->node = ir::Hold(tensor::next_version(*cell.grad, cell.grad->node.get() + g));
+  } else {
+    TensorGraph& graph = TensorGraph::get();
+    cell.grad = std::make_shared<Cell>(graph.make({ir::Op::After, g->dtype, g->shape, {g}, ir::Fresh{graph.fresh_id()}}));
+    cell.taker.clear();
+  }
+  TensorGraph::get().set_loss(cell.grad->node.get(), loss);
+}
+
+/// Marks what was walked, and lets the sources of what has storage go (G2).
+void consume(const std::vector<UOp>& carriers) {
+  TensorGraph& graph = TensorGraph::get();
+  for (UOp n : carriers) {
+    graph.retain(n);
+    n->state.consumed |= !n->state.leaf;
+  }
+  for (UOp n : carriers)
+    if (n->state.consumed && n->storage()) graph.let_go(n);
+  for (UOp n : carriers) graph.release(n);
+}
+
+}  // namespace
+
+Tensor& Tensor::requires_grad(bool on, Loc where) {
+  const Call call("requires_grad", where);
+  UOp n = tensor::node_of(*this);
+  Cell& cell = *cell_;
+  if (on == (cell.leaf_id != 0)) return *this;
+  if (!on) {
+    tensor::unregister_leaf(cell);
+    cell.node = ir::Hold(ir::detach(n));
+    return *this;
+  }
+  if (!is_float(n->dtype))
+    usage_error(fmt::format("{} has no gradient: only float32 and float64 have; convert it with .to(float32)", tensor::describe(n)));
+  TensorGraph& graph = TensorGraph::get();
+  const uint64_t id = graph.fresh_id();
+  UOp leaf = graph.make({ir::Op::Leaf, n->dtype, n->shape, {n}, ir::Fresh{id}});
+  leaf->state.requires_grad = leaf->state.leaf = true;
+  leaf->state.leaf_id = id;
+  if (ir::Storage* storage = n->storage()) {
+    graph.own(leaf, storage);
+    graph.settle(leaf);
+  }
+  cell.node = ir::Hold(leaf);
+  cell.leaf_id = id;
+  tensor::register_leaf(cell_);
+  return *this;
+}
+
+bool Tensor::needs_grad() const {
+  const ir::GraphScope scope;
+  return tensor::node_of(*this)->state.requires_grad;
+}
+
+void Tensor::backward(bool keep_graph, Loc where) const {
+  const Call call("backward", where);
+  const ir::Hold held(tensor::node_of(*this));  // another thread may assign the cell while parameters are realised
+  UOp loss = held.get();
+  if (!loss->state.requires_grad)
+    usage_error(fmt::format("{} depends on nothing that requires grad; call requires_grad() on the parameters before they are used",
+                            tensor::describe(loss)));
+  if (loss->shape.numel() != 1 || loss->rank() != 0)
+    usage_error(fmt::format("the value has shape {} and not [], so it has no single gradient; reduce it with sum() or mean() first",
+                            sinter::to_string(loss->shape)));
+  placed([&] {
+    std::vector<UOp> carriers = autodiff::carriers(loss);
+    std::vector<Reached> reached = reached_leaves(carriers);
+    while (realize_reached(reached)) {
+      carriers = autodiff::carriers(loss);
+      reached = reached_leaves(carriers);
+    }
+    std::vector<UOp> xs;
+    for (const Reached& r : reached) xs.push_back(r.leaf);
+    {
+      const no_grad off;
+      const std::vector<UOp> grads = autodiff::gradient(loss, ir::like(loss, 1.0), xs);
+      for (size_t i = 0; i < reached.size(); ++i) collect(reached[i], grads[i], loss);
+    }
+    if (!keep_graph) consume(carriers);
+  });
+}
+
+Tensor Tensor::grad(Loc where) const {
+  const Call call("grad", where);
+  tensor::node_of(*this);
+  if (!cell_->grad)
+    usage_error(cell_->taker.empty() ? "there is no gradient: backward() has not reached this tensor; is it a leaf that requires grad?"
+                                     : fmt::format("there is no gradient: {}; read it before that", cell_->taker));
+  return Tensor(cell_->grad);
+}
+
+bool Tensor::has_grad() const {
+  const ir::GraphScope scope;
+  tensor::node_of(*this);
+  return cell_->grad != nullptr;
+}
+
+void Tensor::set_grad(const Tensor& grad, Loc where) {
+  const Call call("set_grad", where);
+  UOp n = tensor::node_of(*this), g = tensor::node_of(grad);
+  if (n->shape != g->shape || n->dtype != g->dtype)
+    usage_error(fmt::format("the gradient is {} and the tensor {}; they must agree", tensor::describe(g), tensor::describe(n)));
+  if (grad.cell() == cell_) usage_error("a tensor cannot be its own gradient; give a clone");
+  cell_->grad = grad.cell();
+  cell_->taker.clear();
+}
+
+void Tensor::zero_grad() {
+  const ir::GraphScope scope;
+  tensor::node_of(*this);
+  tensor::part_gradient(*cell_, "zero_grad() took it");
+}
+
+std::vector<Tensor> gradient(const Tensor& y, std::span<const Tensor> xs, const Tensor& seed, Loc where) {
+  const Call call("gradient", where);
+  UOp root = tensor::node_of(y);
+  UOp s;
+  if (seed.defined()) {
+    s = tensor::node_of(seed);
+    if (s->shape != root->shape || s->dtype != root->dtype)
+      usage_error(fmt::format("the seed is {} and the value {}; they must agree", tensor::describe(s), tensor::describe(root)));
+  } else if (root->shape.numel() != 1) {
+    usage_error(fmt::format("the value has shape {}; give a seed of that shape, or reduce it with sum() or mean() first", to_string(root->shape)));
+  } else {
+    s = ir::like(root, 1.0);
+  }
+  std::vector<UOp> nodes;
+  for (const Tensor& x : xs) nodes.push_back(tensor::node_of(x));
+  std::vector<Tensor> out;
+  for (UOp g : placed([&] { return autodiff::gradient(root, s, nodes); })) out.push_back(tensor::wrap(g));
+  return out;
+}
+
+no_grad::no_grad() : before_(ir::grad_enabled()) { ir::set_grad_enabled(false); }
+no_grad::~no_grad() { ir::set_grad_enabled(before_); }
+
+}  // namespace v0
+}  // namespace sinter

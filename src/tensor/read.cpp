@@ -1,0 +1,72 @@
+// Host reads: realise, then copy out of the tensor's memory.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "runtime/array.h"
+#include "runtime/buffer.h"
+#include "tensor/realize.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+/// The memory of a tensor, computed. Inside the call's scope, while which it stays.
+const runtime::Buffer& memory_of(const Tensor& t) {
+  ir::UOp n = tensor::node_of(t);
+  while (!n->storage()) {  // again if another thread has assigned the cell meanwhile
+    tensor::realize({&n, 1});
+    n = tensor::node_of(t);
+  }
+  tensor::check_readable(n);
+  return static_cast<const runtime::Buffer&>(*n->storage());
+}
+
+void require_type(const Tensor& t, DType asked) {
+  const DType has = tensor::node_of(t)->dtype;
+  if (has == asked) return;
+  tensor::usage_error(fmt::format("the tensor is {} and was read as {}; read it as {} or convert it with .to()", name_of(has), name_of(asked), name_of(has)));
+}
+void require_single(const Tensor& t) {
+  const Shape& shape = tensor::node_of(t)->shape;
+  if (shape.numel() == 1) return;
+  tensor::usage_error(fmt::format("shape {} has {} elements and item() reads 1; use to_vector() or reduce it first", to_string(shape), shape.numel()));
+}
+
+}  // namespace
+
+template <class T>
+T Tensor::item(Loc where) const {
+  const tensor::Call call("item", where);
+  require_single(*this);
+  require_type(*this, dtype_of<T>::value);
+  T value;
+  std::memcpy(&value, memory_of(*this).data(), sizeof value);
+  return value;
+}
+
+double Tensor::item(Loc where) const {
+  const tensor::Call call("item", where);
+  require_single(*this);
+  const runtime::Buffer& memory = memory_of(*this);
+  return runtime::load_scalar(tensor::node_of(*this)->dtype, memory.as<std::byte>()).as_double();
+}
+
+template <class T>
+std::vector<T> Tensor::to_vector(Loc where) const {
+  const tensor::Call call("to_vector", where);
+  require_type(*this, dtype_of<T>::value);
+  const runtime::Buffer& memory = memory_of(*this);
+  const T* begin = memory.as<T>();
+  return std::vector<T>(begin, begin + tensor::node_of(*this)->shape.numel());
+}
+
+#define SINTER_READ(T)                        \
+  template T Tensor::item<T>(Loc) const;      \
+  template std::vector<T> Tensor::to_vector<T>(Loc) const;
+SINTER_READ(bool) SINTER_READ(uint8_t) SINTER_READ(int8_t) SINTER_READ(uint16_t) SINTER_READ(int16_t) SINTER_READ(uint32_t)
+SINTER_READ(int32_t) SINTER_READ(uint64_t) SINTER_READ(int64_t) SINTER_READ(float) SINTER_READ(double)
+#undef SINTER_READ
+
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,113 @@
+// State: assigning to a tensor or a part of it, second cells, values without history (SEMANTICS V1, V5, H5).
+#include <fmt/format.h>
+
+#include "tensor/index.h"
+#include "tensor/operands.h"
+#include "tensor/version.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::UOp;
+using tensor::Call;
+using tensor::usage_error;
+
+int kind_of(DType d) { return is_bool(d) ? 0 : is_float(d) ? 2 : 1; }
+constexpr const char* kKinds[] = {"bool", "integer", "float"};
+
+/// The value as the target stores it: its dtype, and the shape of the part that is written.
+UOp fitted(const Arg& value, UOp target, const Shape& part) {
+  const DType meant = value.is_tensor() ? tensor::operand(value)->dtype : tensor::default_type(value.kind());
+  if (kind_of(meant) > kind_of(target->dtype))
+    usage_error(fmt::format("a {} value ({}) does not fit a {} tensor ({}); convert it with .to({})", kKinds[kind_of(meant)],
+                            tensor::describe(value), kKinds[kind_of(target->dtype)], tensor::describe(target), name_of(target->dtype)));
+  UOp v = tensor::operand(value, target->dtype);
+  if (v->rank() > part.rank() || tensor::common_shape(v->shape, part) != part)
+    usage_error(fmt::format("a value of shape {} does not broadcast to the shape {} that is assigned; reshape or reduce it first",
+                            to_string(v->shape), to_string(part)));
+  return ir::broadcast_to(v, part);
+}
+
+void require_assignable(const Cell& cell) {
+  if (cell.leaf_id && ir::grad_enabled())
+    usage_error("the tensor requires grad and is a leaf: assigning it would cut its gradient off; do it under no_grad, or assign a clone");
+}
+
+}  // namespace
+
+Tensor& Tensor::assign(Arg value, Loc where) {
+  const Call call("assign", where);
+  UOp old = tensor::node_of(*this);
+  require_assignable(*cell_);
+  tensor::install(cell_, tensor::next_version(*cell_, fitted(value, old, old->shape)));
+  return *this;
+}
+
+Tensor& Tensor::operator+=(Arg value) {
+  const Call call("operator+=", value.where());
+  return assign(*this + value);
+}
+Tensor& Tensor::operator-=(Arg value) {
+  const Call call("operator-=", value.where());
+  return assign(*this - value);
+}
+Tensor& Tensor::operator*=(Arg value) {
+  const Call call("operator*=", value.where());
+  return assign(*this * value);
+}
+Tensor& Tensor::operator/=(Arg value) {
+  const Call call("operator/=", value.where());
+  return assign(*this / value);
+}
+
+Place Tensor::at(std::vector<Index> items, Loc where) { return Place(*this, std::move(items), where); }
+
+Place::Place(Tensor target, std::vector<Index> items, Loc where)
+    : target_(std::move(target)), items_(std::make_shared<const std::vector<Index>>(std::move(items))), where_(where) {}
+
+Place& Place::assign(Arg value) {
+  const Call call("at", where_);
+  UOp old = tensor::node_of(target_);
+  const tensor::BasicIndex part = tensor::resolve(old, *items_);
+  if (!part.box())
+    usage_error("a place with steps other than 1 cannot be written; assign the whole tensor, with where() to choose elements");
+  require_assignable(*target_.cell());
+  const ir::Region box = part.region();
+  Shape sizes;
+  for (const auto& span : part.spans) sizes.push_back(span.count);
+  UOp v = ir::reshape(fitted(value, old, part.shape), sizes);
+  const bool whole = box == ir::whole(old->shape);
+  tensor::install(target_.cell(), tensor::next_version(*target_.cell(), v, whole ? std::optional<ir::Region>() : box));
+  return *this;
+}
+
+Place& Place::operator+=(Arg value) {
+  const Call call("operator+=", value.where());
+  return assign(static_cast<Tensor>(*this) + value);
+}
+Place& Place::operator-=(Arg value) {
+  const Call call("operator-=", value.where());
+  return assign(static_cast<Tensor>(*this) - value);
+}
+Place& Place::operator*=(Arg value) {
+  const Call call("operator*=", value.where());
+  return assign(static_cast<Tensor>(*this) * value);
+}
+Place& Place::operator/=(Arg value) {
+  const Call call("operator/=", value.where());
+  return assign(static_cast<Tensor>(*this) / value);
+}
+
+Tensor Tensor::clone() const {
+  const ir::GraphScope scope;
+  return tensor::wrap(tensor::node_of(*this));
+}
+
+Tensor Tensor::detach() const {
+  const ir::GraphScope scope;
+  return tensor::wrap(ir::detach(tensor::node_of(*this)));
+}
+
+}  // namespace v0
+}  // namespace sinter
