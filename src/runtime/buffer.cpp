@@ -24,7 +24,8 @@ Buffer::Buffer(void* data, size_t bytes, Device device, bool foreign, std::funct
 
 std::unique_ptr<Buffer> Buffer::allocate(size_t bytes, Device device) {
   if (device.kind() != Device::Kind::Cpu)
-    throw UsageError(fmt::format("buffer of {} bytes on {}: this build has the device cpu only", bytes, to_string(device)));
+    throw UsageError(
+        fmt::format("buffer of {} bytes on {}: this build has the device cpu only", bytes, to_string(device)));
   void* data = cpu::allocate(bytes);
   try {
     return std::unique_ptr<Buffer>(new Buffer(data, bytes, device, false, nullptr));

@@ -16,8 +16,8 @@ class Buffer final : public ir::Storage {
   /// for a device that this build has not.
   static std::unique_ptr<Buffer> allocate(size_t bytes, Device device = Device::cpu());
 
-  /// User memory or a mapped file, never written (SEMANTICS V3): any alignment; `deleter` runs when the buffer goes, and
-  /// may be empty.
+  /// User memory or a mapped file, never written (SEMANTICS V3): any alignment; `deleter` runs when the buffer goes,
+  /// and may be empty.
   static std::unique_ptr<Buffer> wrap(const void* data, size_t bytes, std::function<void()> deleter);
 
   ~Buffer() override;

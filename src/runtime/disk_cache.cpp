@@ -30,9 +30,13 @@ struct EntryHead {
   Hash128 checksum;
 };
 
-std::string stem_of(const std::string& name, const Hash128& key) { return fmt::format("{}-{}", name.substr(0, 100), to_hex(key)); }
+std::string stem_of(const std::string& name, const Hash128& key) {
+  return fmt::format("{}-{}", name.substr(0, 100), to_hex(key));
+}
 
-Hash128 checksum_of(const std::string& stem, std::string_view object) { return HashBuilder().add(stem).add(object).hash(); }
+Hash128 checksum_of(const std::string& stem, std::string_view object) {
+  return HashBuilder().add(stem).add(object).hash();
+}
 
 std::string default_folder() {
   if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && xdg[0] == '/') return std::string(xdg) + "/sinter";
@@ -113,7 +117,8 @@ DiskCache::DiskCache(std::string folder, uint64_t bound) : path_(folder + "/kern
   std::string why;
   folder_fd_ = open_folder(folder, why);
   if (folder_fd_ < 0)
-    log(0, fmt::format("sinter: no kernels are cached: folder \"{}\": {} (set SINTER_CACHE to another one)", folder, why));
+    log(0,
+        fmt::format("sinter: no kernels are cached: folder \"{}\": {} (set SINTER_CACHE to another one)", folder, why));
 }
 
 DiskCache::~DiskCache() {
@@ -133,7 +138,8 @@ std::optional<std::string> DiskCache::load(const std::string& name, const Hash12
   if (!bytes || bytes->size() < sizeof head) return std::nullopt;
   std::memcpy(&head, bytes->data(), sizeof head);
   bytes->erase(0, sizeof head);
-  if (std::memcmp(head.magic, kMagic, sizeof kMagic) || head.size != bytes->size() || head.checksum != checksum_of(stem, *bytes))
+  if (std::memcmp(head.magic, kMagic, sizeof kMagic) || head.size != bytes->size() ||
+      head.checksum != checksum_of(stem, *bytes))
     return std::nullopt;
   if (old) utimensat(folder_fd_, (stem + ".o").c_str(), nullptr, 0);
   return bytes;

@@ -1,5 +1,5 @@
-// Compiled kernels on disk: an entry per kernel with its source beside it. Everything that is wrong with the folder or an
-// entry is a miss, never an error.
+// Compiled kernels on disk: an entry per kernel with its source beside it. Everything that is wrong with the folder or
+// an entry is a miss, never an error.
 #pragma once
 
 #include <atomic>

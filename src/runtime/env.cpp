@@ -116,10 +116,11 @@ Env read_environment() {
     for (const Variable& v : kVariables)
       if (v.text.name == name) known = &v;
     if (!known && name.substr(0, 7) == "SINTER_")
-      throw UsageError(fmt::format("environment: {}={} is not known; unset it, or use one of {}", name, value, known_names()));
+      throw UsageError(
+          fmt::format("environment: {}={} is not known; unset it, or use one of {}", name, value, known_names()));
     if (known && !known->parse(result, value))
-      throw UsageError(fmt::format("environment: {}=\"{}\" is not allowed; give {}, or unset it for the default ({})", name,
-                                   value, known->text.allowed, known->text.default_text));
+      throw UsageError(fmt::format("environment: {}=\"{}\" is not allowed; give {}, or unset it for the default ({})",
+                                   name, value, known->text.allowed, known->text.default_text));
   }
   return result;
 }

@@ -12,17 +12,17 @@ namespace sinter::runtime {
 
 /// The environment as values. A field that was not set holds its default.
 struct Env {
-  int debug = 0;              ///< DEBUG
-  std::string cache;          ///< SINTER_CACHE; empty: the user's cache folder
-  Device device;              ///< SINTER_DEVICE
-  int threads = 0;            ///< SINTER_THREADS; 0: as many as the process may use
-  int beam = 0;               ///< SINTER_BEAM
-  bool noopt = false;         ///< SINTER_NOOPT
-  bool check = false;         ///< SINTER_CHECK
-  std::string cc;             ///< SINTER_CC; empty: the Clang plugin, or cc where there is none
-  uint64_t memory_bytes = 0;  ///< SINTER_MEMORY_LIMIT as bytes; 0: memory_percent decides
-  double memory_percent = 90; ///< SINTER_MEMORY_LIMIT as a share of the container's or machine's memory
-  std::string data;           ///< SINTER_DATA; empty: the data library's own search
+  int debug = 0;               ///< DEBUG
+  std::string cache;           ///< SINTER_CACHE; empty: the user's cache folder
+  Device device;               ///< SINTER_DEVICE
+  int threads = 0;             ///< SINTER_THREADS; 0: as many as the process may use
+  int beam = 0;                ///< SINTER_BEAM
+  bool noopt = false;          ///< SINTER_NOOPT
+  bool check = false;          ///< SINTER_CHECK
+  std::string cc;              ///< SINTER_CC; empty: the Clang plugin, or cc where there is none
+  uint64_t memory_bytes = 0;   ///< SINTER_MEMORY_LIMIT as bytes; 0: memory_percent decides
+  double memory_percent = 90;  ///< SINTER_MEMORY_LIMIT as a share of the container's or machine's memory
+  std::string data;            ///< SINTER_DATA; empty: the data library's own search
 };
 
 /// One line of the table in the docs.

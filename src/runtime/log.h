@@ -16,12 +16,12 @@ class LogSink {
 /// True if output of this level is wanted: level <= DEBUG. Ask before building a costly text.
 bool logging(int level);
 
-/// Writes `text`, if its level is wanted, in one piece and with a newline at its end. Level 0 is always written: notices
-/// that a user must see once.
+/// Writes `text`, if its level is wanted, in one piece and with a newline at its end. Level 0 is always written:
+/// notices that a user must see once.
 void log(int level, std::string_view text);
 
-/// Takes over from stderr until the next call; null gives it back. Returns the sink before. The caller owns the sink and
-/// keeps it alive while it is installed.
+/// Takes over from stderr until the next call; null gives it back. Returns the sink before. The caller owns the sink
+/// and keeps it alive while it is installed.
 LogSink* set_log_sink(LogSink* sink);
 
 }  // namespace sinter::runtime

@@ -30,7 +30,8 @@ Hash128 key_of(const KernelSource& kernel, const std::string& compiler, const Ta
 }
 
 ProgramPtr load(const KernelSource& kernel, Hash128 key, std::string_view object, bool library) {
-  std::unique_ptr<cpu::Code> code = library ? cpu::load_library(std::string(object)) : cpu::load_object(object, cpu::entries_of(kernel));
+  std::unique_ptr<cpu::Code> code =
+      library ? cpu::load_library(std::string(object)) : cpu::load_object(object, cpu::entries_of(kernel));
   return std::make_shared<Program>(kernel.name, kernel.has_finish, key, std::move(code));
 }
 
@@ -40,9 +41,7 @@ ProgramPtr load_cached(const KernelSource& kernel, Hash128 key, const DiskCache&
   if (!object) return nullptr;
   try {
     return load(kernel, key, *object, library);
-  } catch (const OutOfMemory&) {
-    throw;
-  } catch (const BackendError&) {
+  } catch (const OutOfMemory&) { throw; } catch (const BackendError&) {
     return nullptr;
   }
 }
@@ -105,8 +104,9 @@ std::vector<ProgramPtr> compile(std::span<const KernelSource> kernels, const Tar
   // A plugin that turns out not to open changes compiler and keys, so that all begins anew.
   if (!missing.empty() && cpu::give_up(*compiler)) {
     if (compiler_dialect() != compiler->dialect())
-      throw BackendError("the Clang plugin cannot be opened, and the compiler that is left speaks another dialect than these "
-                         "kernels were written in; try again, or set SINTER_CC to a clang");
+      throw BackendError(
+          "the Clang plugin cannot be opened, and the compiler that is left speaks another dialect than these "
+          "kernels were written in; try again, or set SINTER_CC to a clang");
     return compile(kernels, target);
   }
 
@@ -123,9 +123,7 @@ std::vector<ProgramPtr> compile(std::span<const KernelSource> kernels, const Tar
         disk->store(kernels[i].name, keys[i], results[m].object, kernels[i].text);
         programs[i] = keep_program(std::move(made));
         continue;
-      } catch (const OutOfMemory&) {
-        throw;
-      } catch (const BackendError& error) {
+      } catch (const OutOfMemory&) { throw; } catch (const BackendError& error) {
         why += error.what();
       }
     if (!failed) failed = &kernels[i], failure = why;

@@ -13,11 +13,11 @@
 
 namespace sinter::runtime {
 
-/// One kernel as C text: freestanding, well-defined C that both Clang and GCC 12 take. Several share a translation unit,
-/// so everything it defines at file scope should begin with `name` (typedefs, which may be repeated, excepted); texts that
-/// collide are compiled one by one, which is slower and nothing else.
+/// One kernel as C text: freestanding, well-defined C that both Clang and GCC 12 take. Several share a translation
+/// unit, so everything it defines at file scope should begin with `name` (typedefs, which may be repeated, excepted);
+/// texts that collide are compiled one by one, which is slower and nothing else.
 struct KernelSource {
-  std::string name;         ///< the function it defines; a part of it says the content, so that names do not collide
+  std::string name;  ///< the function it defines; a part of it says the content, so that names do not collide
   std::string text;
   bool has_finish = false;  ///< it defines NAME_finish too, which runs after the join
 };
@@ -47,8 +47,9 @@ class Program {
 };
 
 /// A program per kernel, in order. What neither memory nor the cache folder holds is compiled, in parallel. At DEBUG=4
-/// every source is logged, wherever its program came from. Throws CompileError with the source's path and the compiler's
-/// log; the kernels that did compile are kept. Safe from several threads; takes milliseconds, so hold no graph lock.
+/// every source is logged, wherever its program came from. Throws CompileError with the source's path and the
+/// compiler's log; the kernels that did compile are kept. Safe from several threads; takes milliseconds, so hold no
+/// graph lock.
 std::vector<std::shared_ptr<const Program>> compile(std::span<const KernelSource> kernels, const Target& target);
 
 /// Programs that this process keeps for the next plan.

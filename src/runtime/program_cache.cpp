@@ -80,7 +80,9 @@ ProgramCache& cache() {
 }  // namespace
 
 std::shared_ptr<const Program> find_program(const Hash128& key) { return cache().find(key); }
-std::shared_ptr<const Program> keep_program(std::shared_ptr<const Program> program) { return cache().keep(std::move(program)); }
+std::shared_ptr<const Program> keep_program(std::shared_ptr<const Program> program) {
+  return cache().keep(std::move(program));
+}
 size_t cached_programs() { return cache().size(); }
 void forget_programs() { cache().clear(); }
 

@@ -52,9 +52,14 @@ std::string Target::key() const {
 }
 
 Target host_target() {
-  Target target;
-  read_cpu(target);
-  target.threads = env().threads ? env().threads : usable_cpus();
+  static const Target machine = [] {
+    Target t;
+    read_cpu(t);
+    t.threads = usable_cpus();
+    return t;
+  }();
+  Target target = machine;
+  if (env().threads) target.threads = env().threads;
   target.parallel_units = 4 * target.threads;
   target.dialect = compiler_dialect();
   return target;

@@ -14,13 +14,13 @@ struct Target {
   std::string isa = "x86-64";  ///< the compilers' -march name: x86-64, x86-64-v2, -v3 (AVX2 and FMA), -v4 (AVX-512)
   int vector_bytes = 16;       ///< of the widest register
   int vector_registers = 16;
-  bool fma = false;            ///< a fused multiply-add instruction; without it fma is a call
-  bool masks = false;          ///< masked vector loads and stores
-  int64_t l1 = 32 << 10;       ///< data cache, bytes per core
+  bool fma = false;       ///< a fused multiply-add instruction; without it fma is a call
+  bool masks = false;     ///< masked vector loads and stores
+  int64_t l1 = 32 << 10;  ///< data cache, bytes per core
   int64_t l2 = 512 << 10;
-  int64_t l3 = 8 << 20;        ///< bytes, shared
+  int64_t l3 = 8 << 20;  ///< bytes, shared
   int threads = 1;
-  int parallel_units = 4;      ///< independent pieces that a launch should have at least: 4 per thread
+  int parallel_units = 4;  ///< independent pieces that a launch should have at least: 4 per thread
   Dialect dialect = Dialect::Clang;
 
   /// All fields as one line of text: equal keys, equal targets.

@@ -81,7 +81,8 @@ TEST_CASE("a device that is not there is a UsageError", "[runtime]") {
   CHECK_THROWS_WITH(Buffer::allocate(8, Device(Device::Kind::Cuda, 1)), Contains("cuda:1"));
 }
 
-TEST_CASE("out of memory says what was asked, what is live and the limit, and everything works afterwards", "[runtime]") {
+TEST_CASE("out of memory says what was asked, what is live and the limit, and everything works afterwards",
+          "[runtime]") {
   cpu::release_cached_memory();
   const uint64_t live = cpu::memory_stats().live;
   const Setting limit("SINTER_MEMORY_LIMIT", std::to_string(live + (8 << 20)));

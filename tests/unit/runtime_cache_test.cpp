@@ -89,7 +89,11 @@ TEST_CASE("a damaged entry is a miss", "[runtime]") {
   compile_one(kernel);
   const auto path = cache.folder.files(".o").at(0);
   const std::string good = slurp(path);
-  std::vector<std::string> bad = {"", "short", good.substr(0, good.size() / 2), good.substr(0, good.size() - 1), good + "x",
+  std::vector<std::string> bad = {"",
+                                  "short",
+                                  good.substr(0, good.size() / 2),
+                                  good.substr(0, good.size() - 1),
+                                  good + "x",
                                   std::string(good.size(), '\0')};
   for (size_t at : {size_t{0}, size_t{9}, size_t{20}, size_t{40}, good.size() / 2, good.size() - 1}) {
     bad.push_back(good);

@@ -33,9 +33,7 @@ std::string slurp(const std::string& path) {
 std::string compile_error(const std::string& name, const std::string& text) {
   try {
     compile_one({name, text, false});
-  } catch (const CompileError& error) {
-    return error.what();
-  }
+  } catch (const CompileError& error) { return error.what(); }
   return "compiled";
 }
 
@@ -69,7 +67,7 @@ TEST_CASE("a finish phase is a second entry point", "[runtime]") {
   const FreshCache cache;
   const KernelSource kernel{"k_two", R"(
 int k_two(void* const* bufs, const long* vars, long begin, long end) { ((long*)bufs[1])[0] += end - begin; return 2; }
-int k_two_finish(void* const* bufs, const long* vars, long begin, long end) { ((long*)bufs[1])[0] *= vars[0]; return 4; }
+int k_two_finish(void* const* bufs, const long* vars, long b, long e) { ((long*)bufs[1])[0] *= vars[0]; return 4; }
 )",
                             true};
   for (int from_disk = 0; from_disk < 2; ++from_disk) {
@@ -176,11 +174,11 @@ int k_vector(void* const* bufs, const long* vars, long begin, long end) {
 TEST_CASE("malformed sources are a CompileError with the source's path and the log", "[runtime]") {
   const FreshCache cache;
   const std::string bodies[] = {
-      "x = 1;",                                          // unknown name
-      "return __builtin_no_such_thing(1);",              // unknown builtin
-      "_Static_assert(1 == 2, \"no\"); return 0;",       //
+      "x = 1;",                                     // unknown name
+      "return __builtin_no_such_thing(1);",         // unknown builtin
+      "_Static_assert(1 == 2, \"no\"); return 0;",  //
       "__asm__ volatile(\"no_such_instruction %eax\"); return 0;",
-      "return 0; }}}",                                   //
+      "return 0; }}}",  //
       std::string(3000, '(') + "1" + std::string(3000, ')') + ";",
       "extern double lgamma(double); ((double*)b[1])[0] = lgamma(((double*)b[1])[1]); return 0;",  // not to be bound
   };
@@ -190,7 +188,8 @@ TEST_CASE("malformed sources are a CompileError with the source's path and the l
   for (const std::string& body : bodies) {
     if (!own_loader && body.find("lgamma") != std::string::npos) continue;
     const std::string name = fmt::format("k_bad_{}", number++);
-    const std::string text = fmt::format("int {}(void* const* b, const long* v, long begin, long end) {{ {} }}", name, body);
+    const std::string text =
+        fmt::format("int {}(void* const* b, const long* v, long begin, long end) {{ {} }}", name, body);
     const std::string message = compile_error(name, text);
     INFO(message.substr(0, 2000));
     CHECK_THAT(message, Contains("kernel " + name + " does not compile") && Contains("compiler: "));
@@ -200,11 +199,24 @@ TEST_CASE("malformed sources are a CompileError with the source's path and the l
   CHECK_THAT(compile_error("k_none", "int k_other(void) { return 0; }"), Contains("no function k_none"));
   CHECK_THAT(compile_error("k_include", "#include <no_such_header.h>\n"), Contains("no_such_header.h"));
   if (own_loader)
-    CHECK_THAT(compile_error("k_state", "static long n; int k_state(void* const* b, const long* v, long begin, long end) "
-                                      "{ return (int)(n += begin); }"),
-             Contains("writable data"));
+    CHECK_THAT(compile_error("k_state",
+                             "static long n; int k_state(void* const* b, const long* v, long begin, long end) "
+                             "{ return (int)(n += begin); }"),
+               Contains("writable data"));
   CHECK_THAT(compile_error("k_zero", std::string("int \0 k_zero(void) {}", 20)), Contains("k_zero"));
   CHECK(scales(*compile_one(scale_kernel("k_after", 1)), 1));
+}
+
+TEST_CASE("a fatal error of LLVM is a CompileError too", "[runtime]") {
+  const FreshCache cache;
+  const Setting cc("SINTER_CC", std::nullopt);
+  if (!cpu::plugin_compiler()) return;
+  const std::string text =
+      "register unsigned long frame __asm__(\"rbp\");\n"
+      "int k_fatal(void* const* b, const long* v, long begin, long end) { return (int)frame; }";
+  for (int again = 0; again < 3; ++again)
+    CHECK_THAT(compile_error("k_fatal", text), Contains("error in the back end: "));
+  CHECK(scales(*compile_one(scale_kernel("k_after_fatal", 1)), 1));
 }
 
 TEST_CASE("a bad kernel does not keep the good ones of its unit from compiling", "[runtime]") {
@@ -313,7 +325,8 @@ TEST_CASE("programs that nobody uses are bounded", "[runtime]") {
   for (int i = 0; i < 1600; i += 200) {
     std::vector<KernelSource> many;
     for (int k = i; k < i + 200; ++k)
-      many.push_back({fmt::format("k{}", k), fmt::format("int k{}(void*const*b,const long*v,long s,long e){{return 0;}}", k), false});
+      many.push_back({fmt::format("k{}", k),
+                      fmt::format("int k{}(void*const*b,const long*v,long s,long e){{return 0;}}", k), false});
     compile(many, host_target());
   }
   CHECK(cached_programs() <= 1100);

@@ -32,8 +32,8 @@ std::string permissions(const void* address) {
   for (std::string line; std::getline(maps, line);) {
     unsigned long long from = 0, to = 0;
     char flags[8] = {};
-    if (std::sscanf(line.c_str(), "%llx-%llx %7s", &from, &to, flags) == 3 && reinterpret_cast<uintptr_t>(address) >= from &&
-        reinterpret_cast<uintptr_t>(address) < to)
+    if (std::sscanf(line.c_str(), "%llx-%llx %7s", &from, &to, flags) == 3 &&
+        reinterpret_cast<uintptr_t>(address) >= from && reinterpret_cast<uintptr_t>(address) < to)
       return flags;
   }
   return "unmapped";
@@ -80,8 +80,10 @@ TEST_CASE("an unknown relocation is refused by name", "[runtime]") {
 
 TEST_CASE("thread-local and writable data and unknown symbols are refused", "[runtime]") {
   if (!plain_objects()) return;
-  CHECK_THROWS_WITH(cpu::load_object(object_of("int n = 3; int k(void) { return ++n; }"), kEntry), Contains("writable"));
-  CHECK_THROWS_AS(cpu::load_object(object_of("_Thread_local int n; int k(void) { return ++n; }"), kEntry), BackendError);
+  CHECK_THROWS_WITH(cpu::load_object(object_of("int n = 3; int k(void) { return ++n; }"), kEntry),
+                    Contains("writable"));
+  CHECK_THROWS_AS(cpu::load_object(object_of("_Thread_local int n; int k(void) { return ++n; }"), kEntry),
+                  BackendError);
   CHECK_THROWS_WITH(cpu::load_object(object_of("int puts(const char*); int k(void) { return puts(\"x\"); }"), kEntry),
                     Contains("puts"));
   const std::vector<std::string> missing{"k", "m"};
@@ -122,7 +124,6 @@ TEST_CASE("no damaged object is loaded wrongly or crashes the loader", "[runtime
     changed[at] = '\xff';
     try {
       cpu::load_object(changed, kEntry);
-    } catch (const BackendError&) {
-    }
+    } catch (const BackendError&) {}
   }
 }

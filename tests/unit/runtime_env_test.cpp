@@ -8,8 +8,9 @@
 #include "sinter/error.h"
 #include "unit/runtime_support.h"
 
+#include <fstream>
 #include <set>
-#include <thread>
+#include <sstream>
 
 using namespace sinter;
 using namespace sinter::runtime;
@@ -17,8 +18,9 @@ using namespace runtime_test;
 using Catch::Matchers::Contains;
 
 TEST_CASE("environment variables become values", "[runtime]") {
-  const Setting debug("DEBUG", "3"), threads("SINTER_THREADS", "5"), noopt("SINTER_NOOPT", "1"), check("SINTER_CHECK", "0"),
-      device("SINTER_DEVICE", "cuda:2"), beam("SINTER_BEAM", "4"), memory("SINTER_MEMORY_LIMIT", "3M");
+  const Setting debug("DEBUG", "3"), threads("SINTER_THREADS", "5"), noopt("SINTER_NOOPT", "1"),
+      check("SINTER_CHECK", "0"), device("SINTER_DEVICE", "cuda:2"), beam("SINTER_BEAM", "4"),
+      memory("SINTER_MEMORY_LIMIT", "3M");
   CHECK(env().debug == 3);
   CHECK(env().threads == 5);
   CHECK(env().noopt);
@@ -34,12 +36,26 @@ TEST_CASE("environment variables become values", "[runtime]") {
 }
 
 TEST_CASE("a bad or unknown variable is a UsageError with name, value and what is allowed", "[runtime]") {
-  const std::pair<const char*, const char*> bad[] = {
-      {"DEBUG", "8"}, {"DEBUG", "-1"}, {"DEBUG", "yes"}, {"DEBUG", "2x"}, {"DEBUG", ""}, {"SINTER_THREADS", "0"},
-      {"SINTER_THREADS", "two"}, {"SINTER_BEAM", "-1"}, {"SINTER_NOOPT", "true"}, {"SINTER_CHECK", "2"},
-      {"SINTER_DEVICE", "gpu"}, {"SINTER_DEVICE", "cuda:"}, {"SINTER_DEVICE", "cuda:x"}, {"SINTER_CC", ""},
-      {"SINTER_MEMORY_LIMIT", "0"}, {"SINTER_MEMORY_LIMIT", "G"}, {"SINTER_MEMORY_LIMIT", "101%"},
-      {"SINTER_MEMORY_LIMIT", "99999999999G"}, {"SINTER_CACHE", ""}, {"SINTER_DEBUGG", "1"}};
+  const std::pair<const char*, const char*> bad[] = {{"DEBUG", "8"},
+                                                     {"DEBUG", "-1"},
+                                                     {"DEBUG", "yes"},
+                                                     {"DEBUG", "2x"},
+                                                     {"DEBUG", ""},
+                                                     {"SINTER_THREADS", "0"},
+                                                     {"SINTER_THREADS", "two"},
+                                                     {"SINTER_BEAM", "-1"},
+                                                     {"SINTER_NOOPT", "true"},
+                                                     {"SINTER_CHECK", "2"},
+                                                     {"SINTER_DEVICE", "gpu"},
+                                                     {"SINTER_DEVICE", "cuda:"},
+                                                     {"SINTER_DEVICE", "cuda:x"},
+                                                     {"SINTER_CC", ""},
+                                                     {"SINTER_MEMORY_LIMIT", "0"},
+                                                     {"SINTER_MEMORY_LIMIT", "G"},
+                                                     {"SINTER_MEMORY_LIMIT", "101%"},
+                                                     {"SINTER_MEMORY_LIMIT", "99999999999G"},
+                                                     {"SINTER_CACHE", ""},
+                                                     {"SINTER_DEBUGG", "1"}};
   for (const auto& [name, value] : bad) {
     INFO(name << "=" << value);
     const Setting setting(name, value);
@@ -102,4 +118,14 @@ TEST_CASE("targets name what they are", "[runtime]") {
   CHECK(changed.key() != fixed.key());
   CHECK(usable_cpus() >= 1);
   CHECK(usable_memory() > 1 << 20);
+}
+
+TEST_CASE("docs/environment.md holds the table of variables", "[runtime]") {
+  std::string table = "| variable | values | default | meaning |\n|---|---|---|---|\n";
+  for (const EnvVar& v : env_table())
+    table += fmt::format("| `{}` | {} | {} | {} |\n", v.name, v.allowed, v.default_text, v.meaning);
+  std::ifstream file(SINTER_SOURCE_DIR "/docs/environment.md");
+  std::ostringstream text;
+  text << file.rdbuf();
+  CHECK_THAT(text.str(), Contains(table));
 }

@@ -108,7 +108,8 @@ struct FreshCache {
 
 /// y[i] = x[i] * 2 + c over [begin, end).
 inline sinter::runtime::KernelSource scale_kernel(const std::string& name, float c) {
-  return {name, fmt::format(R"(
+  return {name,
+          fmt::format(R"(
 static const float {0}_table[4] = {{2.0f, {1:.1f}f, 0.0f, 0.0f}};
 static inline float {0}_one(float x, const float* t) {{ return x * t[0] + t[1]; }}
 int {0}(void* const* bufs, const long* vars, long begin, long end) {{
@@ -118,7 +119,7 @@ int {0}(void* const* bufs, const long* vars, long begin, long end) {{
   return 0;
 }}
 )",
-                            name, c),
+                      name, c),
           false};
 }
 

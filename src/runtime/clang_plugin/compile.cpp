@@ -49,9 +49,9 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const clang::TargetOptions& ta
   options.FunctionSections = options.DataSections = true;  // the loader keeps only what a kernel reaches
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   // The default for a JIT is the large code model: slower to compile and to run.
-  return std::unique_ptr<llvm::TargetMachine>(
-      found->createTargetMachine(target.Triple, target.CPU, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                 static_cast<llvm::CodeGenOptLevel>(level)));
+  return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(target.Triple, target.CPU, features, options,
+                                                                         llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                                                         static_cast<llvm::CodeGenOptLevel>(level)));
 }
 
 }  // namespace
@@ -66,7 +66,8 @@ std::unique_ptr<Worker> Worker::create(const SinterClangRequest& request, std::s
   llvm::raw_string_ostream stream(log);
   auto options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
   auto printer = std::make_unique<clang::TextDiagnosticPrinter>(stream, options.get());
-  clang::DiagnosticsEngine diagnostics(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(), options, printer.get(), false);
+  clang::DiagnosticsEngine diagnostics(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(), options, printer.get(),
+                                       false);
 
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   std::vector<const char*> args(request.args, request.args + request.arg_count);

@@ -101,9 +101,7 @@ SINTER_CLANG_EXPORT int sinter_clang_compile(const SinterClangRequest* request, 
       *object_size = bytes.size();
       if (!*object) result = SINTER_CLANG_BROKEN;
     }
-  } catch (const std::exception& error) {
-    text += error.what();
-  } catch (const sinter_clang::FatalError& error) {
+  } catch (const std::exception& error) { text += error.what(); } catch (const sinter_clang::FatalError& error) {
     text += error.message;
   }
   *log = copy_out(text.data(), text.size());

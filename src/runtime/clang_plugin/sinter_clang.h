@@ -28,15 +28,16 @@ struct SinterClangRequest {
 };
 
 typedef int (*SinterClangAbi)(void);
-typedef int (*SinterClangCompile)(const struct SinterClangRequest* request, char** object, size_t* object_size, char** log);
+typedef int (*SinterClangCompile)(const struct SinterClangRequest* request, char** object, size_t* object_size,
+                                  char** log);
 typedef int (*SinterClangDisassemble)(const char* triple, const char* cpu, const void* code, size_t size,
                                       uint64_t address, char** text);
 typedef void (*SinterClangFree)(void* memory);
 
 /* SINTER_CLANG_ABI of the plugin. */
 int sinter_clang_abi(void);
-/* A SinterClangResult. `*object` and `*log` belong to the caller, who gives them back to sinter_clang_free; a field that
-   was not set is null. Never exits, aborts or prints. */
+/* A SinterClangResult. `*object` and `*log` belong to the caller, who gives them back to sinter_clang_free; a field
+   that was not set is null. Never exits, aborts or prints. */
 int sinter_clang_compile(const struct SinterClangRequest* request, char** object, size_t* object_size, char** log);
 /* A SinterClangResult; one instruction per line, as `address: text`. */
 int sinter_clang_disassemble(const char* triple, const char* cpu, const void* code, size_t size, uint64_t address,

@@ -1,5 +1,5 @@
-// Size classes over malloc (small blocks) and mmap (large ones, on huge pages): a fresh page costs more than the work on
-// it, so that freed blocks are kept up to a bound.
+// Size classes over malloc (small blocks) and mmap (large ones, on huge pages): a fresh page costs more than the work
+// on it, so that freed blocks are kept up to a bound.
 #include "runtime/cpu/allocator.h"
 
 #include <fmt/format.h>

@@ -14,8 +14,8 @@ struct MemoryStats {
   uint64_t limit = 0;   ///< SINTER_MEMORY_LIMIT
 };
 
-/// A block of at least `bytes` bytes, its contents undefined; zero bytes are a valid block too. Freed blocks are reused,
-/// and given back to the system before this throws OutOfMemory with what was asked, what is live and the limit.
+/// A block of at least `bytes` bytes, its contents undefined; zero bytes are a valid block too. Freed blocks are
+/// reused, and given back to the system before this throws OutOfMemory with what was asked, what is live and the limit.
 void* allocate(size_t bytes);
 
 /// Takes a block back; `bytes` as it was asked for.

@@ -48,9 +48,7 @@ void take_share(const KernelSource& kernel, const CompileResult& unit, bool libr
   if (!unit.ok || library) return;
   try {
     out.object = extract_entries(unit.object, entries_of(kernel));
-  } catch (const BackendError& error) {
-    out = {false, {}, error.what()};
-  }
+  } catch (const BackendError& error) { out = {false, {}, error.what()}; }
 }
 
 void build_unit(const Unit& unit, std::span<const KernelSource* const> kernels, const Compiler& compiler,
@@ -74,7 +72,8 @@ std::vector<std::string> entries_of(const KernelSource& kernel) {
   return names;
 }
 
-std::vector<CompileResult> build(std::span<const KernelSource* const> kernels, const Compiler& compiler, const Target& target) {
+std::vector<CompileResult> build(std::span<const KernelSource* const> kernels, const Compiler& compiler,
+                                 const Target& target) {
   std::vector<CompileResult> results(kernels.size());
   if (kernels.empty()) return results;
   const size_t threads = static_cast<size_t>(std::clamp(target.threads, 2, kMostThreads));

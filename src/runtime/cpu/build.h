@@ -15,6 +15,7 @@ std::vector<std::string> entries_of(const KernelSource& kernel);
 
 /// A result per kernel, in order, each with an object of its own. A kernel that fails does not harm the others: its
 /// result says so, with the log of its text alone. Throws BackendError if the compiler cannot run.
-std::vector<CompileResult> build(std::span<const KernelSource* const> kernels, const Compiler& compiler, const Target& target);
+std::vector<CompileResult> build(std::span<const KernelSource* const> kernels, const Compiler& compiler,
+                                 const Target& target);
 
 }  // namespace sinter::runtime::cpu

@@ -18,11 +18,23 @@ namespace {
 
 // The same meaning as the plugin's arguments. -O2 is GCC's because its vector types are lowered late.
 std::vector<std::string> flags_for(const Target& target, Dialect dialect, bool library) {
-  return {fmt::format("-march={}", target.isa), "-mtune=generic",
-          fmt::format("-mprefer-vector-width={}", target.vector_bytes * 8), dialect == Dialect::Gcc ? "-O2" : "-O1",
-          "-std=gnu11", "-w", "-ffreestanding", "-ffp-contract=off", "-fno-math-errno", "-fwrapv",
-          "-fno-strict-aliasing", "-fPIC", library ? "-fvisibility=default" : "-fvisibility=hidden",
-          "-ffunction-sections", "-fdata-sections", "-fno-stack-protector", "-fcf-protection=none",
+  return {fmt::format("-march={}", target.isa),
+          "-mtune=generic",
+          fmt::format("-mprefer-vector-width={}", target.vector_bytes * 8),
+          dialect == Dialect::Gcc ? "-O2" : "-O1",
+          "-std=gnu11",
+          "-w",
+          "-ffreestanding",
+          "-ffp-contract=off",
+          "-fno-math-errno",
+          "-fwrapv",
+          "-fno-strict-aliasing",
+          "-fPIC",
+          library ? "-fvisibility=default" : "-fvisibility=hidden",
+          "-ffunction-sections",
+          "-fdata-sections",
+          "-fno-stack-protector",
+          "-fcf-protection=none",
           "-fno-asynchronous-unwind-tables"};
 }
 
@@ -56,7 +68,8 @@ class ExternalCompiler final : public Compiler {
  public:
   ExternalCompiler(std::string program, std::vector<std::string> flags)
       : program_(std::move(program)), flags_(std::move(flags)), dialect_(find_dialect(program_)) {
-    library_ = std::any_of(flags_.begin(), flags_.end(), [](const std::string& f) { return f.rfind("-fsanitize=", 0) == 0; });
+    library_ =
+        std::any_of(flags_.begin(), flags_.end(), [](const std::string& f) { return f.rfind("-fsanitize=", 0) == 0; });
   }
 
   // Size and time of the program stand for its version: asking it would cost a start in each process.
@@ -80,8 +93,8 @@ class ExternalCompiler final : public Compiler {
     std::vector<std::string> words{program_};
     for (std::string& flag : flags_for(target, dialect_, library_)) words.push_back(std::move(flag));
     words.insert(words.end(), flags_.begin(), flags_.end());
-    for (const std::string& word : {std::string(library_ ? "-shared" : "-c"), std::string("-o"), folder.file("kernels.o"),
-                                    folder.file("kernels.c")})
+    for (const std::string& word : {std::string(library_ ? "-shared" : "-c"), std::string("-o"),
+                                    folder.file("kernels.o"), folder.file("kernels.c")})
       words.push_back(word);
     CompileResult result;
     const int status = run_program(words, folder.file("log"));

@@ -9,8 +9,8 @@
 
 namespace sinter::runtime::cpu {
 
-/// `command` is a program's name or path, then flags, parted by blanks. With -fsanitize= among the flags its objects are
-/// shared libraries. Null if there is no such program.
+/// `command` is a program's name or path, then flags, parted by blanks. With -fsanitize= among the flags its objects
+/// are shared libraries. Null if there is no such program.
 std::shared_ptr<const Compiler> external_compiler(const std::string& command);
 
 /// A shared library from its bytes, for instrumented kernels. Throws BackendError if the dynamic linker refuses it.

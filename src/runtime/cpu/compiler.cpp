@@ -15,14 +15,16 @@ std::shared_ptr<const Compiler> current_compiler() {
   if (const std::string& command = env().cc; !command.empty()) {
     auto chosen = external_compiler(command);
     if (!chosen)
-      throw UsageError(fmt::format("environment: SINTER_CC=\"{}\": no such program; give a C compiler's name or path, then "
-                                   "its flags, or unset it",
-                                   command));
+      throw UsageError(
+          fmt::format("environment: SINTER_CC=\"{}\": no such program; give a C compiler's name or path, then "
+                      "its flags, or unset it",
+                      command));
     return chosen;
   }
   if (auto plugin = plugin_compiler()) return plugin;
   if (auto cc = external_compiler("cc")) return cc;
-  throw BackendError("no C compiler for kernels: the Clang plugin is not here and there is no cc; install clang or gcc (12 or later)");
+  throw BackendError(
+      "no C compiler for kernels: the Clang plugin is not here and there is no cc; install clang or gcc (12 or later)");
 }
 
 bool give_up(const Compiler& compiler) { return env().cc.empty() && give_up_plugin(compiler); }

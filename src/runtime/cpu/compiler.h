@@ -28,8 +28,8 @@ class Compiler {
   virtual CompileResult compile(const std::string& text, const Target& target) const = 0;
 };
 
-/// The compiler that the environment asks for: SINTER_CC, or else the Clang plugin where it was built and opens, or else
-/// cc. Throws UsageError if SINTER_CC names no program, BackendError if there is no compiler at all.
+/// The compiler that the environment asks for: SINTER_CC, or else the Clang plugin where it was built and opens, or
+/// else cc. Throws UsageError if SINTER_CC names no program, BackendError if there is no compiler at all.
 std::shared_ptr<const Compiler> current_compiler();
 
 /// Says that a compiler cannot run here after all; the answer says whether current_compiler() now gives another one.

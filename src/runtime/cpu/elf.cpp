@@ -55,10 +55,15 @@ const External* find_external(std::string_view name) {
 
 std::string relocation_name(uint32_t type) {
   static constexpr std::array<std::string_view, 43> kNames = {
-      "NONE", "64", "PC32", "GOT32", "PLT32", "COPY", "GLOB_DAT", "JUMP_SLOT", "RELATIVE", "GOTPCREL", "32", "32S", "16",
-      "PC16", "8", "PC8", "DTPMOD64", "DTPOFF64", "TPOFF64", "TLSGD", "TLSLD", "DTPOFF32", "GOTTPOFF", "TPOFF32", "PC64",
-      "GOTOFF64", "GOTPC32", "GOT64", "GOTPCREL64", "GOTPC64", "GOTPLT64", "PLTOFF64", "SIZE32", "SIZE64",
-      "GOTPC32_TLSDESC", "TLSDESC_CALL", "TLSDESC", "IRELATIVE", "RELATIVE64", "39", "40", "GOTPCRELX", "REX_GOTPCRELX"};
+      "NONE",         "64",        "PC32",         "GOT32",      "PLT32",
+      "COPY",         "GLOB_DAT",  "JUMP_SLOT",    "RELATIVE",   "GOTPCREL",
+      "32",           "32S",       "16",           "PC16",       "8",
+      "PC8",          "DTPMOD64",  "DTPOFF64",     "TPOFF64",    "TLSGD",
+      "TLSLD",        "DTPOFF32",  "GOTTPOFF",     "TPOFF32",    "PC64",
+      "GOTOFF64",     "GOTPC32",   "GOT64",        "GOTPCREL64", "GOTPC64",
+      "GOTPLT64",     "PLTOFF64",  "SIZE32",       "SIZE64",     "GOTPC32_TLSDESC",
+      "TLSDESC_CALL", "TLSDESC",   "IRELATIVE",    "RELATIVE64", "39",
+      "40",           "GOTPCRELX", "REX_GOTPCRELX"};
   return type < kNames.size() ? fmt::format("R_X86_64_{}", kNames[type]) : fmt::format("of type {}", type);
 }
 
@@ -79,7 +84,8 @@ class Pages {
 
   void seal() {
     if (mprotect(start_, size_, PROT_READ | PROT_EXEC))
-      throw BackendError(fmt::format("kernel code cannot be made executable: {} (error {})", std::strerror(errno), errno));
+      throw BackendError(
+          fmt::format("kernel code cannot be made executable: {} (error {})", std::strerror(errno), errno));
   }
   char* start() const { return start_; }
 
@@ -114,7 +120,8 @@ class LoadedObject final : public Code {
         for (const Elf64_Rela& relocation : file.relocations(i)) relocate(file, file.sections()[i].sh_info, relocation);
     for (const std::string& name : entries) {
       const Elf64_Sym& symbol = file.function(name);
-      if (symbol.st_value >= file.sections()[symbol.st_shndx].sh_size) bad_object(fmt::format("{} lies outside its section", name));
+      if (symbol.st_value >= file.sections()[symbol.st_shndx].sh_size)
+        bad_object(fmt::format("{} lies outside its section", name));
       symbols_[name] = {at(symbol.st_shndx) + symbol.st_value, symbol.st_size};
     }
     pages_.seal();
@@ -140,8 +147,10 @@ class LoadedObject final : public Code {
     for (size_t i = 0; i < places_.size(); ++i) {
       const Elf64_Shdr& s = file.sections()[i];
       if (!reached[i] || !(s.sh_flags & SHF_ALLOC)) continue;
-      if (s.sh_flags & (SHF_WRITE | SHF_TLS)) bad_object(fmt::format("writable data ({}); a kernel has no state", file.section_name(i)));
-      if (s.sh_size > size_t{1} << 30 || s.sh_addralign > 4096) bad_object(fmt::format("section {} is too large", file.section_name(i)));
+      if (s.sh_flags & (SHF_WRITE | SHF_TLS))
+        bad_object(fmt::format("writable data ({}); a kernel has no state", file.section_name(i)));
+      if (s.sh_size > size_t{1} << 30 || s.sh_addralign > 4096)
+        bad_object(fmt::format("section {} is too large", file.section_name(i)));
       const size_t align = std::max<size_t>(s.sh_addralign, kSectionAlign);
       size = (size + align - 1) / align * align;
       places_[i] = {true, size};
@@ -162,8 +171,10 @@ class LoadedObject final : public Code {
   }
 
   uint64_t address(const ElfFile& file, const Elf64_Sym& symbol) const {
-    if (symbol.st_shndx == SHN_UNDEF) return reinterpret_cast<uint64_t>(pages_.start() + stubs_.at(file.symbol_name(symbol)));
-    if (symbol.st_shndx >= SHN_LORESERVE) bad_object(fmt::format("symbol {} is common or absolute", file.symbol_name(symbol)));
+    if (symbol.st_shndx == SHN_UNDEF)
+      return reinterpret_cast<uint64_t>(pages_.start() + stubs_.at(file.symbol_name(symbol)));
+    if (symbol.st_shndx >= SHN_LORESERVE)
+      bad_object(fmt::format("symbol {} is common or absolute", file.symbol_name(symbol)));
     if (!places_[symbol.st_shndx].used) bad_object("a relocation against a section that holds no code or data");
     return reinterpret_cast<uint64_t>(at(symbol.st_shndx)) + symbol.st_value;
   }
@@ -180,11 +191,13 @@ class LoadedObject final : public Code {
       default: bad_object(fmt::format("relocation {} is not one that the loader knows", relocation_name(type)));
     }
     const uint64_t size = file.sections()[section].sh_size;
-    if (relocation.r_offset > size || width > size - relocation.r_offset) bad_object("a relocation outside its section");
+    if (relocation.r_offset > size || width > size - relocation.r_offset)
+      bad_object("a relocation outside its section");
     char* const place = at(section) + relocation.r_offset;
     uint64_t value = address(file, file.symbol_of(relocation)) + static_cast<uint64_t>(relocation.r_addend);
     if (type != R_X86_64_64) value -= reinterpret_cast<uint64_t>(place);
-    if (width == 4 && static_cast<int64_t>(value) != static_cast<int32_t>(value)) bad_object("a relocation out of reach");
+    if (width == 4 && static_cast<int64_t>(value) != static_cast<int32_t>(value))
+      bad_object("a relocation out of reach");
     std::memcpy(place, &value, width);
   }
 

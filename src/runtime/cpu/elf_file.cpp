@@ -10,7 +10,8 @@ namespace {
 
 template <class T>
 std::vector<T> read_array(std::string_view bytes, const char* what) {
-  if (bytes.size() % sizeof(T)) bad_object(fmt::format("{}: {} bytes are no whole number of entries", what, bytes.size()));
+  if (bytes.size() % sizeof(T))
+    bad_object(fmt::format("{}: {} bytes are no whole number of entries", what, bytes.size()));
   std::vector<T> out(bytes.size() / sizeof(T));
   if (!out.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
   return out;
@@ -31,10 +32,12 @@ ElfFile::ElfFile(std::string_view bytes) : bytes_(bytes) {
       header_.e_ident[EI_DATA] != ELFDATA2LSB)
     bad_object("no 64-bit little-endian ELF file");
   if (header_.e_type != ET_REL || header_.e_machine != EM_X86_64)
-    bad_object(fmt::format("type {} for machine {}; wanted a relocatable file for x86-64", header_.e_type, header_.e_machine));
+    bad_object(
+        fmt::format("type {} for machine {}; wanted a relocatable file for x86-64", header_.e_type, header_.e_machine));
   if (header_.e_shentsize != sizeof(Elf64_Shdr)) bad_object("section headers of an unknown size");
   sections_ = read_array<Elf64_Shdr>(
-      slice(bytes, header_.e_shoff, uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr), "the section table"), "the section table");
+      slice(bytes, header_.e_shoff, uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr), "the section table"),
+      "the section table");
   size_t tables = 0;
   for (size_t i = 0; i < sections_.size(); ++i) {
     contents(i);  // checks its place
@@ -44,7 +47,8 @@ ElfFile::ElfFile(std::string_view bytes) : bytes_(bytes) {
     symbol_names_ = sections_[i].sh_link;
   }
   for (const Elf64_Sym& s : symbols_)
-    if (s.st_shndx < SHN_LORESERVE && s.st_shndx >= sections_.size()) bad_object("a symbol in a section that is not there");
+    if (s.st_shndx < SHN_LORESERVE && s.st_shndx >= sections_.size())
+      bad_object("a symbol in a section that is not there");
 }
 
 std::string_view ElfFile::contents(size_t section) const {
@@ -61,7 +65,9 @@ std::string ElfFile::name_at(size_t string_section, size_t offset) const {
   return std::string(strings.substr(offset, end - offset));
 }
 
-std::string ElfFile::section_name(size_t section) const { return name_at(header_.e_shstrndx, sections_[section].sh_name); }
+std::string ElfFile::section_name(size_t section) const {
+  return name_at(header_.e_shstrndx, sections_[section].sh_name);
+}
 std::string ElfFile::symbol_name(const Elf64_Sym& symbol) const { return name_at(symbol_names_, symbol.st_name); }
 
 const Elf64_Sym& ElfFile::function(const std::string& name) const {

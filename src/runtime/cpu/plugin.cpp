@@ -33,8 +33,8 @@ constexpr int kCodegenLevel = 1;
 std::vector<std::string> arguments(const Target& target) {
   return {"-triple", kTriple, "-target-cpu", target.isa, "-emit-obj", "-x", "c", "-std=gnu11", "-O1", "-w",
           "-ffreestanding", "-fno-builtin", "-nostdsysteminc", "-nobuiltininc", "-ffp-contract=off", "-fwrapv",
-          "-relaxed-aliasing", "-mrelocation-model", "pic", "-pic-level", "2", "-mcmodel=small",
-          "-fvisibility=hidden", "-mframe-pointer=none",
+          "-relaxed-aliasing", "-mrelocation-model", "pic", "-pic-level", "2", "-mcmodel=small", "-fvisibility=hidden",
+          "-mframe-pointer=none",
           // x86-64-v4 alone makes LLVM split 64-byte vectors in two
           fmt::format("-mprefer-vector-width={}", target.vector_bytes * 8)};
 }
@@ -53,7 +53,8 @@ constexpr const char* kVersion = SINTER_LLVM_VERSION;
 std::vector<std::string> candidates() {
   std::vector<std::string> folders;
   Dl_info self;
-  if (dladdr(reinterpret_cast<const void*>(&plugin_compiler), &self) && self.dli_fname) folders.push_back(self.dli_fname);
+  if (dladdr(reinterpret_cast<const void*>(&plugin_compiler), &self) && self.dli_fname)
+    folders.push_back(self.dli_fname);
   char path[4096];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
   if (length > 0 && length < static_cast<ssize_t>(sizeof path)) folders.emplace_back(path, static_cast<size_t>(length));
@@ -98,7 +99,8 @@ const Library* open_library() {
     if (handle) dlclose(handle);
   }
   unusable = true;
-  log(0, fmt::format("sinter: the Clang plugin cannot be used, kernels are compiled by cc, which is slower:{}", reasons));
+  log(0,
+      fmt::format("sinter: the Clang plugin cannot be used, kernels are compiled by cc, which is slower:{}", reasons));
   return nullptr;
 }
 

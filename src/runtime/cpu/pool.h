@@ -31,9 +31,9 @@ class Pool {
   template <class F>
   int parallel_for(int64_t begin, int64_t end, int64_t grain, F&& f) {
     using Callable = std::remove_reference_t<F>;
-    return run(begin, end, grain,
-               [](void* c, int64_t b, int64_t e) -> int { return (*static_cast<Callable*>(c))(b, e); },
-               const_cast<void*>(static_cast<const void*>(&f)));
+    return run(
+        begin, end, grain, [](void* c, int64_t b, int64_t e) -> int { return (*static_cast<Callable*>(c))(b, e); },
+        const_cast<void*>(static_cast<const void*>(&f)));
   }
 
   int threads() const { return threads_.load(std::memory_order_relaxed); }

@@ -23,7 +23,8 @@ namespace sinter::runtime::cpu {
 TemporaryFolder::TemporaryFolder() {
   const char* base = std::getenv("TMPDIR");
   path_ = fmt::format("{}/sinter-XXXXXX", base && *base ? base : "/tmp");
-  if (!mkdtemp(path_.data())) throw BackendError(fmt::format("no temporary folder {}: {}", path_, std::strerror(errno)));
+  if (!mkdtemp(path_.data()))
+    throw BackendError(fmt::format("no temporary folder {}: {}", path_, std::strerror(errno)));
 }
 
 TemporaryFolder::~TemporaryFolder() {
@@ -43,10 +44,12 @@ int run_program(const std::vector<std::string>& words, const std::string& output
   pid_t child = 0;
   const int error = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (error) throw BackendError(fmt::format("{} cannot be started: {} (error {})", words[0], std::strerror(error), error));
+  if (error)
+    throw BackendError(fmt::format("{} cannot be started: {} (error {})", words[0], std::strerror(error), error));
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) throw BackendError(fmt::format("{} was lost: {} (error {})", words[0], std::strerror(errno), errno));
+    if (errno != EINTR)
+      throw BackendError(fmt::format("{} was lost: {} (error {})", words[0], std::strerror(errno), errno));
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
