@@ -26,8 +26,8 @@ inline namespace v0 {
 class Axes {
  public:
   Axes() = default;
-  Axes(int axis) : list_{axis} {}                               // NOLINT
-  Axes(int64_t axis) : list_{axis} {}                           // NOLINT
+  Axes(int axis) : list_(std::vector<int64_t>{axis}) {}                               // NOLINT
+  Axes(int64_t axis) : list_(std::vector<int64_t>{axis}) {}                           // NOLINT
   Axes(std::initializer_list<int64_t> axes) : list_(axes) {}
   Axes(std::vector<int64_t> axes) : list_(std::move(axes)) {}   // NOLINT
   bool all() const { return !list_.has_value(); }

@@ -1,6 +1,8 @@
 // Products: repeated views, one elementwise product, one sum. No kernel is written here; codegen sees what it is.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sinter/ops.h"
 #include "tensor/axes.h"
 #include "tensor/operands.h"
@@ -30,6 +32,16 @@ void check_inner(UOp a, UOp b, const Dim& k, const Dim& other) {
                     describe(a), describe(b), to_string(k), to_string(other)));
 }
 
+/// The axes before the last two broadcast; said of the operands as they were given.
+void check_batches(UOp a, UOp b) {
+  for (size_t i = 3; i <= std::min(a->rank(), b->rank()); ++i) {
+    const Dim &x = a->shape[a->rank() - i], &y = b->shape[b->rank() - i];
+    if (!(x == y || x == 1 || y == 1))
+      usage_error(fmt::format("batch sizes differ: {} x {}, {} against {}; they must be equal or 1", describe(a),
+                              describe(b), to_string(x), to_string(y)));
+  }
+}
+
 }  // namespace
 
 Tensor matmul(Arg a, Arg b) {
@@ -40,6 +52,7 @@ Tensor matmul(Arg a, Arg b) {
     usage_error(fmt::format("{} x {}: a scalar has no axis to sum over; multiply with *", describe(x), describe(y)));
   const size_t inner = y->rank() == 1 ? 0 : y->rank() - 2;
   check_inner(x, y, x->shape[x->rank() - 1], y->shape[inner]);
+  check_batches(x, y);
   // Vectors become a row and a column; the axis that this adds goes again at the end.
   const bool row = x->rank() == 1, column = y->rank() == 1;
   if (row) x = tensor::insert_axis(x, 0);

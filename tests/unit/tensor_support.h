@@ -1,4 +1,5 @@
-// What the tests of the tensor API share: the value of a tensor by the interpreter, and comparisons that know NaN and -0.
+// What the tests of the tensor API share: the value of a tensor by the interpreter, and comparisons that know NaN and
+// -0.
 #pragma once
 
 #include <cmath>
@@ -38,7 +39,9 @@ inline std::vector<double> numbers(const Tensor& t) {
 inline std::vector<double> list(std::initializer_list<double> values) { return values; }
 
 /// Equal bits, but for which NaN it is.
-inline bool same(double a, double b) { return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b); }
+inline bool same(double a, double b) {
+  return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b);
+}
 inline bool same(const std::vector<double>& a, const std::vector<double>& b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i)

@@ -1,0 +1,202 @@
+// Sums of products named by index letters. Terms are multiplied from left to right, and a letter is summed away as soon
+// as no later term and not the result needs it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "sinter/ops.h"
+#include "tensor/axes.h"
+#include "tensor/operands.h"
+#include "tensor/reduce.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::UOp;
+using tensor::describe;
+using tensor::usage_error;
+
+/// A letter, or kEllipsis + n for the n-th axis before the last one that "..." stands for.
+using Label = int;
+using Labels = std::vector<Label>;
+constexpr Label kEllipsis = 256;
+
+struct Term {
+  UOp x;
+  Labels labels;
+};
+
+bool contains(const Labels& list, Label l) { return std::find(list.begin(), list.end(), l) != list.end(); }
+
+/// The labels of one operand, or of the result, of which `rank` axes are known; the result takes `ellipsis` axes for
+/// "...".
+Labels parse(std::string_view text, std::string_view formula, size_t ellipsis) {
+  Labels out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == ' ') continue;
+    if (text.substr(i, 3) == "...") {
+      for (size_t n = ellipsis; n-- > 0;) out.push_back(kEllipsis + static_cast<Label>(n));
+      i += 2;
+      continue;
+    }
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
+      usage_error(fmt::format("'{}' in \"{}\" is no index letter; use letters, \"...\", ',' and \"->\"", c, formula));
+    out.push_back(c);
+  }
+  return out;
+}
+
+std::vector<std::string_view> split_commas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (size_t begin = 0;;) {
+    const size_t comma = text.find(',', begin);
+    parts.push_back(text.substr(begin, comma == text.npos ? comma : comma - begin));
+    if (comma == text.npos) return parts;
+    begin = comma + 1;
+  }
+}
+
+/// A label that stands twice keeps the diagonal of its two axes.
+void take_diagonals(Term& term) {
+  for (size_t b = 1; b < term.labels.size(); ++b) {
+    const size_t a =
+        static_cast<size_t>(std::find(term.labels.begin(), term.labels.end(), term.labels[b]) - term.labels.begin());
+    if (a == b) continue;
+    UOp x = term.x;
+    if (!(x->shape[a] == x->shape[b]))
+      usage_error(fmt::format("letter '{}' stands for {} and {} in {}; a repeated letter needs equal sizes",
+                              static_cast<char>(term.labels[b]), to_string(x->shape[a]), to_string(x->shape[b]),
+                              describe(x)));
+    const int64_t at = static_cast<int64_t>(b);
+    UOp diagonal = ir::eq(tensor::position(x->shape, static_cast<int64_t>(a)), tensor::position(x->shape, at));
+    term.x = tensor::drop_axes(tensor::fold(ir::Combine::Add, ir::where(diagonal, x, ir::like(x, 0.0)), {at}), {at});
+    term.labels.erase(term.labels.begin() + at);
+    --b;
+  }
+}
+
+/// Sums the labels that `needed` does not hold.
+void sum_rest(Term& term, const Labels& needed) {
+  ir::Ints axes;
+  for (size_t i = 0; i < term.labels.size(); ++i)
+    if (!contains(needed, term.labels[i])) axes.push_back(static_cast<int64_t>(i));
+  if (axes.empty()) return;
+  term.x = tensor::drop_axes(tensor::fold(ir::Combine::Add, term.x, axes), axes);
+  std::erase_if(term.labels, [&](Label l) { return !contains(needed, l); });
+}
+
+/// The term with an axis for every label of `order`: its own, or one of size 1.
+UOp aligned(const Term& term, const Labels& order) {
+  ir::Ints axes;
+  Shape shape;
+  for (Label l : order) {
+    auto at = std::find(term.labels.begin(), term.labels.end(), l);
+    const bool own = at != term.labels.end();
+    if (own) axes.push_back(at - term.labels.begin());
+    shape.push_back(own ? term.x->shape[static_cast<size_t>(axes.back())] : Dim(1));
+  }
+  return ir::reshape(ir::permute(term.x, axes), shape);
+}
+
+Term multiply(const Term& a, const Term& b) {
+  Labels order = a.labels;
+  for (Label l : b.labels)
+    if (!contains(order, l)) order.push_back(l);
+  UOp pair[] = {aligned(a, order), aligned(b, order)};
+  tensor::broadcast(pair);
+  return {pair[0] * pair[1], order};
+}
+
+/// Without "->": what stands once, in the order of the alphabet, after the axes of "...".
+Labels implicit_result(std::string_view inputs, size_t ellipsis) {
+  std::map<Label, int> uses;
+  for (char c : inputs)
+    if (c != ' ' && c != ',' && c != '.') ++uses[c];
+  Labels out;
+  for (size_t n = ellipsis; n-- > 0;) out.push_back(kEllipsis + static_cast<Label>(n));
+  for (auto [label, count] : uses)
+    if (count == 1) out.push_back(label);
+  return out;
+}
+
+/// The operands in one type with their labels; `ellipsis` becomes the most axes that "..." stands for.
+std::vector<Term> parse_terms(std::string_view inputs, std::string_view formula, const std::vector<Tensor>& operands,
+                              size_t& ellipsis) {
+  std::vector<std::string_view> parts = split_commas(inputs);
+  if (parts.size() != operands.size())
+    usage_error(fmt::format("\"{}\" names {} operands, {} are given; write one list of letters for each", formula,
+                            parts.size(), operands.size()));
+  DType type = tensor::node_of(operands[0])->dtype;
+  for (const Tensor& t : operands) type = promote(type, tensor::node_of(t)->dtype);
+  std::vector<Term> terms;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    UOp x = ir::cast(tensor::node_of(operands[i]), is_bool(type) ? DType::I64 : type);
+    const size_t letters = parse(parts[i], formula, 0).size();
+    const bool open = parts[i].find("...") != parts[i].npos;
+    if (letters > x->rank() || (!open && letters != x->rank()))
+      usage_error(
+          fmt::format("\"{}\" gives operand {} {} letters, but it is {} with {} axes; write one letter per axis",
+                      formula, i, letters, describe(x), x->rank()));
+    ellipsis = std::max(ellipsis, x->rank() - letters);
+    terms.push_back({x, parse(parts[i], formula, x->rank() - letters)});
+    take_diagonals(terms.back());
+  }
+  return terms;
+}
+
+void check_sizes(const std::vector<Term>& terms, std::string_view formula) {
+  std::map<Label, Dim> sizes;
+  for (const Term& t : terms)
+    for (size_t i = 0; i < t.labels.size(); ++i) {
+      const Dim& d = t.x->shape[i];
+      auto [seen, first] = sizes.try_emplace(t.labels[i], d);
+      if (first || seen->second == d || d == 1) continue;
+      if (!(seen->second == 1))
+        usage_error(fmt::format("index '{}' of \"{}\" stands for {} and for {}; sizes of one letter must be equal",
+                                t.labels[i] < kEllipsis ? std::string(1, static_cast<char>(t.labels[i])) : "...",
+                                formula, to_string(seen->second), to_string(d)));
+      seen->second = d;
+    }
+}
+
+}  // namespace
+
+Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc where) {
+  tensor::Call call("einsum", where);
+  if (operands.empty()) usage_error(fmt::format("\"{}\" with 0 operands; give at least 1", formula));
+  const size_t arrow = formula.find("->");
+  size_t ellipsis = 0;
+  std::vector<Term> terms = parse_terms(formula.substr(0, arrow), formula, operands, ellipsis);
+  const Labels result =
+      arrow == formula.npos ? implicit_result(formula, ellipsis) : parse(formula.substr(arrow + 2), formula, ellipsis);
+  for (size_t i = 0; i < result.size(); ++i) {
+    bool known = std::any_of(terms.begin(), terms.end(), [&](const Term& t) { return contains(t.labels, result[i]); });
+    bool once = std::count(result.begin(), result.end(), result[i]) == 1;
+    if (!known || !once)
+      usage_error(
+          fmt::format("letter '{}' of the result of \"{}\" stands {}; each must stand once there and in an operand",
+                      static_cast<char>(result[i]), formula, known ? "there twice" : "in no operand"));
+  }
+  check_sizes(terms, formula);
+  // What each step still needs: the result's labels and those of the terms to come.
+  auto needed_from = [&](size_t first, size_t skip) {
+    Labels needed = result;
+    for (size_t i = first; i < terms.size(); ++i)
+      if (i != skip) needed.insert(needed.end(), terms[i].labels.begin(), terms[i].labels.end());
+    return needed;
+  };
+  for (size_t i = 0; i < terms.size(); ++i) sum_rest(terms[i], needed_from(0, i));
+  Term product = terms[0];
+  for (size_t i = 1; i < terms.size(); ++i) {
+    product = multiply(product, terms[i]);
+    sum_rest(product, needed_from(i + 1, i));
+  }
+  return tensor::wrap(aligned(product, result));
+}
+
+}  // namespace v0
+}  // namespace sinter

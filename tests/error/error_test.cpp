@@ -1,0 +1,231 @@
+// Bad input: one table of calls, the error's type, both values that it must name, and this file and line.
+#include <fmt/format.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "sinter/sinter.h"
+
+using namespace sinter;
+
+namespace {
+
+struct Case {
+  const char* name;
+  uint32_t line;
+  std::function<void()> call;
+  const char* first;  ///< both values
+  const char* second;
+  const char* where = "";  ///< the call's name at the head of the text
+};
+
+// The call stands on the line of its macro, which the error has to report.
+#define BAD(name, expression, first, second)                                   \
+  {                                                                            \
+    name, __LINE__, [] { static_cast<void>(expression); }, first, second, name \
+  }
+
+Tensor f(Shape shape) { return zeros(shape); }
+Tensor ints(Shape shape) { return zeros(shape, int64); }
+Tensor bools(Shape shape) { return zeros(shape, boolean); }
+Tensor batched() { return zeros({Var("batch", 1, 8)(3), 4}); }
+
+// clang-format off
+const Case kCases[] = {
+    // -- shapes that do not broadcast
+    BAD("operator+", f({2, 3}) + f({4}), "[2, 3]", "[4]"),
+    BAD("operator-", f({2, 3}) - f({2, 4}), "[2, 3]", "[2, 4]"),
+    BAD("operator*", f({2}) * f({3}), "[2]", "[3]"),
+    BAD("operator/", f({5, 1, 2}) / f({4, 3}), "[5, 1, 2]", "[4, 3]"),
+    BAD("operator<", f({2}) < f({3}), "[2]", "[3]"),
+    BAD("operator==", f({2, 2}) == f({3, 2}), "[2, 2]", "[3, 2]"),
+    BAD("operator&", bools({2}) & bools({3}), "[2]", "[3]"),
+    BAD("maximum", maximum(f({2}), f({3})), "[2]", "[3]"),
+    BAD("where", where(bools({2}), f({3}), 0.0), "[2]", "[3]"),
+    BAD("clamp", clamp(f({2}), f({3}), 1.0), "[2]", "[3]"),
+    BAD("logical_and", logical_and(f({2}), f({3})), "[2]", "[3]"),
+    BAD("broadcast", broadcast({f({2}), f({3})}), "[2]", "[3]"),
+    BAD("operator+", batched() + f({3, 4}), "batch=3", "[3, 4]"),
+    BAD("expand", f({2, 3}).expand({4, 3}), "[2, 3]", "[4, 3]"),
+    BAD("expand", f({2, 3}).expand({3}), "[2, 3]", "[3]"),
+    BAD("expand", f({3}).expand({-1, 3}), "[3]", "-1"),
+    // -- products
+    BAD("matmul", matmul(f({2, 3}), f({4, 5})), "[2, 3]", "[4, 5]"),
+    BAD("matmul", matmul(f({3}), f({4})), "3", "4"),
+    BAD("matmul", matmul(f({2, 2, 3}), f({5, 3, 4})), "[2, 2, 3]", "[5, 3, 4]"),
+    BAD("matmul", matmul(f({}), f({2})), "float32 []", "float32 [2]"),
+    BAD("dot", dot(f({2}), f({3})), "[2]", "[3]"),
+    BAD("dot", dot(f({2, 2}), f({2})), "[2, 2]", "[2]"),
+    BAD("einsum", einsum("ij,jk->ik", {f({2, 3}), f({4, 5})}), "3", "4"),
+    BAD("einsum", einsum("ij,jk", {f({2, 3})}), "2 operands", "1 are given"),
+    BAD("einsum", einsum("ij", {f({2, 3, 4})}), "2 letters", "3 axes"),
+    BAD("einsum", einsum("i1->i", {f({2, 3})}), "'1'", "i1->i"),
+    BAD("einsum", einsum("ij->ik", {f({2, 3})}), "'k'", "ij->ik"),
+    BAD("einsum", einsum("ii->i", {f({2, 3})}), "2", "3"),
+    // -- axes out of range or twice
+    BAD("sum", f({2, 3}).sum(2), "axis 2", "[2, 3]"),
+    BAD("sum", f({2, 3}).sum({0, -2}), "axis 0", "[2, 3]"),
+    BAD("mean", f({2, 3}).mean(-3), "axis -3", "[2, 3]"),
+    BAD("max", f({}).max(0), "axis 0", "float32 []"),
+    BAD("argmax", f({2}).argmax(1), "axis 1", "[2]"),
+    BAD("softmax", softmax(f({2, 3}), 2), "axis 2", "[2, 3]"),
+    BAD("logsumexp", logsumexp(f({2}), 4), "axis 4", "[2]"),
+    BAD("transpose", f({3}).transpose(), "axis -2", "[3]"),
+    BAD("permute", f({2, 3}).permute({0, 0}), "axis 0", "[2, 3]"),
+    BAD("permute", f({2, 3}).permute({0}), "1 axes", "[2, 3]"),
+    BAD("movedim", f({2, 3}).movedim(0, 5), "axis 5", "[2, 3]"),
+    BAD("squeeze", f({1, 3}).squeeze(2), "axis 2", "[1, 3]"),
+    BAD("unsqueeze", f({3}).unsqueeze(3), "axis 3", "[3]"),
+    BAD("flip", f({3}).flip(1), "axis 1", "[3]"),
+    BAD("flatten", f({2, 3}).flatten(1, 0), "axis 1", "axis 0"),
+    BAD("size", f({2, 3}).size(2), "axis 2", "[2, 3]"),
+    BAD("cat", cat({f({2}), f({2})}, 1), "axis 1", "[2]"),
+    // -- indices out of range
+    BAD("operator[]", f({3})[3], "index 3", "3 elements"),
+    BAD("operator[]", f({3})[-4], "index -4", "3 elements"),
+    BAD("operator[]", f({3})[0.5], "0.5", "[3]"),
+    BAD("operator[]", f({})[0], "1 items", "0 axes"),
+    BAD("index", f({2, 3}).index({0, 3}), "index 3", "3 elements"),
+    BAD("index", f({2}).index({0, 1}), "2 items", "1 axes"),
+    BAD("index", f({2}).index({ellipsis, ellipsis}), "2 ellipses", "[2]"),
+    BAD("index", f({3}).index({bools({3})}), "bool [3]", "float32 [3]"),
+    BAD("index", f({3}).index({f({2})}), "float32 [2]", "integer"),
+    BAD("index", f({3, 3}).index({ints({2}), ints({3})}), "[2]", "[3]"),
+    BAD("slice", f({3}).slice(0, {0, 2, 0}), "step 0", "[3]"),
+    BAD("slice", f({3}).slice(1, {0, 2}), "axis 1", "[3]"),
+    // -- picking
+    BAD("gather", gather(f({2, 3}), 0, ints({2})), "[2, 3]", "[2]"),
+    BAD("gather", gather(f({2, 3}), 0, ints({1, 4})), "[1, 4]", "[2, 3]"),
+    BAD("gather", gather(f({2}), 0, f({2})), "integer", "float32 [2]"),
+    BAD("take_along_dim", take_along_dim(f({2, 3}), ints({4, 1}), 1), "[2, 1]", "[4, 1]"),
+    BAD("scatter_add", scatter_add(f({4}), 0, ints({2}), f({3})), "[3]", "[2]"),
+    BAD("scatter_add", scatter_add(f({4, 2}), 0, ints({2, 3}), 1.0), "[2, 3]", "[4, 2]"),
+    BAD("index_select", index_select(f({3}), 0, ints({1, 1})), "[1, 1]", "2 axes"),
+    BAD("embedding", embedding(ints({2}), f({3})), "[3]", "rank is 1"),
+    BAD("embedding", embedding(f({2}), f({3, 4})), "float32 [2]", "integer"),
+    BAD("one_hot", one_hot(ints({2}), 0), "0 classes", "[2]"),
+    // -- types that an op has no meaning for
+    BAD("operator-", bools({2}) - bools({2}), "bool [2]", "to(int64)"),
+    BAD("operator-", -bools({2}), "bool [2]", "~"),
+    BAD("operator%", bools({2}) % true, "bool [2]", "the bool true"),
+    BAD("floor_divide", floor_divide(bools({2}), bools({2})), "bool [2]", "to(int64)"),
+    BAD("operator&", f({2}) & ints({2}), "float32 [2]", "int64 [2]"),
+    BAD("operator|", f({2}) | true, "float32 [2]", "the bool true"),
+    BAD("operator^", ints({2}) ^ 1.5, "int64 [2]", "1.5"),
+    BAD("operator~", ~f({2}), "float32 [2]", "integers or bool"),
+    BAD("operator<<", bools({2}) << true, "bool [2]", "the bool true"),
+    BAD("operator>>", f({2}) >> 1, "float32 [2]", "the number 1"),
+    BAD("where", where(f({2}), 1, 2), "float32 [2]", "bool"),
+    BAD("relu", relu(bools({2})), "bool [2]", "numbers"),
+    BAD("pow", pow(ints({2}), -1), "int64 [2]", "-1"),
+    BAD("pow", pow(ints({2}), ints({3})), "int64 [2]", "int64 [3]"),
+    BAD("operator+", zeros({2}, uint8) + 300, "300", "uint8"),
+    BAD("operator==", zeros({2}, uint8) == -1, "-1", "uint8"),
+    BAD("to", f({2}).to(float16), "float16", "float32"),
+    BAD("to", f({2}).to(Device(Device::Kind::Cuda, 0)), "cuda:0", "cpu"),
+    BAD("zeros", zeros({2}, bfloat16), "bfloat16", "float32"),
+    BAD("rand", rand({2}, {.dtype = int64}), "int64", "randint"),
+    BAD("randint", randint(0, 3, {2}, {.dtype = float32}), "float32", "integer"),
+    BAD("bernoulli", bernoulli(0.5, {2}, {.dtype = float32}), "bool", "float32"),
+    // -- sizes and numbers
+    BAD("reshape", f({2, 3}).reshape({4, 2}), "6 elements", "8"),
+    BAD("reshape", f({2, 3}).reshape({4, -1}), "6 elements", "4"),
+    BAD("reshape", f({2, 3}).reshape({-1, -1}), "axes 0", "1"),
+    BAD("reshape", f({6}).reshape({-2, 3}), "[-2, 3]", "-2"),
+    BAD("reshape", batched().reshape({12}), "batch=3", "[12]"),
+    BAD("flatten", batched().flatten(), "batch=3", "joined"),
+    BAD("slice", batched().slice(0, {0, 2}), "batch=3", "sliced"),
+    BAD("split", batched().split(2), "batch=3", "split"),
+    BAD("operator[]", batched()[0], "batch=3", "indexed"),
+    BAD("pad", batched().pad({{1, 0}, {0, 0}}), "batch=3", "padded"),
+    BAD("cat", cat({batched(), batched()}), "batch=3", "joined"),
+    BAD("pad", f({3}).pad({{1, 1}, {1, 1}}), "2 pairs", "[3]"),
+    BAD("pad", f({3}).pad({{-1, 0}}), "{-1, 0}", "[3]"),
+    BAD("pad", ints({3}).pad({{1, 0}}, 0.5), "0.5", "int64"),
+    BAD("cat", cat({}), "0 tensors", "at least 1"),
+    BAD("cat", cat({f({2, 3}), f({2, 4})}), "[2, 3]", "[2, 4]"),
+    BAD("cat", cat({f({}), f({})}), "float32 []", "stack"),
+    BAD("stack", stack({f({2}), f({3})}), "[2]", "[3]"),
+    BAD("stack", stack({f({2}), f({2})}, 2), "axis 2", "[2]"),
+    BAD("split", f({3}).split(0), "size 0", "[3]"),
+    BAD("chunk", f({3}).chunk(0), "0 chunks", "[3]"),
+    BAD("max", f({0, 3}).max(0), "[0, 3]", "axis 0"),
+    BAD("argmin", f({0}).argmin(), "[0]", "axis 0"),
+    BAD("from", from(std::vector<float>{1, 2, 3}, {2, 2}), "[2, 2]", "3 were given"),
+    BAD("from", from({{1, 2}, {3}}), "a list of 1", "one of 2"),
+    BAD("from", from({{1, 2}, 3}), "ragged", "depth 1"),
+    BAD("from", from({1, 300}, uint8), "300", "uint8"),
+    BAD("zeros", zeros({2, -3}), "[2, -3]", "-3"),
+    BAD("ones", ones({int64_t{1} << 40, int64_t{1} << 40}), "1099511627776", "2^63"),
+    BAD("full", full({2}, f({3})), "float32 [3]", "[2]"),
+    BAD("arange", arange(0, 5, 0), "step of 0", "5"),
+    BAD("arange", arange(0.0, 1.0, 0.0), "from 0 to 1", "steps of 0"),
+    BAD("linspace", linspace(0, 1, -1), "-1 numbers", "0 to 1"),
+    BAD("eye", eye(-2), "-2 rows", "-1 columns"),
+    BAD("randint", randint(5, 5, {2}), "[5, 5)", "low < high"),
+    BAD("randint", randint(0, 300, {2}, {.dtype = uint8}), "299", "uint8"),
+    BAD("rand", rand({-1}), "[-1]", "-1"),
+    BAD("bernoulli", bernoulli(1.5, {2}), "1.5", "[0, 1]"),
+    // -- losses and layers
+    BAD("layer_norm", layer_norm(f({2, 3}), {4}), "[2, 3]", "[4]"),
+    BAD("layer_norm", layer_norm(f({2, 3}), {3}, f({2})), "float32 [2]", "[3]"),
+    BAD("cross_entropy", cross_entropy(f({2, 3}), ints({3})), "shape [2]", "int64 [3]"),
+    BAD("cross_entropy", cross_entropy(f({2, 3}), f({2, 4})), "[2, 3]", "[2, 4]"),
+    BAD("cross_entropy", cross_entropy(f({2, 3}), f({2, 3}), {.ignore_index = 1}), "ignore_index 1", "[2, 3]"),
+    BAD("cross_entropy", cross_entropy(f({}), ints({})), "float32 []", "[n, classes]"),
+    BAD("nll_loss", nll_loss(f({2, 3}), f({2})), "integer", "float32 [2]"),
+    BAD("mse_loss", mse_loss(f({2, 1}), f({2})), "[2, 1]", "[2]"),
+    BAD("l1_loss", l1_loss(f({3}), f({2})), "[3]", "[2]"),
+    BAD("binary_cross_entropy_with_logits", binary_cross_entropy_with_logits(f({3}), f({})), "[3]", "[]"),
+    // -- handles
+    BAD("operator+", Tensor() + 1, "empty handle", "assign"),
+    BAD("matmul", matmul(f({2, 2}), Tensor()), "empty handle", "assign"),
+};
+// clang-format on
+
+}  // namespace
+
+TEST_CASE("bad calls name both values, the call, and the caller's file and line", "[error]") {
+  CHECK(std::size(kCases) >= 60);
+  for (const Case& c : kCases) {
+    INFO(c.name << " on line " << c.line);
+    bool thrown = false;
+    try {
+      c.call();
+    } catch (const UsageError& e) {
+      thrown = true;
+      const std::string text = e.what();
+      INFO(text);
+      CHECK(text.find(c.first) != text.npos);
+      CHECK(text.find(c.second) != text.npos);
+      CHECK(text.starts_with(std::string(c.where) + ": "));
+      CHECK(std::string(e.where().file_name()) == __FILE__);
+      CHECK(e.where().line() == c.line);
+      CHECK(text.find(fmt::format("{}:{}", e.where().file_name(), c.line)) != text.npos);
+    }
+    CHECK(thrown);
+  }
+}
+
+TEST_CASE("an error inside a layer reports the layer's caller", "[error]") {
+  auto layer = [](Arg x) {
+    CallScope scope("Layer", x);
+    return matmul(x, zeros({5, 2})) + 1;
+  };
+  try {
+    layer(zeros({2, 3}));
+    FAIL("no error");
+  } catch (const UsageError& e) {
+    CHECK(e.where().line() == __LINE__ - 3);
+    CHECK(std::string(e.what()).starts_with("Layer: "));
+    CHECK(std::string(e.what()).find("[2, 3]") != std::string::npos);
+  }
+}
+
+TEST_CASE("a failed call leaves nothing behind", "[error]") {
+  Tensor x = ones({2, 3});
+  for (int i = 0; i < 3; ++i) CHECK_THROWS_AS(exp(x * 2) + ones({4}), UsageError);
+  CHECK((x + 1).shape() == Shape{2, 3});
+}

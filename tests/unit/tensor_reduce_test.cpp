@@ -1,0 +1,80 @@
+// Reductions: axes, types, NaN, ties and nothing at all.
+#include "tensor_support.h"
+
+using namespace sinter;
+using namespace sinter::testing;
+
+namespace {
+constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
+}
+
+TEST_CASE("axes and kept axes", "[tensor]") {
+  Tensor x = arange(24, float32).reshape({2, 3, 4});
+  CHECK(numbers(x.sum()) == list({276}));
+  CHECK(x.sum().shape() == Shape{});
+  CHECK(x.sum({}, true).shape() == Shape{1, 1, 1});
+  CHECK(numbers(x.sum({0, 2})) == list({60, 92, 124}));
+  CHECK(numbers(x.sum({-1, 0})) == numbers(x.sum({0, 2})));
+  CHECK(x.sum(1, true).shape() == Shape{2, 1, 4});
+  CHECK(numbers(x.max(1)) == list({8, 9, 10, 11, 20, 21, 22, 23}));
+  CHECK(numbers(x.min({0, 1})) == list({0, 1, 2, 3}));
+  CHECK(numbers(x.mean(-1)) == list({1.5, 5.5, 9.5, 13.5, 17.5, 21.5}));
+  CHECK(numbers(from({{1, 2}, {3, 4}}).prod(0)) == list({3, 8}));
+  CHECK(numbers(Tensor(3.0).sum()) == list({3}));
+  CHECK(numbers(Tensor(3.0).max()) == list({3}));
+}
+
+TEST_CASE("types of reductions", "[tensor]") {
+  CHECK(numbers(full({300}, 255, uint8).sum()) == list({76500}));
+  CHECK(from({true, true}).sum().dtype() == int64);
+  CHECK(ones({2}, int32).prod().dtype() == int64);
+  CHECK(ones({2}, uint64).sum().dtype() == uint64);
+  CHECK(from({1, 2}).mean().dtype() == float32);
+  CHECK(numbers(from({1, 2}).mean()) == list({1.5}));
+  CHECK(ones({2}, float64).mean().dtype() == float64);
+  CHECK(from({3, 5}, uint8).max().dtype() == uint8);
+  CHECK(from({1.0}).argmax().dtype() == int64);
+  CHECK(from({1.0}).any().dtype() == boolean);
+}
+
+TEST_CASE("variance takes two passes", "[tensor]") {
+  CHECK(close(numbers(from({1.0, 2.0, 4.0}).var()), {7.0 / 3}));
+  CHECK(close(numbers(from({1.0, 2.0, 4.0}).var({}, 0)), {14.0 / 9}));
+  CHECK(close(numbers(from({1.0, 2.0, 4.0}).std()), {std::sqrt(7.0 / 3)}));
+  // In one pass float32 would lose every digit of it.
+  CHECK(close(numbers((from({1.0, 2.0, 4.0}) + 10000.0).var()), {7.0 / 3}));
+  CHECK(std::isnan(numbers(from({1.0}).var())[0]));
+  CHECK(numbers(from({{1.0, 3.0}, {5.0, 5.0}}).var(1, 0, true)) == list({1, 0}));
+}
+
+TEST_CASE("nothing to reduce", "[tensor]") {
+  Tensor none = zeros({0, 3});
+  CHECK(numbers(none.sum()) == list({0}));
+  CHECK(numbers(none.sum(0)) == list({0, 0, 0}));
+  CHECK(numbers(none.prod(0)) == list({1, 1, 1}));
+  CHECK(same(numbers(none.mean(0)), {kNan, kNan, kNan}));
+  CHECK(numbers(none.any()) == list({0}));
+  CHECK(numbers(none.all()) == list({1}));
+  CHECK(none.sum(1).shape() == Shape{0});
+  CHECK(none.max(1).shape() == Shape{0});
+  CHECK_THROWS_AS(none.max(0), UsageError);
+  CHECK_THROWS_AS(none.argmin(), UsageError);
+}
+
+TEST_CASE("NaN wins, and the first of equals", "[tensor]") {
+  Tensor x = from({{1.0, kNan, 3.0}, {7.0, 7.0, -kInf}, {-kInf, -kInf, -kInf}});
+  CHECK(same(numbers(x.max(1)), {kNan, 7, -kInf}));
+  CHECK(same(numbers(x.min(1)), {kNan, -kInf, -kInf}));
+  CHECK(numbers(x.argmax(1)) == list({1, 0, 0}));
+  CHECK(numbers(x.argmin(1)) == list({1, 2, 0}));
+  CHECK(numbers(x.argmax()) == list({1}));
+  CHECK(numbers(x.slice(0, {1}).argmin()) == list({2}));
+  CHECK(x.argmax(1, true).shape() == Shape{3, 1});
+  CHECK(x.argmax({}, true).shape() == Shape{1, 1});
+  CHECK(numbers(from({3, 9, 9, 1}).argmax()) == list({1}));
+  CHECK(numbers(from({3, 1, 1}).argmin(-1)) == list({1}));
+  CHECK(numbers(from({false, true, true}).argmax()) == list({1}));
+  CHECK(numbers(Tensor(5.0).argmax()) == list({0}));
+  CHECK(numbers(from({{0.0, kNan}, {0.0, 0.0}}).any(1)) == list({1, 0}));
+  CHECK(numbers(from({{0.0, kNan}, {1.0, 2.0}}).all(1)) == list({0, 1}));
+}
