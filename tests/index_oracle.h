@@ -65,7 +65,7 @@ class RandomIndex {
       case 0: case 1: case 2: case 3: return index(depth - 1) + index(depth - 1);
       case 4: return index(depth - 1) - index(depth - 1);
       case 5: case 6: return index(depth - 1) * factor();
-      case 7: return -index(depth - 1);
+      case 7: return pick(2) ? -index(depth - 1) : index(depth / 2) * index(depth / 2);
       case 8: case 9: case 10: return ir::idiv(index(depth - 1), divisor());
       case 11: case 12: case 13: return ir::mod(index(depth - 1), divisor());
       case 14: return ir::alu(pick(2) ? ir::Op::Min : ir::Op::Max, {index(depth - 1), index(depth - 1)});

@@ -223,8 +223,11 @@ Bounds Intervals::compute(UOp x) {
     if (int k = facts_.known(x); k >= 0) return exactly(k);
   if (x->dtype != DType::Index) return b;
   if (x->op == Op::Add || x->op == Op::Sub || x->op == Op::Mul || x->op == Op::Neg) {
-    const Bounds s = of(linear_of(x));
-    b.lo = std::max(b.lo, s.lo), b.hi = std::min(b.hi, s.hi);
+    const Linear sum = linear_of(x);
+    if (sum.factor(x) == 0) {  // no product of two variables
+      const Bounds s = of(sum);
+      b.lo = std::max(b.lo, s.lo), b.hi = std::min(b.hi, s.hi);
+    }
   }
   for (const Facts::Range& f : facts_.ranges())
     if (f.core.terms.size() == 1 && f.core.terms[0].atom == x) b.lo = std::max(b.lo, f.lo), b.hi = std::min(b.hi, f.hi);

@@ -46,7 +46,7 @@ uint64_t Graph::identity_of(const NodeSpec& s) {
 
 void Graph::canonicalise(NodeSpec& s) {
   if (!s.src.empty() && s.op != Op::Copy) s.device = s.src[0]->device;
-  if (!has(s.op, kCommutative)) return;
+  if (!commutes(s.op, s.dtype)) return;
   bool left = constant(s.src[0]), right = constant(s.src[1]);
   if (left != right ? left : look(s.src[1]) < look(s.src[0])) std::swap(s.src[0], s.src[1]);
 }

@@ -21,6 +21,9 @@ struct NodeSpec {
   Device device = {};
 };
 
+/// Whether make() orders the sources. Of two equal floats Max and Min give the first, and -0 equals 0: there the order counts.
+inline bool commutes(Op op, DType dtype) { return has(op, kCommutative) && !((op == Op::Max || op == Op::Min) && is_float(dtype)); }
+
 class Graph {
  public:
   virtual ~Graph() = default;

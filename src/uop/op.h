@@ -18,7 +18,7 @@ enum class Batching : uint8_t { Map, Move, Fold, Pick, Leaf, None };
 
 enum Trait : uint16_t {
   kNone = 0,
-  kCommutative = 1,   ///< make() orders the first two sources
+  kCommutative = 1,   ///< make() orders the first two sources, but see commutes()
   kAssociative = 2,   ///< on integers and bool; floats only where a rule says so
   kFloat = 4,         ///< only on floats
   kInteger = 8,       ///< only on integers and bool

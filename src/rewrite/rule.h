@@ -1,0 +1,109 @@
+// Rules as data, structural rewrites as functions, and sets of both.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <source_location>
+#include <span>
+#include <vector>
+
+#include "rewrite/index_math.h"
+#include "rewrite/pattern.h"
+
+namespace sinter::ir {
+
+/// The types on which a rule holds.
+enum class Domain : uint8_t {
+  Index = 1,    ///< nothing overflows
+  Integer = 2,  ///< wraps
+  Float = 4,    ///< exact for NaN, +-0 and +-inf
+  Bool = 8,
+  Number = Index | Integer | Float,
+  Any = Number | Bool,
+};
+constexpr Domain operator|(Domain a, Domain b) { return static_cast<Domain>(static_cast<int>(a) | static_cast<int>(b)); }
+constexpr bool contains(Domain domain, DType dtype) {
+  const Domain d = dtype == DType::Index  ? Domain::Index
+                   : dtype == DType::Bool ? Domain::Bool
+                   : is_float(dtype)      ? Domain::Float
+                                          : Domain::Integer;
+  return static_cast<int>(domain) & static_cast<int>(d);
+}
+
+using Guard = bool (*)(const Match&);
+
+/// left -> right where the type of left's last leaf lies in the domain and the guard agrees. A right side that uses a
+/// variable which left does not bind, and a left side that is no op or has its constant on the left of a commutative op
+/// (make() puts it on the right), do not compile.
+struct Rule {
+  const char* name;
+  Pattern left, right;
+  Domain domain;
+  Guard guard;
+  std::source_location where;
+
+  consteval Rule(const char* rule, Pattern from, Pattern to, Domain types, Guard condition = nullptr,
+                 std::source_location place = std::source_location::current())
+      : name(rule), left(from), right(to), domain(types), guard(condition), where(place) {
+    if (left.size < 2 || left.at(0).kind != PatternNode::Operation) throw "the left side of a rule is an op";
+    for (int i = 0; i < right.size; ++i) {
+      const PatternNode r = right.at(i);
+      if (r.kind != PatternNode::Any && r.kind != PatternNode::Constant) continue;
+      bool bound = false;
+      for (int j = 0; j < left.size; ++j) bound |= left.at(j).kind == r.kind && left.at(j).slot == r.slot;
+      if (!bound) throw "the right side of a rule uses an unbound variable";
+    }
+    for (int i = 0; i + 2 < left.size; ++i) {
+      const PatternNode l = left.at(i), first = left.at(i + 1), second = left.at(i + 2);
+      const bool ordered = l.op == Op::Add || l.op == Op::Mul || l.op == Op::And || l.op == Op::Or || l.op == Op::Xor || l.op == Op::Eq;
+      const bool constant = first.kind == PatternNode::Constant || first.kind == PatternNode::Literal;
+      const bool variable = second.kind == PatternNode::Any || second.kind == PatternNode::Operation;
+      if (l.kind == PatternNode::Operation && ordered && constant && variable) throw "make() puts constants on the right";
+    }
+  }
+};
+
+/// What a structural rewrite may use; one per run of the driver.
+struct RewriteContext {
+  explicit RewriteContext(Graph& g) : graph(g), index(g) {}
+  Graph& graph;
+  IndexMath index;
+};
+
+/// A rewrite that is no local pattern: returns the replacement, or the node itself or null for "nothing to do".
+struct Structural {
+  const char* name;
+  std::vector<Op> roots;
+  std::function<UOp(RewriteContext&, UOp)> apply;
+  std::source_location where = std::source_location::current();
+};
+
+/// Rules and structural rewrites by root op, in the order in which they were added.
+class RuleSet {
+ public:
+  RuleSet() = default;
+  /// The rules must outlive the set: they are constant tables.
+  explicit RuleSet(std::span<const Rule> rules);
+  RuleSet(std::initializer_list<Structural> functions);
+
+  struct Entry {
+    const Rule* rule = nullptr;
+    size_t structural = 0;  ///< index, when rule is null
+    uint64_t children = 0;  ///< ops that must stand among the sources, by op mod 64
+  };
+  const std::vector<Entry>& at(Op root) const { return by_root_[static_cast<size_t>(root)]; }
+  const Structural& structural(const Entry& e) const { return structurals_[e.structural]; }
+  const std::vector<const Rule*>& rules() const { return rules_; }
+  const std::vector<Structural>& structurals() const { return structurals_; }
+
+  friend RuleSet operator+(const RuleSet& a, const RuleSet& b);
+
+ private:
+  std::vector<const Rule*> rules_;
+  std::vector<Structural> structurals_;
+  std::array<std::vector<Entry>, 128> by_root_;
+};
+
+}  // namespace sinter::ir
