@@ -1,0 +1,160 @@
+// A module is any struct that lists its members: SINTER_MODULE(l1, l2). No base class and no registry: the functions here
+// walk the members at the time of the call, so replacing or tying one just works. Copies of a struct share its parameters,
+// because tensors are handles.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sinter/gradient.h"
+#include "sinter/tensor.h"
+
+/// Lists the members that are tensors, modules, or containers of them. Writes one member function, visit(f), which calls
+/// f(name, member) for each.
+#define SINTER_MODULE(...)                                    \
+  template <class F> void visit(F&& f) {                      \
+    SINTER_FOR_EACH(SINTER_VISIT_MEMBER, __VA_ARGS__)         \
+  }                                                           \
+  template <class F> void visit(F&& f) const {                \
+    SINTER_FOR_EACH(SINTER_VISIT_MEMBER, __VA_ARGS__)         \
+  }
+/// A module without members, such as an activation.
+#define SINTER_EMPTY_MODULE() \
+  template <class F> void visit(F&&) const {}
+
+#define SINTER_VISIT_MEMBER(member) f(#member, member);
+#define SINTER_PARENS ()
+#define SINTER_EXPAND(...) SINTER_EXPAND4(SINTER_EXPAND4(SINTER_EXPAND4(SINTER_EXPAND4(__VA_ARGS__))))
+#define SINTER_EXPAND4(...) SINTER_EXPAND3(SINTER_EXPAND3(SINTER_EXPAND3(SINTER_EXPAND3(__VA_ARGS__))))
+#define SINTER_EXPAND3(...) SINTER_EXPAND2(SINTER_EXPAND2(SINTER_EXPAND2(SINTER_EXPAND2(__VA_ARGS__))))
+#define SINTER_EXPAND2(...) __VA_ARGS__
+#define SINTER_FOR_EACH(macro, ...) __VA_OPT__(SINTER_EXPAND(SINTER_FOR_EACH_STEP(macro, __VA_ARGS__)))
+#define SINTER_FOR_EACH_STEP(macro, first, ...) macro(first) __VA_OPT__(SINTER_FOR_EACH_AGAIN SINTER_PARENS(macro, __VA_ARGS__))
+#define SINTER_FOR_EACH_AGAIN() SINTER_FOR_EACH_STEP
+
+namespace sinter {
+inline namespace v0 {
+namespace nn {
+
+namespace walk {
+
+struct Probe { template <class T> void operator()(const char*, T&&) const {} };
+template <class M>
+concept HasVisit = requires(M& m) { m.visit(Probe{}); };
+template <class M>
+concept HasTraining = requires(std::remove_const_t<M>& m) { { m.training } -> std::same_as<bool&>; };
+
+inline std::string join(const std::string& path, const std::string& name) { return path.empty() ? name : path + "." + name; }
+
+/// Calls on_tensor(path, tensor) for each tensor below `x` and on_module(module) for each module, members in order.
+/// Containers: vector, array, optional, tuple, pointer-like objects; their elements are named by number.
+template <class X, class OnTensor, class OnModule>
+void members(const std::string& path, X& x, OnTensor&& on_tensor, OnModule&& on_module) {
+  using T = std::remove_const_t<X>;
+  if constexpr (std::same_as<T, Tensor>) {
+    on_tensor(path, x);
+  } else if constexpr (HasVisit<X>) {
+    on_module(x);
+    x.visit([&](const char* name, auto& member) { members(join(path, name), member, on_tensor, on_module); });
+  } else if constexpr (requires { x.begin(); x.end(); }) {
+    size_t i = 0;
+    for (auto& element : x) members(join(path, std::to_string(i++)), element, on_tensor, on_module);
+  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+    [&]<size_t... i>(std::index_sequence<i...>) {
+      (members(join(path, std::to_string(i)), std::get<i>(x), on_tensor, on_module), ...);
+    }(std::make_index_sequence<std::tuple_size_v<T>>());
+  } else if constexpr (requires { static_cast<bool>(x); *x; }) {
+    if (x) members(path, *x, on_tensor, on_module);
+  } else {
+    static_assert(std::same_as<T, Tensor>, "a listed member is a Tensor, a module, or a container of them");
+  }
+}
+
+}  // namespace walk
+
+template <class M>
+concept Module = walk::HasVisit<M>;
+
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+/// Every tensor of the module with its path ("l1.weight"); a cell that several members share comes once, under its first name.
+template <Module M>
+NamedTensors state_dict(const M& module) {
+  NamedTensors found;
+  walk::members("", module, [&](const std::string& path, const Tensor& t) {
+    if (!t.defined()) return;
+    for (const auto& [name, other] : found)
+      if (other.cell() == t.cell()) return;
+    found.emplace_back(path, t);
+  }, [](const auto&) {});
+  return found;
+}
+
+template <Module M>
+NamedTensors named_parameters(const M& module) {
+  NamedTensors found;
+  for (auto& entry : state_dict(module))
+    if (entry.second.needs_grad()) found.push_back(entry);
+  return found;
+}
+
+/// The tensors that require a gradient, each cell once.
+template <Module M>
+std::vector<Tensor> parameters(const M& module) {
+  std::vector<Tensor> found;
+  for (auto& entry : named_parameters(module)) found.push_back(entry.second);
+  return found;
+}
+
+/// Switches every member that has a `bool training`, as Dropout does.
+template <Module M>
+void train(M& module, bool on = true) {
+  walk::members("", module, [](const std::string&, Tensor&) {}, [on](auto& m) {
+    if constexpr (walk::HasTraining<decltype(m)>) m.training = on;
+  });
+}
+template <Module M>
+void eval(M& module) { train(module, false); }
+
+/// Moves every tensor to the device; parameters stay parameters, shared cells stay shared.
+template <Module M>
+void to(M& module, Device device, Loc where = Loc::current()) {
+  std::vector<std::pair<Tensor, Tensor>> moved;
+  walk::members("", module, [&](const std::string&, Tensor& t) {
+    if (!t.defined()) return;
+    for (auto& [from, target] : moved)
+      if (from.cell() == t.cell()) return void(t = target);
+    Tensor target = t.detach().to(device, where).clone();
+    if (t.needs_grad()) target.requires_grad();
+    moved.emplace_back(t, target);
+    t = target;
+  }, [](auto&) {});
+}
+
+/// A module of its own with equal values: no cell is shared with the original; members tied there are tied here.
+template <Module M>
+M clone(const M& module) {
+  M copy = module;
+  std::vector<std::pair<Tensor, Tensor>> made;
+  walk::members("", copy, [&](const std::string&, Tensor& t) {
+    if (!t.defined()) return;
+    for (auto& [from, target] : made)
+      if (from.cell() == t.cell()) return void(t = target);
+    Tensor target = t.detach().clone();
+    if (t.needs_grad()) target.requires_grad();
+    made.emplace_back(t, target);
+    t = target;
+  }, [](auto&) {});
+  return copy;
+}
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace sinter

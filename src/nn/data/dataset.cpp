@@ -1,0 +1,65 @@
+// Batches: rows are picked and normalised on the host, so that a batch is one new tensor of fixed shape.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "sinter/call.h"
+#include "sinter/create.h"
+#include "sinter/data.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace data {
+namespace {
+
+/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+uint64_t next(uint64_t& state) {
+  uint64_t z = (state += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+}  // namespace
+
+Dataset::Dataset(std::vector<uint8_t> pixels, std::vector<uint8_t> labels, int64_t rows, int64_t columns, double mean, double std)
+    : pixels_(std::move(pixels)), labels_(std::move(labels)), rows_(rows), columns_(columns), random_(std::make_shared<uint64_t>(0)) {
+  if (pixels_.size() != labels_.size() * static_cast<size_t>(rows * columns))
+    throw UsageError(fmt::format("Dataset: {} pixels are not {} images of {} x {}", pixels_.size(), labels_.size(), rows, columns));
+  for (int i = 0; i < 256; ++i) table_[i] = static_cast<float>((i / 255.0 - mean) / std);
+}
+
+void Dataset::seed(uint64_t seed) { *random_ = seed; }
+
+Dataset::Batches Dataset::batches(int64_t size, Order order, Loc where) const {
+  if (size <= 0) throw UsageError(fmt::format("batches: the size is {}; give at least 1 (the data set has {} samples)", size, this->size()), where);
+  Batches pass;
+  pass.data_ = this;
+  pass.size_ = size;
+  pass.order_.resize(labels_.size());
+  std::iota(pass.order_.begin(), pass.order_.end(), 0u);
+  if (order == Order::Shuffled)  // Fisher and Yates; the bias of the modulus is below 2^-32
+    for (size_t i = pass.order_.size(); i > 1; --i) std::swap(pass.order_[i - 1], pass.order_[next(*random_) % i]);
+  return pass;
+}
+
+Batch Dataset::Batches::iterator::operator*() const {
+  const Dataset& d = *pass_->data_;
+  const int64_t width = d.rows_ * d.columns_;
+  const int64_t count = std::min(pass_->size_, static_cast<int64_t>(pass_->order_.size()) - first_);
+  std::vector<float> x(static_cast<size_t>(count * width));
+  std::vector<int64_t> y(static_cast<size_t>(count));
+  float* out = x.data();
+  for (int64_t i = 0; i < count; ++i) {
+    const size_t row = pass_->order_[static_cast<size_t>(first_ + i)];
+    const uint8_t* in = d.pixels_.data() + row * static_cast<size_t>(width);
+    for (int64_t j = 0; j < width; ++j) *out++ = d.table_[in[j]];
+    y[static_cast<size_t>(i)] = d.labels_[row];
+  }
+  return {from(x, {count, width}), from(y, {count})};
+}
+
+}  // namespace data
+}  // namespace v0
+}  // namespace sinter

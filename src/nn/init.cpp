@@ -1,0 +1,54 @@
+// Initial values; formulas and sources stand in the header.
+#include "sinter/nn/init.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sinter/call.h"
+#include "sinter/ops.h"
+#include "sinter/random.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace nn::init {
+namespace {
+
+struct Fans { double in, out; };
+/// Weights are [out, in, window...], as PyTorch counts.
+Fans fans(const Shape& shape, Loc where) {
+  if (shape.rank() < 2)
+    throw UsageError(fmt::format("init: shape {} has no fan-in and fan-out; weights have at least 2 axes", to_string(shape)), where);
+  double window = 1;
+  for (size_t i = 2; i < shape.rank(); ++i) window *= static_cast<double>(shape[i].value());
+  return {static_cast<double>(shape[1].value()) * window, static_cast<double>(shape[0].value()) * window};
+}
+
+}  // namespace
+
+Tensor uniform(const Shape& shape, double low, double high, Loc where) {
+  CallScope call("init::uniform", where);
+  return rand(shape) * (high - low) + low;
+}
+Tensor normal(const Shape& shape, double mean, double std, Loc where) {
+  CallScope call("init::normal", where);
+  return randn(shape) * std + mean;
+}
+Tensor xavier_uniform(const Shape& shape, double gain, Loc where) {
+  const Fans f = fans(shape, where);
+  const double bound = gain * std::sqrt(6.0 / (f.in + f.out));
+  return uniform(shape, -bound, bound, where);
+}
+Tensor xavier_normal(const Shape& shape, double gain, Loc where) {
+  const Fans f = fans(shape, where);
+  return normal(shape, 0.0, gain * std::sqrt(2.0 / (f.in + f.out)), where);
+}
+Tensor kaiming_uniform(const Shape& shape, Loc where) {
+  const double bound = std::sqrt(6.0 / fans(shape, where).in);
+  return uniform(shape, -bound, bound, where);
+}
+Tensor kaiming_normal(const Shape& shape, Loc where) { return normal(shape, 0.0, std::sqrt(2.0 / fans(shape, where).in), where); }
+
+}  // namespace nn::init
+}  // namespace v0
+}  // namespace sinter

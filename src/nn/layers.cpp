@@ -1,0 +1,99 @@
+// The layers of include/sinter/nn/layers.h, in the public tensor API.
+#include "sinter/nn/layers.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sinter/nn/init.h"
+#include "sinter/ops.h"
+#include "sinter/random.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace nn {
+namespace {
+
+void require_size(std::string_view what, int64_t value, Loc where) {
+  if (value <= 0) throw UsageError(fmt::format("{} is {}; sizes of a layer are at least 1", what, value), where);
+}
+
+/// The last axes of x must be `sizes`.
+void require_last(const Tensor& x, const Shape& sizes, std::string_view layer, Loc where) {
+  bool ok = x.rank() >= static_cast<int64_t>(sizes.rank());
+  for (size_t i = 0; ok && i < sizes.rank(); ++i) ok = x.shape()[x.shape().rank() - sizes.rank() + i] == sizes[i];
+  if (!ok)
+    throw UsageError(fmt::format("{}: the last axes of the input of shape {} must be {}; reshape it or build the layer for this size",
+                                 layer, to_string(x.shape()), to_string(sizes)), where);
+}
+
+}  // namespace
+
+Linear::Linear(int64_t in, int64_t out, bool with_bias, Loc where) {
+  CallScope call("Linear", where);
+  require_size("Linear: in", in, where);
+  require_size("Linear: out", out, where);
+  const double bound = 1.0 / std::sqrt(static_cast<double>(in));
+  weight = init::uniform({out, in}, -bound, bound).requires_grad();
+  if (with_bias) bias = init::uniform({out}, -bound, bound).requires_grad();
+}
+
+Tensor Linear::operator()(Arg x) const {
+  CallScope call("Linear", x);
+  const Tensor input = as_tensor(x);
+  require_last(input, {weight.shape()[1]}, "Linear", x.where());
+  Tensor y = matmul(input, weight.transpose());
+  return bias.defined() ? y + bias : y;
+}
+
+Embedding::Embedding(int64_t count, int64_t size, Loc where) {
+  CallScope call("Embedding", where);
+  require_size("Embedding: count", count, where);
+  require_size("Embedding: size", size, where);
+  weight = init::normal({count, size}).requires_grad();
+}
+
+Tensor Embedding::operator()(Arg index) const {
+  CallScope call("Embedding", index);
+  return embedding(weight, index);
+}
+
+LayerNorm::LayerNorm(Shape shape, double eps, Loc where) : eps(eps) {
+  CallScope call("LayerNorm", where);
+  weight = ones(shape).requires_grad();
+  bias = zeros(shape).requires_grad();
+}
+
+Tensor LayerNorm::operator()(Arg x) const {
+  CallScope call("LayerNorm", x);
+  const Tensor input = as_tensor(x);
+  require_last(input, weight.shape(), "LayerNorm", x.where());
+  return layer_norm(input, weight.rank(), weight, bias, eps);
+}
+
+Dropout::Dropout(double p, Loc where) : p(p) {
+  if (!(p >= 0 && p <= 1)) throw UsageError(fmt::format("Dropout: p is {}; a probability lies in [0, 1]", p), where);
+}
+
+Tensor Dropout::operator()(Arg x) const {
+  CallScope call("Dropout", x);
+  Tensor input = as_tensor(x);
+  if (!training || p == 0) return input;
+  if (p == 1) return input * 0.0;
+  // Numbers in [0, 1): an element is kept with probability 1 - p.
+  return where(rand(input.shape()) < p, 0.0, input * (1.0 / (1.0 - p)));
+}
+
+Tensor ReLU::operator()(Arg x) const {
+  CallScope call("ReLU", x);
+  return relu(x);
+}
+
+Tensor Flatten::operator()(Arg x) const {
+  CallScope call("Flatten", x);
+  return as_tensor(x).flatten(1);
+}
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace sinter

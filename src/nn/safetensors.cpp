@@ -1,0 +1,172 @@
+// The safetensors format: writing aside and renaming, reading with every size checked before anything is believed.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "sinter/call.h"
+#include "sinter/create.h"
+#include "sinter/nn/state.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace nn {
+namespace {
+
+using nlohmann::json;
+constexpr uint64_t kMaxHeader = 100u << 20;
+
+struct Format { DType dtype; const char* name; };
+constexpr std::array<Format, 13> kFormats = {{
+    {DType::Bool, "BOOL"}, {DType::U8, "U8"}, {DType::I8, "I8"}, {DType::U16, "U16"}, {DType::I16, "I16"}, {DType::U32, "U32"},
+    {DType::I32, "I32"}, {DType::U64, "U64"}, {DType::I64, "I64"}, {DType::F16, "F16"}, {DType::BF16, "BF16"}, {DType::F32, "F32"},
+    {DType::F64, "F64"},
+}};
+const char* format_of(DType dtype) {
+  for (const Format& f : kFormats)
+    if (f.dtype == dtype) return f.name;
+  throw UsageError(fmt::format("save: no safetensors name for dtype {}", name_of(dtype)));
+}
+DType dtype_of_format(const std::string& name) {
+  for (const Format& f : kFormats)
+    if (name == f.name) return f.dtype;
+  return DType::Void;
+}
+
+[[noreturn]] void damaged(const std::filesystem::path& path, const std::string& why, Loc where) {
+  throw UsageError(fmt::format("load: {} is no valid safetensors file: {}", path.string(), why), where);
+}
+
+}  // namespace
+
+void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc where) {
+  CallScope call("save", where);
+  std::vector<Tensor> list;
+  for (const auto& [name, t] : tensors) list.push_back(t);
+  realize_all(list, where);
+  json header = json::object();
+  uint64_t offset = 0;
+  for (const auto& [name, t] : tensors) {
+    std::vector<int64_t> shape;
+    for (const Dim& d : t.shape()) shape.push_back(d.value());
+    const uint64_t bytes = static_cast<uint64_t>(t.numel()) * size_of(t.dtype());
+    if (header.contains(name)) throw UsageError(fmt::format("save: the name \"{}\" stands twice", name), where);
+    header[name] = {{"dtype", format_of(t.dtype())}, {"shape", shape}, {"data_offsets", {offset, offset + bytes}}};
+    offset += bytes;
+  }
+  std::string text = header.dump();
+  text.append((8 - text.size() % 8) % 8, ' ');  // numbers begin at a multiple of 8
+
+  std::filesystem::path aside = path;
+  aside += fmt::format(".{}.part", getpid());
+  {
+    std::ofstream out(aside, std::ios::binary);
+    std::array<unsigned char, 8> size;
+    for (size_t i = 0; i < 8; ++i) size[i] = static_cast<unsigned char>(text.size() >> (8 * i));
+    out.write(reinterpret_cast<const char*>(size.data()), 8);
+    out.write(text.data(), static_cast<std::streamsize>(text.size()));
+    for (const auto& [name, t] : tensors) {
+      const std::vector<std::byte> bytes = to_bytes(t);
+      out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    }
+    out.flush();
+    if (!out) {
+      std::error_code ignored;
+      std::filesystem::remove(aside, ignored);
+      throw BackendError(fmt::format("save: cannot write {}: {}", aside.string(), std::strerror(errno)));
+    }
+  }
+  std::error_code failed;
+  std::filesystem::rename(aside, path, failed);
+  if (failed) throw BackendError(fmt::format("save: cannot rename {} to {}: {}", aside.string(), path.string(), failed.message()));
+}
+
+NamedTensors load_file(const std::filesystem::path& path, Loc where) {
+  CallScope call("load", where);
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw UsageError(fmt::format("load: cannot open {}: {}", path.string(), std::strerror(errno)), where);
+  in.seekg(0, std::ios::end);
+  const uint64_t total = static_cast<uint64_t>(in.tellg());
+  in.seekg(0);
+  std::array<unsigned char, 8> size_bytes{};
+  if (total < 8 || !in.read(reinterpret_cast<char*>(size_bytes.data()), 8)) damaged(path, fmt::format("{} bytes, shorter than a header's size of 8", total), where);
+  uint64_t header_size = 0;
+  for (size_t i = 0; i < 8; ++i) header_size |= static_cast<uint64_t>(size_bytes[i]) << (8 * i);
+  if (header_size > kMaxHeader || header_size > total - 8)
+    damaged(path, fmt::format("its header says {} bytes, the file has {}", header_size, total - 8), where);
+  std::string text(header_size, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(header_size));
+  json header = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!header.is_object()) damaged(path, "its header is no JSON object", where);
+  std::vector<std::byte> data(total - 8 - header_size);
+  in.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(data.size()));
+  if (!in) damaged(path, "it ends early", where);
+
+  struct Entry { std::string name; uint64_t begin; Tensor tensor; };
+  std::vector<Entry> entries;
+  for (auto& [name, entry] : header.items()) {
+    if (name == "__metadata__") continue;
+    const bool formed = entry.is_object() && entry.contains("dtype") && entry["dtype"].is_string() && entry.contains("shape") &&
+                        entry["shape"].is_array() && entry.contains("data_offsets") && entry["data_offsets"].is_array() &&
+                        entry["data_offsets"].size() == 2;
+    if (!formed) damaged(path, fmt::format("the entry \"{}\" lacks dtype, shape or data_offsets", name), where);
+    const DType dtype = dtype_of_format(entry["dtype"].get<std::string>());
+    if (dtype == DType::Void) damaged(path, fmt::format("\"{}\" has the unknown dtype {}", name, entry["dtype"].dump()), where);
+    std::vector<int64_t> sizes;
+    uint64_t count = 1;
+    for (const json& d : entry["shape"]) {
+      if (!d.is_number_unsigned()) damaged(path, fmt::format("\"{}\" has the shape {}", name, entry["shape"].dump()), where);
+      sizes.push_back(d.get<int64_t>());
+      if (__builtin_mul_overflow(count, d.get<uint64_t>(), &count)) damaged(path, fmt::format("\"{}\" has the shape {}", name, entry["shape"].dump()), where);
+    }
+    for (const json& o : entry["data_offsets"])
+      if (!o.is_number_unsigned()) damaged(path, fmt::format("\"{}\" has the offsets {}", name, entry["data_offsets"].dump()), where);
+    const uint64_t begin = entry["data_offsets"][0].get<uint64_t>(), end = entry["data_offsets"][1].get<uint64_t>();
+    uint64_t bytes = 0;
+    if (__builtin_mul_overflow(count, static_cast<uint64_t>(size_of(dtype)), &bytes) || begin > end || end > data.size() || end - begin != bytes)
+      damaged(path, fmt::format("\"{}\" needs {} bytes, its offsets are {} of {}", name, bytes, entry["data_offsets"].dump(), data.size()), where);
+    entries.push_back({name, begin, from_bytes(std::span(data).subspan(begin, bytes), Shape(sizes), dtype)});
+  }
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.begin < b.begin; });
+  NamedTensors found;
+  for (Entry& e : entries) found.emplace_back(std::move(e.name), std::move(e.tensor));
+  return found;
+}
+
+void load(const NamedTensors& into, const NamedTensors& from, bool strict, Loc where) {
+  CallScope call("load", where);
+  std::map<std::string, Tensor> given(from.begin(), from.end());
+  std::vector<std::pair<Tensor, Tensor>> pairs;
+  for (const auto& [name, target] : into) {
+    auto it = given.find(name);
+    if (it == given.end()) {
+      if (strict) throw UsageError(fmt::format("load: the module has \"{}\", the state has not; pass strict = false to leave it alone", name), where);
+      continue;
+    }
+    const Tensor& value = it->second;
+    if (!(value.shape() == target.shape()) || value.dtype() != target.dtype())
+      throw UsageError(fmt::format("load: \"{}\" is {} {} in the module and {} {} in the state", name, name_of(target.dtype()),
+                                   sinter::to_string(target.shape()), name_of(value.dtype()), sinter::to_string(value.shape())), where);
+    pairs.emplace_back(target, value);
+    given.erase(it);
+  }
+  if (strict && !given.empty())
+    throw UsageError(fmt::format("load: the state has \"{}\", the module has not; pass strict = false to skip it", given.begin()->first), where);
+  no_grad guard;
+  std::vector<Tensor> assigned;
+  for (auto& [target, value] : pairs) {
+    target.assign(value.detach(), where);
+    assigned.push_back(target);
+  }
+  realize_all(assigned, where);
+}
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace sinter
