@@ -3,7 +3,13 @@
 
 #include "sinter/call.h"
 #include "sinter/create.h"
+#include "sinter/debug.h"
 #include "sinter/gradient.h"
+#include "sinter/nn/init.h"
+#include "sinter/nn/layers.h"
+#include "sinter/nn/module.h"
+#include "sinter/nn/optim.h"
+#include "sinter/nn/state.h"
 #include "sinter/ops.h"
 #include "sinter/random.h"
 #include "sinter/tensor.h"

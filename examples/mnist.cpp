@@ -1,0 +1,118 @@
+// Trains a network on MNIST. Contract: after each epoch one line on stdout, "epoch E  loss L  test accuracy A %  S s";
+// progress goes to the terminal (a bar) or, where stderr is none, to plain lines.
+#include <sinter/data.h>
+#include <sinter/sinter.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace sn = sinter;
+using Clock = std::chrono::steady_clock;
+
+struct Mlp {
+  sn::nn::Linear l1{784, 128}, l2{128, 10};
+  SINTER_MODULE(l1, l2)
+  sn::Tensor operator()(const sn::Tensor& x) const { return l2(relu(l1(x))); }  // [n, 784] to [n, 10]
+};
+
+struct Options {
+  std::string model = "mlp", optimizer = "adam", data, save;
+  int epochs = 5, steps = 0, batch = 256;
+  double lr = 2e-3;
+  uint64_t seed = 0;
+};
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::unique_ptr<sn::optim::Optimizer> make_optimizer(const Options& o, std::vector<sn::Tensor> parameters) {
+  if (o.optimizer == "adam") return std::make_unique<sn::optim::Adam>(parameters, sn::optim::Adam::Options{.lr = o.lr});
+  if (o.optimizer == "adamw") return std::make_unique<sn::optim::AdamW>(parameters, sn::optim::AdamW::Options{.lr = o.lr});
+  return std::make_unique<sn::optim::SGD>(parameters, sn::optim::SGD::Options{.lr = o.lr, .momentum = 0.9});
+}
+
+/// Share of right answers, in percent.
+template <class Model>
+double accuracy(const Model& model, const sn::data::Dataset& set) {
+  sn::no_grad guard;
+  int64_t right = 0;
+  for (auto [x, y] : set.batches(1000)) right += (model(x).argmax(1) == y).sum().template item<int64_t>();
+  return 100.0 * static_cast<double>(right) / static_cast<double>(set.size());
+}
+
+void report(int64_t step, int64_t steps, double loss, double rate, double left, bool terminal) {
+  if (!terminal) {
+    std::fprintf(stderr, "step %lld/%lld  loss %.4f  %.0f images/s\n", static_cast<long long>(step), static_cast<long long>(steps), loss, rate);
+    return;
+  }
+  char bar[31] = {};
+  for (int i = 0; i < 30; ++i) bar[i] = i * steps < 30 * step ? '#' : '.';
+  std::fprintf(stderr, "\r[%s] %lld/%lld  loss %.4f  %.0f images/s  %.0f s left  ", bar, static_cast<long long>(step), static_cast<long long>(steps), loss, rate, left);
+  if (step == steps) std::fprintf(stderr, "\r\033[K");
+}
+
+template <class Model>
+int train(Model model, const Options& o, sn::data::Mnist& data) {
+  auto optimizer = make_optimizer(o, sn::nn::parameters(model));
+  const bool terminal = isatty(STDERR_FILENO);
+  int64_t done = 0;
+  for (int epoch = 1; epoch <= o.epochs; ++epoch) {
+    const auto start = Clock::now();
+    const auto pass = data.train.batches(o.batch, sn::shuffle);
+    double total = 0;
+    int64_t step = 0;
+    for (auto [x, y] : pass) {
+      sn::Tensor loss = cross_entropy(model(x), y);
+      optimizer->zero_grad();
+      loss.backward();
+      optimizer->step();
+      const double value = loss.item();  // a read: the step has stored it
+      total += value;
+      ++step;
+      ++done;
+      const bool last = step == pass.count() || (o.steps && done == o.steps);
+      if (last || step % (terminal ? 10 : 100) == 0) {
+        const double s = seconds_since(start);
+        report(step, pass.count(), value, static_cast<double>(step * o.batch) / s, s / static_cast<double>(step) * static_cast<double>(pass.count() - step), terminal);
+      }
+      if (o.steps && done == o.steps) break;
+    }
+    std::printf("epoch %d  loss %.4f  test accuracy %.2f %%  %.1f s\n", epoch, total / static_cast<double>(step), accuracy(model, data.test), seconds_since(start));
+    std::fflush(stdout);
+    if (o.steps && done == o.steps) break;
+  }
+  if (!o.save.empty()) {
+    sn::nn::save(model, o.save);
+    std::printf("saved %s\n", o.save.c_str());
+  }
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  Options o;
+  CLI::App app{"Trains a network on MNIST"};
+  app.add_option("--model", o.model, "network")->check(CLI::IsMember({"mlp"}))->capture_default_str();
+  app.add_option("--epochs", o.epochs, "passes over the training images")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--steps", o.steps, "stop after so many steps (0: never)")->check(CLI::NonNegativeNumber)->capture_default_str();
+  app.add_option("--batch", o.batch, "images a step")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--optimizer", o.optimizer, "update rule")->check(CLI::IsMember({"adam", "adamw", "sgd"}))->capture_default_str();
+  app.add_option("--lr", o.lr, "learning rate")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--data", o.data, "folder with the four IDX files, plain or .gz");
+  app.add_option("--seed", o.seed, "of initial values and of the order of images")->capture_default_str();
+  app.add_option("--save", o.save, "file for the trained weights (safetensors)");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    sn::manual_seed(o.seed);
+    sn::data::Mnist data = sn::data::mnist(o.data);
+    data.train.seed(o.seed);
+    std::printf("MNIST: %lld training and %lld test images from %s\n", static_cast<long long>(data.train.size()),
+                static_cast<long long>(data.test.size()), data.origin.c_str());
+    return train(Mlp(), o, data);
+  } catch (const sn::Error& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+}
