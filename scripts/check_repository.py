@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Checks what a compiler does not: the direction of includes, the length of files, and that docs/semantics.md names tests
+that exist. Prints each fault and exits with 1 if there is one."""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LONGEST = 500
+
+# Folder -> what it may include besides itself and include/sinter (DESIGN: dependencies point one way).
+MAY_INCLUDE = {
+    "uop": set(),
+    "rewrite": {"uop"},
+    "gradient": {"uop", "rewrite"},
+    "runtime": {"uop", "rewrite"},
+    "codegen": {"uop", "rewrite", "runtime"},
+    "schedule": {"uop", "rewrite", "runtime", "codegen"},
+    "tensor": {"uop", "rewrite", "gradient", "runtime", "codegen", "schedule"},
+    "nn": {"tensor"},
+}
+
+
+def tracked(*patterns):
+    out = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / line for line in out.splitlines()]
+
+
+def include_faults():
+    for path in tracked("src/*.h", "src/*.cpp"):
+        parts = path.relative_to(ROOT / "src").parts
+        folder = parts[0]
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            found = re.match(r'\s*#include "([^"]+)"', line)
+            if not found:
+                if re.match(r"\s*#include <(llvm|clang)/", line) and "clang_plugin" not in parts:
+                    yield f"{path.relative_to(ROOT)}:{number}: only src/runtime/clang_plugin sees LLVM"
+                continue
+            target = found.group(1).split("/")[0]
+            if target in MAY_INCLUDE and target != folder and target not in MAY_INCLUDE[folder]:
+                yield f"{path.relative_to(ROOT)}:{number}: src/{folder} must not include src/{target}"
+    for path in tracked("include/*.h"):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            found = re.match(r'\s*#include "([^"]+)"', line)
+            if found and not found.group(1).startswith("sinter/"):
+                yield f"{path.relative_to(ROOT)}:{number}: a public header includes the private {found.group(1)}"
+
+
+def length_faults():
+    for path in tracked("*.h", "*.cpp", "*.def", "*.py"):
+        lines = len(path.read_text().splitlines())
+        if lines > LONGEST:
+            yield f"{path.relative_to(ROOT)}: {lines} lines, at most {LONGEST}"
+
+
+def semantics_faults():
+    """Each rule of docs/semantics.md names at least one test in backticks, and each such test exists."""
+    page = ROOT / "docs/semantics.md"
+    tests = "\n".join(p.read_text() for p in tracked("tests/*.cpp"))
+    names = set(re.findall(r'TEST_CASE\(\s*"([^"]+)"', tests))
+    rules = re.findall(r"^- \*\*([HVGNF]\d)\*\*(.*?)(?=^- \*\*|^## |\Z)", page.read_text(), re.M | re.S)
+    expected = [f"{letter}{i}" for letter, last in (("H", 6), ("V", 7), ("G", 7), ("N", 5), ("F", 7)) for i in range(1, last + 1)]
+    for rule in expected:
+        if rule not in dict(rules):
+            yield f"docs/semantics.md: rule {rule} is missing"
+    for rule, text in rules:
+        named = re.findall(r"Test: `([^`]+)`", text)
+        if not named:
+            yield f"docs/semantics.md: rule {rule} names no test"
+        for name in named:
+            if name not in names:
+                yield f"docs/semantics.md: rule {rule} names a test that does not exist: {name}"
+
+
+def main():
+    faults = [*include_faults(), *length_faults(), *semantics_faults()]
+    print("\n".join(faults) if faults else "repository: includes, lengths and semantics are in order")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
