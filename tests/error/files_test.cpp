@@ -1,0 +1,124 @@
+// Damaged files: IDX, gzip and safetensors. Whatever is cut or changed, the reader says so and loads nothing.
+#include <zlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "catch.h"
+#include "sinter/data.h"
+#include "sinter/sinter.h"
+
+using namespace sinter;
+
+namespace {
+
+std::vector<uint8_t> idx_bytes() { return {0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6}; }
+
+std::vector<uint8_t> gzip(const std::vector<uint8_t>& raw) {
+  z_stream s{};
+  deflateInit2(&s, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  std::vector<uint8_t> out(raw.size() + 100);
+  s.next_in = const_cast<Bytef*>(raw.data());
+  s.avail_in = static_cast<uInt>(raw.size());
+  s.next_out = out.data();
+  s.avail_out = static_cast<uInt>(out.size());
+  deflate(&s, Z_FINISH);
+  out.resize(out.size() - s.avail_out);
+  deflateEnd(&s);
+  return out;
+}
+
+std::filesystem::path temporary(const char* name) { return std::filesystem::temp_directory_path() / name; }
+std::vector<char> read(const std::filesystem::path& p) {
+  std::ifstream in(p, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+void write(const std::filesystem::path& p, const std::vector<char>& bytes) {
+  std::ofstream(p, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+}  // namespace
+
+TEST_CASE("IDX files of any damage are refused", "[error]") {
+  const std::vector<uint8_t> good = idx_bytes();
+  CHECK(data::parse_idx(good, "x").shape == std::vector<int64_t>{2, 3});
+  CHECK(data::parse_idx(gzip(good), "x").values == std::vector<uint8_t>{1, 2, 3, 4, 5, 6});
+  for (size_t cut = 0; cut < good.size(); ++cut)
+    CHECK_THROWS_AS(data::parse_idx({good.begin(), good.begin() + static_cast<long>(cut)}, "x"), UsageError);
+  const std::vector<uint8_t> packed = gzip(good);
+  for (size_t cut = 2; cut < packed.size(); ++cut)
+    CHECK_THROWS_AS(data::parse_idx({packed.begin(), packed.begin() + static_cast<long>(cut)}, "x"), UsageError);
+  for (size_t at : {size_t{0}, size_t{2}, size_t{3}, size_t{7}, size_t{8}}) {
+    std::vector<uint8_t> bad = good;
+    bad[at] ^= 0x55;
+    CHECK_THROWS_AS(data::parse_idx(bad, "x"), UsageError);
+  }
+  CHECK_THROWS_AS(data::read_idx("/nonexistent/file"), UsageError);
+  CHECK_THROWS_AS(data::mnist("/nonexistent"), UsageError);
+}
+
+TEST_CASE("the subset in the library is real and whole", "[nn]") {
+  data::Mnist m = data::mnist();
+  if (!m.subset) return;  // the user's own files were found
+  CHECK(m.train.size() == 6000);
+  CHECK(m.test.size() == 1000);
+  CHECK(m.train.labels()[0] == 5);  // the first digit of MNIST
+  int64_t count = 0;
+  for (auto [x, y] : m.test.batches(256)) {
+    CHECK(x.shape()[1] == 784);
+    count += y.numel();
+  }
+  CHECK(count == 1000);
+}
+
+TEST_CASE("safetensors: what is saved is what is loaded", "[nn]") {
+  const auto path = temporary("sinter_state_test.safetensors");
+  nn::Linear a(3, 2), b(3, 2);
+  nn::save(a, path);
+  nn::load(b, path);
+  CHECK(b.weight.to_vector<float>() == a.weight.to_vector<float>());
+  CHECK(b.weight.needs_grad());
+  nn::NamedTensors all{{"i", arange(5)}, {"d", from(std::vector<double>{1.5, -0.0}, {2, 1})}, {"b", arange(3) == 1}, {"empty", zeros({0, 3})}};
+  nn::save(all, path);
+  nn::NamedTensors back = nn::load_file(path);
+  REQUIRE(back.size() == 4);
+  for (const auto& [name, t] : back) {
+    for (const auto& [other, want] : all) {
+      if (name != other) continue;
+      CHECK(t.dtype() == want.dtype());
+      CHECK(t.shape() == want.shape());
+    }
+  }
+  nn::Linear other(4, 2);
+  CHECK_THROWS_AS(nn::load(other, back), UsageError);
+  std::filesystem::remove(path);
+}
+
+TEST_CASE("safetensors of any damage are refused and nothing is half-loaded", "[error]") {
+  const auto path = temporary("sinter_damage_test.safetensors");
+  nn::Linear a(3, 2), b(3, 2);
+  nn::save(a, path);
+  const std::vector<char> good = read(path);
+  const std::vector<float> before = b.weight.to_vector<float>();
+  for (size_t cut = 0; cut < good.size(); ++cut) {
+    write(path, {good.begin(), good.begin() + static_cast<long>(cut)});
+    CHECK_THROWS_AS(nn::load(b, path), UsageError);
+  }
+  std::mt19937 random(5);
+  for (int i = 0; i < 300; ++i) {  // one changed byte in the header: refused, or still a well-formed file
+    std::vector<char> bad = good;
+    bad[random() % 150] = static_cast<char>(random());
+    write(path, bad);
+    try {
+      nn::load_file(path);
+    } catch (const UsageError&) {
+    }
+  }
+  write(path, good);
+  nn::NamedTensors state = nn::load_file(path);
+  state.pop_back();
+  CHECK_THROWS_AS(nn::load(b, state), UsageError);
+  CHECK(b.weight.to_vector<float>() == before);
+  std::filesystem::remove(path);
+}

@@ -1,0 +1,100 @@
+// Modules as plain structs: what a walk over their members yields.
+#include "catch.h"
+#include "sinter/sinter.h"
+
+using namespace sinter;
+
+namespace {
+
+struct Block {
+  nn::Linear inner{3, 3};
+  Tensor scale = ones({3}).requires_grad();
+  SINTER_MODULE(inner, scale)
+};
+struct Net {
+  std::vector<Block> blocks{Block(), Block()};
+  std::optional<nn::LayerNorm> norm;
+  nn::Dropout drop{0.5};
+  Tensor counts = zeros({2});
+  SINTER_MODULE(blocks, norm, drop, counts)
+};
+std::vector<std::string> names(const nn::NamedTensors& list) {
+  std::vector<std::string> out;
+  for (const auto& [name, t] : list) out.push_back(name);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a walk names every tensor by its path", "[nn]") {
+  Net net;
+  CHECK(names(nn::state_dict(net)) ==
+        std::vector<std::string>{"blocks.0.inner.weight", "blocks.0.inner.bias", "blocks.0.scale", "blocks.1.inner.weight",
+                                 "blocks.1.inner.bias", "blocks.1.scale", "counts"});
+  CHECK(nn::parameters(net).size() == 6);
+  net.norm.emplace(3);
+  CHECK(nn::parameters(net).size() == 8);
+}
+
+TEST_CASE("a shared cell comes once and stays shared in a clone", "[nn]") {
+  Net net;
+  net.blocks[1].inner.weight = net.blocks[0].inner.weight;
+  CHECK(nn::parameters(net).size() == 5);
+  Net copy = nn::clone(net);
+  CHECK(copy.blocks[0].inner.weight.cell() == copy.blocks[1].inner.weight.cell());
+  CHECK_FALSE(copy.blocks[0].inner.weight.cell() == net.blocks[0].inner.weight.cell());
+  CHECK(nn::parameters(copy).size() == 5);
+  {
+    no_grad guard;
+    net.blocks[0].scale.assign(7.0);
+  }
+  CHECK(copy.blocks[0].scale.to_vector<float>() == std::vector<float>{1, 1, 1});
+  Net alias = net;  // copies of a struct share parameters
+  CHECK(alias.blocks[0].scale.to_vector<float>() == std::vector<float>{7, 7, 7});
+}
+
+TEST_CASE("train and eval reach every member", "[nn]") {
+  Net net;
+  nn::eval(net);
+  CHECK_FALSE(net.drop.training);
+  Tensor x = ones({4});
+  CHECK(net.drop(x).to_vector<float>() == x.to_vector<float>());
+  nn::train(net);
+  CHECK(net.drop.training);
+}
+
+TEST_CASE("dropout keeps the mean and zeroes the stated share", "[nn]") {
+  manual_seed(3);
+  nn::Dropout drop(0.25);
+  std::vector<float> y = drop(ones({40000})).to_vector<float>();
+  double zeros = 0, sum = 0;
+  for (float v : y) {
+    CHECK_FALSE((v != 0.0f && std::abs(v - 1.0f / 0.75f) > 1e-6f));
+    zeros += v == 0.0f;
+    sum += v;
+  }
+  CHECK(std::abs(zeros / 40000 - 0.25) < 0.015);
+  CHECK(std::abs(sum / 40000 - 1.0) < 0.02);
+}
+
+TEST_CASE("sequential applies its layers in order", "[nn]") {
+  nn::Sequential net(nn::Flatten(), nn::Linear(6, 4), nn::ReLU(), nn::Linear(4, 2));
+  CHECK(net(ones({5, 2, 3})).shape() == Shape{5, 2});
+  CHECK(names(nn::state_dict(net)) == std::vector<std::string>{"1.weight", "1.bias", "3.weight", "3.bias"});
+  const auto& l = std::get<1>(net.layers);
+  Tensor x = ones({1, 6});
+  CHECK((l(x) == matmul(x, l.weight.transpose()) + l.bias).all().item<bool>());
+}
+
+TEST_CASE("initial values lie where the formulas say", "[nn]") {
+  manual_seed(1);
+  Tensor w = nn::init::xavier_uniform({300, 200});
+  const double bound = std::sqrt(6.0 / 500);
+  CHECK(w.max().item() <= bound);
+  CHECK(w.min().item() >= -bound);
+  CHECK(std::abs(w.std().item() - bound / std::sqrt(3.0)) < 0.02 * bound);
+  CHECK(std::abs(nn::init::kaiming_normal({300, 200}).std().item() - std::sqrt(2.0 / 200)) < 0.002);
+  CHECK_THROWS_AS(nn::init::kaiming_normal({3}), UsageError);
+  manual_seed(1);
+  CHECK(nn::init::xavier_uniform({300, 200}).to_vector<float>() == w.to_vector<float>());
+}
