@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "sinter/create.h"
 #include "sinter/nn/init.h"
 #include "sinter/ops.h"
 #include "sinter/random.h"
@@ -38,11 +39,10 @@ Linear::Linear(int64_t in, int64_t out, bool with_bias, Loc where) {
   if (with_bias) bias = init::uniform({out}, -bound, bound).requires_grad();
 }
 
-Tensor Linear::operator()(Arg x) const {
-  CallScope call("Linear", x);
-  const Tensor input = as_tensor(x);
-  require_last(input, {weight.shape()[1]}, "Linear", x.where());
-  Tensor y = matmul(input, weight.transpose());
+Tensor Linear::operator()(const Tensor& x, Loc where) const {
+  CallScope call("Linear", where);
+  require_last(x, {weight.shape()[1]}, "Linear", where);
+  Tensor y = matmul(x, weight.transpose());
   return bias.defined() ? y + bias : y;
 }
 
@@ -53,9 +53,9 @@ Embedding::Embedding(int64_t count, int64_t size, Loc where) {
   weight = init::normal({count, size}).requires_grad();
 }
 
-Tensor Embedding::operator()(Arg index) const {
-  CallScope call("Embedding", index);
-  return embedding(weight, index);
+Tensor Embedding::operator()(const Tensor& index, Loc where) const {
+  CallScope call("Embedding", where);
+  return embedding(index, weight);
 }
 
 LayerNorm::LayerNorm(Shape shape, double eps, Loc where) : eps(eps) {
@@ -64,34 +64,31 @@ LayerNorm::LayerNorm(Shape shape, double eps, Loc where) : eps(eps) {
   bias = zeros(shape).requires_grad();
 }
 
-Tensor LayerNorm::operator()(Arg x) const {
-  CallScope call("LayerNorm", x);
-  const Tensor input = as_tensor(x);
-  require_last(input, weight.shape(), "LayerNorm", x.where());
-  return layer_norm(input, weight.rank(), weight, bias, eps);
+Tensor LayerNorm::operator()(const Tensor& x, Loc where) const {
+  CallScope call("LayerNorm", where);
+  require_last(x, weight.shape(), "LayerNorm", where);
+  return layer_norm(x, weight.shape(), weight, bias, eps);
 }
 
 Dropout::Dropout(double p, Loc where) : p(p) {
   if (!(p >= 0 && p <= 1)) throw UsageError(fmt::format("Dropout: p is {}; a probability lies in [0, 1]", p), where);
 }
 
-Tensor Dropout::operator()(Arg x) const {
-  CallScope call("Dropout", x);
-  Tensor input = as_tensor(x);
-  if (!training || p == 0) return input;
-  if (p == 1) return input * 0.0;
-  // Numbers in [0, 1): an element is kept with probability 1 - p.
-  return where(rand(input.shape()) < p, 0.0, input * (1.0 / (1.0 - p)));
+Tensor Dropout::operator()(const Tensor& x, Loc where) const {
+  CallScope call("Dropout", where);
+  if (!training || p == 0) return x;
+  if (p == 1) return zeros_like(x);
+  return sinter::where(bernoulli(p, x.shape()), 0.0, x * (1.0 / (1.0 - p)));
 }
 
-Tensor ReLU::operator()(Arg x) const {
-  CallScope call("ReLU", x);
+Tensor ReLU::operator()(const Tensor& x, Loc where) const {
+  CallScope call("ReLU", where);
   return relu(x);
 }
 
-Tensor Flatten::operator()(Arg x) const {
-  CallScope call("Flatten", x);
-  return as_tensor(x).flatten(1);
+Tensor Flatten::operator()(const Tensor& x, Loc where) const {
+  CallScope call("Flatten", where);
+  return x.flatten(1);
 }
 
 }  // namespace nn

@@ -9,7 +9,6 @@
 #include "sinter/create.h"
 #include "sinter/gradient.h"
 #include "sinter/ops.h"
-#include "tensor/cell.h"
 #include "tensor/commit.h"
 
 namespace sinter {
@@ -68,8 +67,8 @@ SGD::SGD(std::vector<Tensor> parameters, Options options, Loc where)
 }
 
 void SGD::begin(int64_t t) {
-  rate_ = tensor::number(lr, DType::F32);
-  fresh_ = tensor::number(t == 1 ? 1.0 : 1.0 - options_.dampening, DType::F32);
+  rate_ = number(lr);
+  fresh_ = number(t == 1 ? 1.0 : 1.0 - options_.dampening);
 }
 
 Tensor SGD::updated(size_t i, const Tensor& p, const Tensor& g, Update& update) {
@@ -93,9 +92,9 @@ Adam::Adam(std::vector<Tensor> parameters, Options options, bool decoupled, Loc 
 }
 
 void Adam::begin(int64_t t) {
-  rate_ = tensor::number(lr, DType::F32);
-  correction1_ = tensor::number(1.0 / (1.0 - std::pow(options_.beta1, static_cast<double>(t))), DType::F32);
-  correction2_ = tensor::number(1.0 / (1.0 - std::pow(options_.beta2, static_cast<double>(t))), DType::F32);
+  rate_ = number(lr);
+  correction1_ = number(1.0 / (1.0 - std::pow(options_.beta1, static_cast<double>(t))));
+  correction2_ = number(1.0 / (1.0 - std::pow(options_.beta2, static_cast<double>(t))));
 }
 
 Tensor Adam::updated(size_t i, const Tensor& p, const Tensor& gradient, Update& update) {

@@ -39,6 +39,31 @@ DType dtype_of_format(const std::string& name) {
   return DType::Void;
 }
 
+template <class T>
+std::vector<char> raw(const Tensor& t) {
+  const std::vector<T> values = t.to_vector<T>();
+  std::vector<char> bytes(values.size() * sizeof(T));
+  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+/// The numbers as they lie in memory.
+std::vector<char> bytes_of(const Tensor& t) {
+  switch (t.dtype()) {
+    case DType::Bool: return raw<uint8_t>(t.to(uint8));
+    case DType::U8: return raw<uint8_t>(t);
+    case DType::I8: return raw<int8_t>(t);
+    case DType::U16: return raw<uint16_t>(t);
+    case DType::I16: return raw<int16_t>(t);
+    case DType::U32: return raw<uint32_t>(t);
+    case DType::I32: return raw<int32_t>(t);
+    case DType::U64: return raw<uint64_t>(t);
+    case DType::I64: return raw<int64_t>(t);
+    case DType::F32: return raw<float>(t);
+    case DType::F64: return raw<double>(t);
+    default: throw UsageError(fmt::format("save: tensors of dtype {} cannot be read on the host yet", name_of(t.dtype())));
+  }
+}
+
 [[noreturn]] void damaged(const std::filesystem::path& path, const std::string& why, Loc where) {
   throw UsageError(fmt::format("load: {} is no valid safetensors file: {}", path.string(), why), where);
 }
@@ -72,8 +97,8 @@ void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc wh
     out.write(reinterpret_cast<const char*>(size.data()), 8);
     out.write(text.data(), static_cast<std::streamsize>(text.size()));
     for (const auto& [name, t] : tensors) {
-      const std::vector<std::byte> bytes = to_bytes(t);
-      out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+      const std::vector<char> bytes = bytes_of(t);
+      out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     }
     out.flush();
     if (!out) {
@@ -131,7 +156,7 @@ NamedTensors load_file(const std::filesystem::path& path, Loc where) {
     uint64_t bytes = 0;
     if (__builtin_mul_overflow(count, static_cast<uint64_t>(size_of(dtype)), &bytes) || begin > end || end > data.size() || end - begin != bytes)
       damaged(path, fmt::format("\"{}\" needs {} bytes, its offsets are {} of {}", name, bytes, entry["data_offsets"].dump(), data.size()), where);
-    entries.push_back({name, begin, from_bytes(std::span(data).subspan(begin, bytes), Shape(sizes), dtype)});
+    entries.push_back({name, begin, from_bytes(data.data() + begin, bytes, dtype, Shape(sizes), where)});
   }
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.begin < b.begin; });
   NamedTensors found;

@@ -16,7 +16,7 @@ namespace nn {
 /// y = x W^T + b. x: [..., in], W: [out, in], b: [out], y: [..., out]. Both uniform in +-1/sqrt(in), as PyTorch's.
 struct Linear {
   Linear(int64_t in, int64_t out, bool bias = true, Loc where = Loc::current());
-  Tensor operator()(Arg x) const;
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
   Tensor weight, bias;  ///< bias is an empty handle without one
   SINTER_MODULE(weight, bias)
 };
@@ -25,7 +25,7 @@ struct Linear {
 /// [-count, count) throws at the first host read.
 struct Embedding {
   Embedding(int64_t count, int64_t size, Loc where = Loc::current());
-  Tensor operator()(Arg index) const;
+  Tensor operator()(const Tensor& index, Loc where = Loc::current()) const;
   Tensor weight;
   SINTER_MODULE(weight)
 };
@@ -34,7 +34,7 @@ struct Embedding {
 struct LayerNorm {
   explicit LayerNorm(Shape shape, double eps = 1e-5, Loc where = Loc::current());
   explicit LayerNorm(int64_t size, double eps = 1e-5, Loc where = Loc::current()) : LayerNorm(Shape{size}, eps, where) {}
-  Tensor operator()(Arg x) const;
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
   Tensor weight, bias;
   double eps;
   SINTER_MODULE(weight, bias)
@@ -43,20 +43,20 @@ struct LayerNorm {
 /// In training, zeroes each element with probability p and scales the rest by 1/(1-p); otherwise passes x through.
 struct Dropout {
   explicit Dropout(double p = 0.5, Loc where = Loc::current());
-  Tensor operator()(Arg x) const;
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
   double p;
   bool training = true;
   SINTER_EMPTY_MODULE()
 };
 
 struct ReLU {
-  Tensor operator()(Arg x) const;
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
   SINTER_EMPTY_MODULE()
 };
 
 /// [n, ...] to [n, product].
 struct Flatten {
-  Tensor operator()(Arg x) const;
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
   SINTER_EMPTY_MODULE()
 };
 
@@ -64,9 +64,9 @@ struct Flatten {
 template <class... Layers>
 struct Sequential {
   explicit Sequential(Layers... list) : layers(std::move(list)...) {}
-  Tensor operator()(Arg x) const {
-    CallScope call("Sequential", x);
-    Tensor value = as_tensor(x);
+  Tensor operator()(const Tensor& x, Loc where = Loc::current()) const {
+    CallScope call("Sequential", where);
+    Tensor value = x;
     std::apply([&](const auto&... layer) { ((value = layer(value)), ...); }, layers);
     return value;
   }
