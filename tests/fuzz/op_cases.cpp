@@ -1,0 +1,282 @@
+// The table of ops for random programs: how each is drawn, and what it does to magnitude and error.
+#include <cmath>
+
+#include "random_program.h"
+
+namespace fuzz {
+
+using namespace sinter;
+
+namespace {
+
+bool is_number(DType d) { return d != boolean; }
+
+/// Rounding of a float result of that size, four times over; nothing for integers and in exact programs.
+double rounding(const Run& r, DType d, double magnitude) { return r.exact || !is_float(d) ? 0.0 : 4 * r.unit(d) * magnitude; }
+
+Item finish(Run& r, Tensor t, double magnitude, double error) {
+  const DType d = t.dtype();
+  error += rounding(r, d, magnitude);
+  if (r.exact && is_float(d) && magnitude > 1e5) return {t % 13.0, 13, 0};
+  if (!r.exact && magnitude > 1e3) return {t * (1.0 / magnitude), 1, error / magnitude + rounding(r, d, 1)};
+  return {t, std::min(magnitude, 1e15), error};
+}
+
+using Binary = Tensor (*)(Arg, Arg);
+using Unary = Tensor (*)(Arg);
+
+/// Two operands of one dtype; sometimes the second broadcasts or is a C++ number.
+Item binary(Run& r, Item& a, Binary f, double (*magnitude)(double, double), double (*error)(const Item&, const Item&)) {
+  if (r.chance(20)) {
+    Item c{{}, 2, 0};
+    const int64_t k = r.pick(0, 2);
+    return finish(r, f(a.t, is_float(a.t.dtype()) ? Arg(static_cast<double>(k)) : Arg(k)), magnitude(a.magnitude, 2), error(a, c));
+  }
+  Item& b = r.like(a);
+  Tensor right = b.t;
+  if (r.chance(30) && right.rank() > 0) right = right.slice(r.pick(0, right.rank() - 1), {0, 1});
+  if (right.numel() == 0) right = b.t;
+  return finish(r, f(a.t, right), magnitude(a.magnitude, b.magnitude), error(a, b));
+}
+
+double sum_m(double a, double b) { return a + b; }
+double max_m(double a, double b) { return std::max(a, b); }
+double one_m(double, double) { return 1; }
+double mul_m(double a, double b) { return a * b; }
+double sum_e(const Item& a, const Item& b) { return a.error + b.error; }
+double max_e(const Item& a, const Item& b) { return std::max(a.error, b.error); }
+double mul_e(const Item& a, const Item& b) { return a.magnitude * b.error + b.magnitude * a.error + a.error * b.error; }
+double no_e(const Item&, const Item&) { return 0; }
+
+/// A function of a real number with the stated largest slope and value on what it gets.
+Item smooth(Run& r, Unary f, double clip, double slope, double largest) {
+  Item& a = r.floating();
+  Tensor x = clip > 0 ? clamp(a.t, -clip, clip) : a.t;
+  return finish(r, f(x), largest, slope * a.error + rounding(r, a.t.dtype(), std::max(largest, slope * std::min(a.magnitude, clip > 0 ? clip : a.magnitude))));
+}
+
+Item moved(const Item& a, Tensor t) { return {std::move(t), a.magnitude, a.error}; }
+
+Axes some_axes(Run& r, const Tensor& t) {
+  if (t.rank() == 0 || r.chance(25)) return {};
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < t.rank(); ++i)
+    if (r.chance(50)) axes.push_back(r.chance(30) ? i - t.rank() : i);
+  if (axes.empty()) axes.push_back(0);
+  return axes;
+}
+
+Item reduction(Run& r, Item& a, Tensor (Tensor::*f)(Axes, bool, Loc) const, bool adds) {
+  // Whole sums stay below 2^24, where float32 is exact in every order.
+  if (adds && r.exact && is_float(a.t.dtype()) && a.magnitude * static_cast<double>(a.t.numel()) > 1.6e7) a = {a.t % 13.0, 13, 0};
+  const Axes axes = some_axes(r, a.t);
+  Tensor t = (a.t.*f)(axes, r.chance(50), Loc::current());
+  const double n = t.numel() ? static_cast<double>(a.t.numel()) / static_cast<double>(t.numel()) : 1;
+  if (!adds) return finish(r, t, a.magnitude, a.error);
+  return finish(r, t, n * a.magnitude, n * a.error + n * rounding(r, a.t.dtype(), n * a.magnitude) / 4);
+}
+
+Tensor index_for(Run& r, int64_t size, const Shape& shape) {
+  std::vector<int64_t> index;
+  for (int64_t i = 0; i < shape.numel(); ++i) index.push_back(r.pick(-size, size - 1));
+  return from(index, shape);
+}
+
+std::vector<OpCase> make_cases() {
+  std::vector<OpCase> c;
+  auto both = [&](const char* name, std::function<Item(Run&)> f) { c.push_back({name, true, true, std::move(f)}); };
+  auto exact = [&](const char* name, std::function<Item(Run&)> f) { c.push_back({name, true, false, std::move(f)}); };
+  auto real = [&](const char* name, std::function<Item(Run&)> f) { c.push_back({name, false, true, std::move(f)}); };
+
+  both("add", [](Run& r) { return binary(r, r.any(), operator+, sum_m, sum_e); });
+  both("sub", [](Run& r) { return binary(r, r.number(), static_cast<Binary>(operator-), sum_m, sum_e); });
+  both("mul", [](Run& r) { return binary(r, r.any(), operator*, mul_m, mul_e); });
+  both("maximum", [](Run& r) { return binary(r, r.any(), maximum, max_m, max_e); });
+  both("minimum", [](Run& r) { return binary(r, r.any(), minimum, max_m, max_e); });
+  both("neg", [](Run& r) { Item& a = r.number(); return finish(r, -a.t, a.magnitude, a.error); });
+  both("abs", [](Run& r) { Item& a = r.number(); return finish(r, abs(a.t), a.magnitude, a.error); });
+  both("relu", [](Run& r) { Item& a = r.number(); return finish(r, relu(a.t), a.magnitude, a.error); });
+  both("clamp", [](Run& r) { Item& a = r.number(); return finish(r, clamp(a.t, -2, 3), std::min(a.magnitude, 3.0), a.error); });
+  both("where", [](Run& r) {
+    Item& a = r.any();
+    Item& b = r.like(a);
+    Tensor index = arange(a.t.numel()).reshape(a.t.shape());
+    return finish(r, where(index % r.pick(2, 5) == 1, a.t, b.t), std::max(a.magnitude, b.magnitude), std::max(a.error, b.error));
+  });
+  exact("eq", [](Run& r) { return binary(r, r.any(), operator==, one_m, no_e); });
+  exact("ne", [](Run& r) { return binary(r, r.any(), operator!=, one_m, no_e); });
+  exact("lt", [](Run& r) { return binary(r, r.any(), operator<, one_m, no_e); });
+  exact("le", [](Run& r) { return binary(r, r.any(), operator<=, one_m, no_e); });
+  exact("gt", [](Run& r) { return binary(r, r.any(), operator>, one_m, no_e); });
+  exact("floor_divide", [](Run& r) { return binary(r, r.of([](DType d) { return is_integer(d); }, int64), floor_divide, max_m, no_e); });
+  exact("remainder", [](Run& r) { return binary(r, r.of([](DType d) { return is_integer(d); }, int32), operator%, max_m, no_e); });
+  auto bits = [](Run& r) -> Item& { return r.of([](DType d) { return !is_float(d); }, uint8); };
+  exact("and", [bits](Run& r) { return binary(r, bits(r), operator&, sum_m, no_e); });
+  exact("or", [bits](Run& r) { return binary(r, bits(r), operator|, sum_m, no_e); });
+  exact("xor", [bits](Run& r) { return binary(r, bits(r), operator^, sum_m, no_e); });
+  exact("not", [bits](Run& r) { Item& a = bits(r); return finish(r, ~a.t, a.magnitude + 1, 0); });
+  exact("shift left", [](Run& r) { return binary(r, r.of([](DType d) { return is_integer(d); }, int32), static_cast<Binary>(operator<<), [](double a, double) { return a * 8; }, no_e); });
+  exact("sign", [](Run& r) { Item& a = r.number(); return finish(r, sign(a.t), 1, 0); });
+  exact("floor", [](Run& r) { Item& a = r.floating(); return finish(r, floor(a.t * 0.5), a.magnitude, 0); });
+  exact("ceil", [](Run& r) { Item& a = r.floating(); return finish(r, ceil(a.t * 0.5), a.magnitude, 0); });
+  exact("round", [](Run& r) { Item& a = r.floating(); return finish(r, round(a.t * 0.5), a.magnitude, 0); });
+  exact("cast", [](Run& r) {
+    static constexpr DType kinds[] = {float32, float64, int32, int64, uint8, boolean};
+    Item& a = r.any();
+    const DType d = kinds[r.pick(0, 5)];
+    if (d == uint8) return finish(r, (a.t.dtype() == boolean ? a.t : abs(a.t) % (is_float(a.t.dtype()) ? Arg(100.0) : Arg(100))).to(d), 100, 0);
+    return finish(r, a.t.to(d), d == boolean ? 1 : a.magnitude, 0);
+  });
+
+  both("reshape", [](Run& r) {
+    Item& a = r.any();
+    std::vector<Dim> dims;
+    int64_t left = a.t.numel();
+    for (int64_t f : {2, 3, 5, 2})
+      if (left > 0 && left % f == 0 && r.chance(60)) { dims.push_back(f); left /= f; }
+    dims.insert(dims.begin() + r.pick(0, static_cast<int64_t>(dims.size())), left);
+    return moved(a, a.t.reshape(Shape(dims)));
+  });
+  both("permute", [](Run& r) {
+    Item& a = r.any();
+    std::vector<int64_t> order(static_cast<size_t>(a.t.rank()));
+    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
+    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[static_cast<size_t>(r.pick(0, static_cast<int64_t>(i) - 1))]);
+    return moved(a, a.t.permute(order));
+  });
+  both("expand", [](Run& r) {
+    Item& a = r.any();
+    if (a.t.numel() > 600) return moved(a, a.t);
+    Shape wide = a.t.shape();
+    std::vector<Dim> dims{r.pick(1, 4)};
+    for (const Dim& d : wide) dims.push_back(d == 1 ? Dim(r.pick(1, 3)) : d);
+    return moved(a, a.t.expand(Shape(dims)));
+  });
+  both("slice", [](Run& r) {
+    Item& a = r.any();
+    if (a.t.rank() == 0) return moved(a, a.t);
+    const int64_t axis = r.pick(0, a.t.rank() - 1), n = a.t.shape()[static_cast<size_t>(axis)].value();
+    const int64_t begin = r.pick(0, std::max<int64_t>(0, n - 1));
+    const int64_t end = r.pick(std::min(n, begin + 1), n);
+    return moved(a, a.t.slice(axis, {begin, end, r.chance(70) ? 1 : r.pick(1, 3)}));
+  });
+  both("pad", [](Run& r) {
+    Item& a = r.any();
+    if (a.t.numel() > 1500) return moved(a, a.t);
+    std::vector<std::pair<int64_t, int64_t>> widths;
+    for (int64_t i = 0; i < a.t.rank(); ++i) widths.emplace_back(r.pick(0, 2), r.pick(0, 2));
+    const bool with_one = r.chance(30);
+    return Item{a.t.pad(widths, with_one ? 1 : 0), std::max(a.magnitude, 1.0), a.error};
+  });
+  both("flip", [](Run& r) { Item& a = r.any(); return moved(a, a.t.flip(some_axes(r, a.t))); });
+  both("cat", [](Run& r) {
+    Item& a = r.any();
+    if (a.t.rank() == 0 || a.t.numel() > 1500) return moved(a, a.t);
+    Item& b = r.like(a);
+    return Item{cat({a.t, b.t, a.t}, r.pick(-a.t.rank(), a.t.rank() - 1)), std::max(a.magnitude, b.magnitude), std::max(a.error, b.error)};
+  });
+  both("stack", [](Run& r) {
+    Item& a = r.any();
+    if (a.t.numel() > 1500) return moved(a, a.t);
+    Item& b = r.like(a);
+    return Item{stack({a.t, b.t}, r.pick(0, a.t.rank())), std::max(a.magnitude, b.magnitude), std::max(a.error, b.error)};
+  });
+  both("contiguous", [](Run& r) { Item& a = r.any(); return moved(a, a.t.contiguous()); });
+
+  both("sum", [](Run& r) { return reduction(r, r.any(), &Tensor::sum, true); });
+  both("max", [](Run& r) { Item& a = r.any(); return a.t.numel() ? reduction(r, a, &Tensor::max, false) : moved(a, a.t); });
+  both("min", [](Run& r) { Item& a = r.any(); return a.t.numel() ? reduction(r, a, &Tensor::min, false) : moved(a, a.t); });
+  exact("any", [](Run& r) { return Item{r.any().t.any(), 1, 0}; });
+  exact("all", [](Run& r) { return Item{r.any().t.all(), 1, 0}; });
+  exact("argmax", [](Run& r) {
+    Item& a = r.any();
+    if (!a.t.numel()) return moved(a, a.t);
+    if (a.t.rank() == 0 || r.chance(30)) return Item{a.t.argmax(), static_cast<double>(a.t.numel()), 0};
+    return Item{a.t.argmax(r.pick(-a.t.rank(), a.t.rank() - 1), r.chance(50)), static_cast<double>(a.t.numel()), 0};
+  });
+  exact("argmin", [](Run& r) {
+    Item& a = r.any();
+    return a.t.numel() ? Item{a.t.argmin(), static_cast<double>(a.t.numel()), 0} : moved(a, a.t);
+  });
+  exact("prod", [](Run& r) {
+    Item& a = r.number();
+    Tensor t = (is_float(a.t.dtype()) ? clamp(a.t, -1, 1) : a.t).prod(some_axes(r, a.t));
+    return finish(r, t, is_float(t.dtype()) ? 1 : 1e15, 0);
+  });
+  both("matmul", [](Run& r) {
+    const int64_t m = r.pick(1, 20), k = r.pick(1, 40), n = r.pick(1, 20), batch = r.pick(1, 3);
+    const DType d = r.chance(80) ? float32 : r.chance(50) ? float64 : r.exact ? int32 : float64;
+    Item& a = r.leaf(d, r.chance(30) ? Shape{batch, m, k} : Shape{m, k});
+    Item& b = r.leaf(d, r.chance(50) ? Shape{k, n} : Shape{n, k});
+    const bool turned = b.t.shape()[1] == k && !(b.t.shape()[0] == k);
+    const double kk = static_cast<double>(k), mag = kk * a.magnitude * b.magnitude;
+    return finish(r, matmul(a.t, turned ? b.t.transpose() : b.t.shape()[0] == k ? b.t : b.t.transpose()), mag, kk * mul_e(a, b) + kk * rounding(r, d, mag));
+  });
+
+  both("gather", [](Run& r) {
+    Item& a = r.any();
+    if (a.t.rank() == 0 || a.t.numel() == 0) return moved(a, a.t);
+    const int64_t axis = r.pick(0, a.t.rank() - 1);
+    Shape s = a.t.shape();
+    const int64_t n = s[static_cast<size_t>(axis)].value();
+    s[static_cast<size_t>(axis)] = r.pick(1, 4);
+    return moved(a, gather(a.t, axis, index_for(r, n, s)));
+  });
+  both("scatter_add", [](Run& r) {
+    Item& a = r.number();
+    if (a.t.rank() == 0 || a.t.numel() == 0) return moved(a, a.t);
+    const int64_t axis = r.pick(0, a.t.rank() - 1);
+    Shape s = a.t.shape();
+    const int64_t n = s[static_cast<size_t>(axis)].value(), k = r.pick(1, 6);
+    s[static_cast<size_t>(axis)] = k;
+    Item& v = r.leaf(a.t.dtype(), s);
+    const double kk = static_cast<double>(k), mag = a.magnitude + kk * v.magnitude;
+    return finish(r, scatter_add(a.t, axis, index_for(r, n, s), v.t), mag, a.error + kk * v.error + kk * rounding(r, a.t.dtype(), mag));
+  });
+  both("index", [](Run& r) {
+    Item& a = r.any();
+    if (a.t.rank() == 0 || a.t.numel() == 0) return moved(a, a.t);
+    const int64_t n = a.t.shape()[0].value();
+    if (r.chance(40)) return moved(a, a.t[r.pick(-n, n - 1)]);
+    return moved(a, a.t.index({index_for(r, n, {r.pick(1, 5)}), ellipsis}));
+  });
+
+  real("exp", [](Run& r) { return smooth(r, exp, 3, 21, 21); });
+  real("exp2", [](Run& r) { return smooth(r, exp2, 3, 6, 8); });
+  real("sin", [](Run& r) { return smooth(r, sin, 0, 1, 1); });
+  real("cos", [](Run& r) { return smooth(r, cos, 0, 1, 1); });
+  real("tanh", [](Run& r) { return smooth(r, tanh, 0, 1, 1); });
+  real("sigmoid", [](Run& r) { return smooth(r, sigmoid, 0, 0.25, 1); });
+  real("silu", [](Run& r) { return smooth(r, silu, 8, 1.1, 8); });
+  real("erf", [](Run& r) { return smooth(r, erf, 0, 1.13, 1); });
+  real("gelu", [](Run& r) { return smooth(r, [](Arg x) { return gelu(x); }, 8, 1.13, 8); });
+  real("log", [](Run& r) { Item& a = r.floating(); return finish(r, log(abs(a.t) + 0.5), std::log(a.magnitude + 1.5), 2 * a.error + rounding(r, a.t.dtype(), 4)); });
+  real("sqrt", [](Run& r) { Item& a = r.floating(); return finish(r, sqrt(abs(a.t) + 0.5), std::sqrt(a.magnitude + 0.5), a.error + rounding(r, a.t.dtype(), a.magnitude + 1)); });
+  real("div", [](Run& r) {
+    Item& a = r.floating();
+    Item& b = r.like(a);
+    return finish(r, a.t / (abs(b.t) + 1.0), a.magnitude, a.error + a.magnitude * (b.error + rounding(r, a.t.dtype(), b.magnitude + 1)));
+  });
+  real("mean", [](Run& r) {
+    Item& a = r.floating();
+    if (!a.t.numel()) return moved(a, a.t);
+    const double n = static_cast<double>(a.t.numel());
+    return finish(r, a.t.mean(some_axes(r, a.t)), a.magnitude, a.error + n * rounding(r, a.t.dtype(), a.magnitude));
+  });
+  real("softmax", [](Run& r) {
+    Item& a = r.floating();
+    if (a.t.rank() == 0 || !a.t.numel()) return moved(a, a.t);
+    const double n = static_cast<double>(a.t.numel());
+    return finish(r, softmax(clamp(a.t, -20, 20), r.pick(-a.t.rank(), a.t.rank() - 1)), 1, 2 * a.error + (n + 40) * rounding(r, a.t.dtype(), 1));
+  });
+  return c;
+}
+
+}  // namespace
+
+const std::vector<OpCase>& op_cases() {
+  static const std::vector<OpCase>* cases = new std::vector<OpCase>(make_cases());
+  return *cases;
+}
+
+}  // namespace fuzz

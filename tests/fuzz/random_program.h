@@ -1,0 +1,82 @@
+// Random programs in the public API, replayable from a seed, for comparing one way of running with another.
+//
+// An exact program holds only whole numbers so small that every order of summation gives the same result, and only ops that keep
+// them whole: all ways of running must agree to the bit. A real program works on real numbers; each value carries a bound on its
+// magnitude and on the error that roundings can have caused, and takes part in no op that is discontinuous on inexact values.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "sinter/sinter.h"
+
+namespace fuzz {
+
+struct Item {
+  sinter::Tensor t;
+  double magnitude = 0;  ///< no element is larger
+  double error = 0;      ///< two correct ways of running differ by at most this
+};
+
+/// A value read to the host.
+struct Result {
+  std::string name;  ///< the op that made it
+  sinter::DType dtype;
+  sinter::Shape shape;
+  std::vector<double> values;
+  double error;
+};
+
+/// Which op met which dtype how often.
+using Coverage = std::map<std::pair<std::string, sinter::DType>, int>;
+
+class Program {
+ public:
+  Program(uint64_t seed, bool exact, int ops) : seed_(seed), exact_(exact), ops_(ops) {}
+  /// Builds and runs the program as the library is now configured, and reads what it is asked for.
+  std::vector<Result> run(Coverage* coverage = nullptr) const;
+  /// The ops in order, for reports.
+  std::string listing() const;
+
+ private:
+  uint64_t seed_;
+  bool exact_;
+  int ops_;
+};
+
+/// The state of one run, which the op table works on.
+class Run {
+ public:
+  Run(uint64_t seed, bool exact) : exact(exact), random(seed) {}
+  int64_t pick(int64_t low, int64_t high) { return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1)); }
+  bool chance(int percent) { return pick(0, 99) < percent; }
+  Item& any();
+  /// An item whose dtype satisfies the predicate; a new leaf when there is none.
+  Item& of(const std::function<bool(sinter::DType)>& good, sinter::DType otherwise);
+  Item& floating() { return of([](sinter::DType d) { return sinter::is_float(d); }, sinter::float32); }
+  Item& number() { return of([](sinter::DType d) { return d != sinter::boolean; }, sinter::int32); }
+  Item& leaf(sinter::DType dtype, const sinter::Shape& shape, int64_t low = -3, int64_t high = 3);
+  sinter::Shape shape(size_t lowest_rank = 0);
+  /// Another item of that shape and dtype: an existing one or a new leaf.
+  Item& like(const Item& x);
+  double unit(sinter::DType d) const { return d == sinter::float64 ? 0x1p-52 : 0x1p-23; }
+
+  const bool exact;
+  std::mt19937_64 random;
+  std::deque<Item> pool;
+};
+
+struct OpCase {
+  const char* name;
+  bool in_exact, in_real;
+  std::function<Item(Run&)> make;
+};
+/// Every op that programs are made of.
+const std::vector<OpCase>& op_cases();
+
+}  // namespace fuzz
