@@ -17,8 +17,7 @@ namespace optim {
 
 struct Optimizer::Update {
   tensor::StepCommit& commit;
-  /// The new version of a state tensor; the cell gets it when the step commits.
-  Tensor write(const Tensor& target, const Tensor& value) { return commit.write(target, value); }
+  Tensor rate{}, first{}, second{};  ///< launch arguments: the learning rate, and what the rule needs besides
 };
 
 Optimizer::Optimizer(std::vector<Tensor> parameters, double lr, Loc where) : lr(lr), parameters_(std::move(parameters)) {
@@ -47,14 +46,17 @@ void Optimizer::step(Loc where) {
   tensor::Call call("step", where);
   no_grad guard;
   tensor::StepCommit commit;
-  Update update{commit};
-  begin(steps_ + 1);
-  for (size_t i = 0; i < parameters_.size(); ++i) {
-    const Tensor& p = parameters_[i];
-    if (!p.has_grad()) continue;
-    commit.write(p, updated(i, p, p.grad(), update));
-    commit.take_gradient(p, "step() took it");
-  }
+  {
+    Update update{commit};
+    update.rate = number(lr);
+    begin(steps_ + 1, update);
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      const Tensor& p = parameters_[i];
+      if (!p.has_grad()) continue;
+      commit.update(p, updated(i, p, p.grad(), update));
+      commit.take_grad(p);
+    }
+  }  // handles to parts of the step end here: what they held need not be stored
   commit.realize();
   ++steps_;
 }
@@ -66,19 +68,16 @@ SGD::SGD(std::vector<Tensor> parameters, Options options, Loc where)
   if (options.momentum != 0) velocity_ = make_state();
 }
 
-void SGD::begin(int64_t t) {
-  rate_ = number(lr);
-  fresh_ = number(t == 1 ? 1.0 : 1.0 - options_.dampening);
-}
+void SGD::begin(int64_t t, Update& update) { update.first = number(t == 1 ? 1.0 : 1.0 - options_.dampening); }
 
 Tensor SGD::updated(size_t i, const Tensor& p, const Tensor& g, Update& update) {
   Tensor d = options_.weight_decay != 0 ? g + p * options_.weight_decay : g;
   if (options_.momentum != 0) {
-    const Tensor gain = options_.dampening != 0 ? d * fresh_.to(p.dtype()) : d;
-    const Tensor v = update.write(velocity_[i], velocity_[i] * options_.momentum + gain);
+    const Tensor gain = options_.dampening != 0 ? d * update.first.to(p.dtype()) : d;
+    const Tensor v = update.commit.update(velocity_[i], velocity_[i] * options_.momentum + gain);
     d = options_.nesterov ? d + v * options_.momentum : v;
   }
-  return p - d * rate_.to(p.dtype());
+  return p - d * update.rate.to(p.dtype());
 }
 
 Adam::Adam(std::vector<Tensor> parameters, Options options, Loc where) : Adam(std::move(parameters), options, false, where) {}
@@ -91,20 +90,19 @@ Adam::Adam(std::vector<Tensor> parameters, Options options, bool decoupled, Loc 
   second_ = make_state();
 }
 
-void Adam::begin(int64_t t) {
-  rate_ = number(lr);
-  correction1_ = number(1.0 / (1.0 - std::pow(options_.beta1, static_cast<double>(t))));
-  correction2_ = number(1.0 / (1.0 - std::pow(options_.beta2, static_cast<double>(t))));
+void Adam::begin(int64_t t, Update& update) {
+  update.first = number(1.0 / (1.0 - std::pow(options_.beta1, static_cast<double>(t))));
+  update.second = number(1.0 / (1.0 - std::pow(options_.beta2, static_cast<double>(t))));
 }
 
 Tensor Adam::updated(size_t i, const Tensor& p, const Tensor& gradient, Update& update) {
   const DType dtype = p.dtype();
-  const Tensor rate = rate_.to(dtype);
+  const Tensor rate = update.rate.to(dtype);
   const bool decays = options_.weight_decay != 0;
   const Tensor g = decays && !decoupled_ ? gradient + p * options_.weight_decay : gradient;
-  const Tensor m = update.write(first_[i], first_[i] * options_.beta1 + g * (1.0 - options_.beta1));
-  const Tensor v = update.write(second_[i], second_[i] * options_.beta2 + g * g * (1.0 - options_.beta2));
-  const Tensor d = m * correction1_.to(dtype) / (sqrt(v * correction2_.to(dtype)) + options_.eps);
+  const Tensor m = update.commit.update(first_[i], first_[i] * options_.beta1 + g * (1.0 - options_.beta1));
+  const Tensor v = update.commit.update(second_[i], second_[i] * options_.beta2 + g * g * (1.0 - options_.beta2));
+  const Tensor d = m * update.first.to(dtype) / (sqrt(v * update.second.to(dtype)) + options_.eps);
   return (decays && decoupled_ ? p - p * (rate * options_.weight_decay) : p) - d * rate;
 }
 

@@ -28,11 +28,12 @@ class Optimizer {
   /// One zero tensor per parameter, stored already: every step is then the same plan.
   std::vector<Tensor> make_state() const;
 
-  /// New value of parameter i with gradient g; state is written through `update`.
+  /// One step being built: its launch arguments, and where new versions of state go.
   struct Update;
+  /// Sets the launch arguments of step `t`, which counts from 1.
+  virtual void begin(int64_t t, Update& update) = 0;
+  /// New value of parameter i with gradient g.
   virtual Tensor updated(size_t i, const Tensor& p, const Tensor& g, Update& update) = 0;
-  /// Called before the first parameter of a step; `t` counts from 1.
-  virtual void begin(int64_t t) = 0;
 
   std::vector<Tensor> parameters_;
   int64_t steps_ = 0;
@@ -46,11 +47,10 @@ class SGD final : public Optimizer {
   SGD(std::vector<Tensor> parameters, Options options, Loc where = Loc::current());
 
  private:
+  void begin(int64_t t, Update& update) override;
   Tensor updated(size_t i, const Tensor& p, const Tensor& g, Update& update) override;
-  void begin(int64_t t) override;
   Options options_;
   std::vector<Tensor> velocity_;
-  Tensor rate_, fresh_;
 };
 
 /// Kingma and Ba, ICLR 2015, with bias correction; weight_decay is added to the gradient.
@@ -63,12 +63,11 @@ class Adam : public Optimizer {
   Adam(std::vector<Tensor> parameters, Options options, bool decoupled, Loc where);
 
  private:
+  void begin(int64_t t, Update& update) override;
   Tensor updated(size_t i, const Tensor& p, const Tensor& g, Update& update) override;
-  void begin(int64_t t) override;
   Options options_;
   bool decoupled_;
   std::vector<Tensor> first_, second_;
-  Tensor rate_, correction1_, correction2_;
 };
 
 /// Loshchilov and Hutter, ICLR 2019: the decay acts on the parameter, not through the gradient.
