@@ -1,5 +1,6 @@
 // Environment variables, the log, hashes and the target.
 #include "catch.h"
+#include "repository.h"
 #include "runtime/env.h"
 #include "runtime/hash.h"
 #include "runtime/log.h"
@@ -124,7 +125,7 @@ TEST_CASE("docs/environment.md holds the table of variables", "[runtime]") {
   std::string table = "| variable | values | default | meaning |\n|---|---|---|---|\n";
   for (const EnvVar& v : env_table())
     table += fmt::format("| `{}` | {} | {} | {} |\n", v.name, v.allowed, v.default_text, v.meaning);
-  std::ifstream file(SINTER_SOURCE_DIR "/docs/environment.md");
+  std::ifstream file(repository_path("docs/environment.md"));
   std::ostringstream text;
   text << file.rdbuf();
   CHECK_THAT(text.str(), Contains(table));

@@ -23,7 +23,7 @@ std::vector<std::string> cells(const std::string& line) {
 }  // namespace
 
 TEST_CASE("types meet as docs/dtypes.md says", "[tensor]") {
-  std::ifstream doc(SINTER_SOURCE_DIR "/docs/dtypes.md");
+  std::ifstream doc(repository_path("docs/dtypes.md"));
   REQUIRE(doc);
   std::vector<std::string> header;
   int checked = 0;
