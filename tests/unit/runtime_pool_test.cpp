@@ -126,7 +126,7 @@ TEST_CASE("the process pool follows SINTER_THREADS and works in a forked child",
     return total.load();
   };
   CHECK(sum() == 100);
-  if (SINTER_TSAN) return;
+  if (kThreadSanitizer) return;
   const pid_t child = fork();
   if (child == 0) _exit(sum() == 100 && sum() == 100 && cpu::pool().threads() == 3 ? 0 : 1);
   int status = -1;

@@ -15,16 +15,19 @@
 #include "runtime/log.h"
 #include "runtime/program.h"
 
-// Under ThreadSanitizer a forked child may not start threads.
-#if defined(__SANITIZE_THREAD__)
-#define SINTER_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SINTER_TSAN 1
+// Under ThreadSanitizer a forked child may not start threads; under AddressSanitizer a leak fails the run.
+#if !defined(__has_feature)
+#define __has_feature(x) 0
 #endif
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+inline constexpr bool kThreadSanitizer = true;
+#else
+inline constexpr bool kThreadSanitizer = false;
 #endif
-#if !defined(SINTER_TSAN)
-#define SINTER_TSAN 0
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+inline constexpr bool kAddressSanitizer = true;
+#else
+inline constexpr bool kAddressSanitizer = false;
 #endif
 
 namespace runtime_test {
