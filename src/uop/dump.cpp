@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -13,10 +14,19 @@
 namespace sinter::ir {
 namespace {
 
-std::string text(const sinter::Var& v, const char* value) { return fmt::format("{}{} in {}..{}", v.name(), value, v.min(), v.max()); }
-std::string text(const Dim& d) {
-  return d.symbolic() ? text(d.var(), fmt::format("={}", d.value()).c_str()) : fmt::format("{}", d.value());
+/// A name in quotes; what would end it or the line is escaped.
+std::string quoted(const std::string& name) {
+  std::string s = "\"";
+  for (char c : name) {
+    if (c == '"' || c == '\\') s += '\\';
+    s += c == '\n' ? std::string("\\n") : std::string(1, c);
+  }
+  return s + "\"";
 }
+std::string text(const sinter::Var& v, const std::string& value) {
+  return fmt::format("{}{} in {}..{}", quoted(v.name()), value, v.min(), v.max());
+}
+std::string text(const Dim& d) { return d.symbolic() ? text(d.var(), fmt::format("={}", d.value())) : fmt::format("{}", d.value()); }
 std::string text(const Shape& shape) {
   std::string s = "[";
   for (size_t i = 0; i < shape.rank(); ++i) s += (i ? ", " : "") + text(shape[i]);
@@ -75,7 +85,10 @@ std::string dump(std::span<const UOp> roots) {
     if (!(n->device == Device::cpu())) s += " @" + to_string(n->device);
     s += "\n";
   }
-  return s;
+  if (roots.size() == 1) return s;
+  s += "roots";
+  for (size_t i = 0; i < roots.size(); ++i) s += fmt::format("{}%{}", i ? ", " : " ", roots[i]->position);
+  return s + "\n";
 }
 std::string dump(UOp root) { return dump(std::span<const UOp>(&root, 1)); }
 
