@@ -25,9 +25,13 @@ struct BasicIndex {
   ir::Region region() const;
 };
 
+/// The items with the ellipsis, written or meant at the end, as slices: every axis of x has its item.
+std::vector<Index> complete(ir::UOp x, std::span<const Index> items);
 /// UsageError: too many items, a number out of range, a step of 0, a part of a symbolic axis, a tensor item.
 BasicIndex resolve(ir::UOp x, std::span<const Index> items);
 /// The part as a value, of shape `index.shape`.
 ir::UOp read(ir::UOp x, const BasicIndex& index);
+/// x with v, of shape `index.shape`, in the part: for steps other than 1, where the part is no box.
+ir::UOp overwrite(ir::UOp x, const BasicIndex& index, ir::UOp v);
 
 }  // namespace sinter::tensor

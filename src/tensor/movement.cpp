@@ -96,7 +96,7 @@ Tensor Tensor::flatten(int64_t first, int64_t last, Loc where) const {
   if (a > b)
     usage_error(
         fmt::format("from axis {} to axis {} of {}; the first must not come after the last", first, last, describe(x)));
-  if (a == b) return *this;
+  if (a == b) return wrap(x);
   Shape shape;
   int64_t joined = 1;
   for (int64_t i = 0; i < static_cast<int64_t>(x->rank()); ++i) {

@@ -70,9 +70,11 @@ Place& Place::assign(Arg value) {
   const Call call("at", where_);
   UOp old = tensor::node_of(target_);
   const tensor::BasicIndex part = tensor::resolve(old, *items_);
-  if (!part.box())
-    usage_error("a place with steps other than 1 cannot be written; assign the whole tensor, with where() to choose elements");
   require_assignable(*target_.cell());
+  if (!part.box()) {
+    tensor::install(target_.cell(), tensor::next_version(*target_.cell(), tensor::overwrite(old, part, fitted(value, old, part.shape))));
+    return *this;
+  }
   const ir::Region box = part.region();
   Shape sizes;
   for (const auto& span : part.spans) sizes.push_back(span.count);

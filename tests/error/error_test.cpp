@@ -31,6 +31,17 @@ Tensor f(Shape shape) { return zeros(shape); }
 Tensor ints(Shape shape) { return zeros(shape, int64); }
 Tensor bools(Shape shape) { return zeros(shape, boolean); }
 Tensor batched() { return zeros({Var("batch", 1, 8)(3), 4}); }
+Tensor leaf(Shape shape) {
+  Tensor x = ones(shape);
+  x.requires_grad();
+  return x;
+}
+/// A loss whose graph a backward() has used up.
+Tensor spent() {
+  Tensor loss = leaf({2}).sum();
+  loss.backward();
+  return loss;
+}
 
 // clang-format off
 const Case kCases[] = {
@@ -179,6 +190,23 @@ const Case kCases[] = {
     BAD("mse_loss", mse_loss(f({2, 1}), f({2})), "[2, 1]", "[2]"),
     BAD("l1_loss", l1_loss(f({3}), f({2})), "[3]", "[2]"),
     BAD("binary_cross_entropy_with_logits", binary_cross_entropy_with_logits(f({3}), f({})), "[3]", "[]"),
+    // -- reading, state, gradients
+    BAD("item", f({2}).item(), "[2]", "2 elements"),
+    BAD("item", f({}).item<int32_t>(), "float32", "int32"),
+    BAD("to_vector", f({2}).to_vector<double>(), "float32", "float64"),
+    BAD("assign", f({2}).assign(f({3})), "[3]", "[2]"),
+    BAD("assign", f({3}).assign(f({2, 3})), "[2, 3]", "[3]"),
+    BAD("assign", ints({2}).assign(0.5), "0.5", "int64 [2]"),
+    BAD("operator+=", f({2}) += f({3}), "[2]", "[3]"),
+    BAD("at", f({3}).at({3}) = 1.0, "index 3", "3 elements"),
+    BAD("at", f({3}).at({Slice{0, 2}}) = f({3}), "[3]", "[2]"),
+    BAD("at", f({3}).at({ints({2})}) = 1.0, "int64 [2]", "float32 [3]"),
+    BAD("requires_grad", ints({2}).requires_grad(), "int64 [2]", "float32"),
+    BAD("backward", (leaf({2}) * 2).backward(), "[2]", "[]"),
+    BAD("backward", f({}).backward(), "float32 []", "requires_grad"),
+    BAD("backward", spent().backward(), "backward", "keep_graph"),
+    BAD("grad", leaf({2}).grad(), "no gradient", "backward()"),
+    BAD("gradient", gradient(leaf({2}) * 2, {leaf({2})}), "[2]", "seed"),
     // -- handles
     BAD("operator+", Tensor() + 1, "empty handle", "assign"),
     BAD("matmul", matmul(f({2, 2}), Tensor()), "empty handle", "assign"),
@@ -207,6 +235,13 @@ TEST_CASE("bad calls name both values, the call, and the caller's file and line"
     }
     CHECK(thrown);
   }
+}
+
+TEST_CASE("an index tensor out of range throws once, at the first host read", "[error]") {
+  Tensor x = from({1.0, 2.0, 3.0});
+  Tensor picked = x[from({0, 3})];
+  CHECK_THROWS_AS(picked.to_vector<float>(), UsageError);
+  CHECK(picked.to_vector<float>().size() == 2);
 }
 
 TEST_CASE("an error inside a layer reports the layer's caller", "[error]") {

@@ -1,0 +1,156 @@
+// Indexing by numbers, slices, newaxis and ellipsis, as NumPy does it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tensor/axes.h"
+#include "tensor/index.h"
+#include "tensor/operands.h"
+
+namespace sinter::tensor {
+namespace {
+
+using ir::UOp;
+using Span = BasicIndex::Span;
+
+bool takes_axis(const Index& i) {
+  return i.kind == Index::Kind::Number || i.kind == Index::Kind::Slice || i.kind == Index::Kind::Tensor;
+}
+
+Span numbered(UOp x, int64_t axis, int64_t number) {
+  const int64_t n = fixed_size(x, axis, "indexed by a number");
+  if (number < -n || number >= n)
+    usage_error(fmt::format("index {} is out of range for axis {} of {} with {} elements; give {} to {}", number, axis,
+                            describe(x), n, -n, n - 1));
+  return {number < 0 ? number + n : number, 1, 1, n == 1};
+}
+
+Span sliced(UOp x, int64_t axis, const Slice& s) {
+  const Dim& size = x->shape[static_cast<size_t>(axis)];
+  if (s.step == 0)
+    usage_error(fmt::format("a slice of axis {} of {} has step 0; give another step", axis, describe(x)));
+  if (s.begin.value_or(0) == 0 && !s.end && s.step == 1) return {0, 1, size, true};
+  if (!s.begin && !s.end && s.step == -1) return {size.value() - 1, -1, size, false};
+  const int64_t n = fixed_size(x, axis, "sliced"), low = s.step > 0 ? 0 : -1, high = s.step > 0 ? n : n - 1;
+  auto bound = [&](const std::optional<int64_t>& v, int64_t otherwise) {
+    return v ? std::clamp(*v < 0 ? *v + n : *v, low, high) : otherwise;
+  };
+  const bool up = s.step > 0;
+  const int64_t begin = bound(s.begin, up ? low : high), end = bound(s.end, up ? high : low);
+  const int64_t length = up ? end - begin : begin - end, step = up ? s.step : -s.step;
+  // Written so that a step near the largest integer does not overflow.
+  const int64_t count = length > 0 ? (length - 1) / step + 1 : 0;
+  if (!count) return {0, 1, 0, n == 0};
+  return {begin, count > 1 ? s.step : 1, count, begin == 0 && count == n && (s.step == 1 || count == 1)};
+}
+
+/// How a part is read: mirror what runs backwards; cut a box; then a step of s is the first column of rows of s
+/// elements, the last row filled up.
+struct Way {
+  ir::Ints mirrored;
+  ir::Region cut, column;
+  Shape taken, filled, rows;
+  bool strided = false;
+};
+
+Way way_of(const Shape& shape, const BasicIndex& index) {
+  Way w;
+  w.cut = ir::whole(shape);
+  for (size_t a = 0; a < shape.rank(); ++a) {
+    const Span& s = index.spans[a];
+    const int64_t step = s.step < 0 ? -s.step : s.step, n = shape[a].value(), count = s.count.value();
+    if (s.step < 0) w.mirrored.push_back(static_cast<int64_t>(a));
+    const int64_t begin = s.step < 0 ? n - 1 - s.begin : s.begin, end = std::min(n, begin + count * step);
+    const bool all = s.whole || (begin == 0 && end == n);
+    if (!all) w.cut[a] = {begin, end};
+    w.taken.push_back(all ? shape[a] : Dim(end - begin));
+    w.filled.push_back(step > 1 ? Dim(count * step) : s.count);
+    w.rows.push_back(s.count);
+    w.column.push_back({0, s.count});
+    if (step == 1) continue;
+    w.strided = true;
+    w.rows.push_back(step);
+    w.column.push_back({0, 1});
+  }
+  return w;
+}
+
+}  // namespace
+
+std::vector<Index> complete(UOp x, std::span<const Index> items) {
+  const auto taken = static_cast<size_t>(std::count_if(items.begin(), items.end(), takes_axis));
+  if (taken > x->rank())
+    usage_error(
+        fmt::format("{} items that take an axis, but {} has {} axes; leave some out", taken, describe(x), x->rank()));
+  std::vector<Index> out;
+  bool open = false;
+  for (const Index& i : items) {
+    if (i.kind != Index::Kind::Ellipsis) {
+      out.push_back(i);
+      continue;
+    }
+    if (std::exchange(open, true))
+      usage_error(
+          fmt::format("2 ellipses in the index of {}; at most 1 can stand for the axes not named", describe(x)));
+    out.insert(out.end(), x->rank() - taken, Index(Slice{}));
+  }
+  if (!open) out.insert(out.end(), x->rank() - taken, Index(Slice{}));
+  return out;
+}
+
+bool BasicIndex::box() const {
+  return std::all_of(spans.begin(), spans.end(), [](const Span& s) { return s.step == 1; });
+}
+
+ir::Region BasicIndex::region() const {
+  ir::Region out;
+  for (const Span& s : spans)
+    out.push_back(s.whole ? ir::Extent{0, s.count} : ir::Extent{s.begin, s.begin + s.count.value()});
+  return out;
+}
+
+BasicIndex resolve(UOp x, std::span<const Index> items) {
+  BasicIndex out;
+  for (const Index& i : complete(x, items)) {
+    const int64_t axis = static_cast<int64_t>(out.spans.size());
+    switch (i.kind) {
+      case Index::Kind::NewAxis: out.shape.push_back(1); break;
+      case Index::Kind::Number: out.spans.push_back(numbered(x, axis, i.number)); break;
+      case Index::Kind::Slice:
+        out.spans.push_back(sliced(x, axis, i.slice));
+        out.shape.push_back(out.spans.back().count);
+        break;
+      case Index::Kind::Tensor:
+        usage_error(fmt::format("an index tensor ({}) names no fixed part of {} here; use scatter_add or where",
+                                describe(node_of(i.tensor)), describe(x)));
+      case Index::Kind::Ellipsis: throw InternalError("an ellipsis is left in a completed index");
+    }
+  }
+  return out;
+}
+
+UOp read(UOp x, const BasicIndex& index) {
+  const Way w = way_of(x->shape, index);
+  UOp part = ir::shrink(ir::flip(x, w.mirrored), w.cut);
+  if (w.strided) part = ir::shrink(ir::reshape(ir::pad(part, ir::whole(part->shape), w.filled), w.rows), w.column);
+  return ir::reshape(part, index.shape);
+}
+
+UOp overwrite(UOp x, const BasicIndex& index, UOp v) {
+  const Way w = way_of(x->shape, index);
+  // read() backwards: first the value, then a mask of where it came to lie.
+  auto placed = [&](UOp part) {
+    if (w.strided) {
+      Shape thin;
+      for (const ir::Extent& e : w.column) thin.push_back(e.end);
+      part = ir::reshape(ir::pad(ir::reshape(part, thin), w.column, w.rows), w.filled);
+      part = ir::shrink(part, ir::whole(w.taken));
+    } else {
+      part = ir::reshape(part, w.taken);
+    }
+    return ir::flip(ir::pad(part, w.cut, x->shape), w.mirrored);
+  };
+  return ir::where(placed(ir::full(*x->graph, v->shape, DType::Bool, 1, x->device)), placed(v), x);
+}
+
+}  // namespace sinter::tensor
