@@ -1,0 +1,70 @@
+// THE list: the passes of code generation in their order, each logged when it changed something, each checked.
+#include "codegen/codegen.h"
+
+#include <fmt/format.h>
+
+#include "codegen/expand.h"
+#include "codegen/heuristic.h"
+#include "codegen/legalise.h"
+#include "codegen/loop_tree.h"
+#include "codegen/math.h"
+#include "codegen/reduce_tree.h"
+#include "codegen/render/c.h"
+#include "codegen/statement.h"
+#include "runtime/log.h"
+#include "uop/dump.h"
+
+namespace sinter::codegen {
+namespace {
+
+/// Logs `text()` of a pass.
+template <class Text>
+void show(const Kernel& kernel, std::string_view pass, Text text) {
+  if (runtime::logging(5)) runtime::log(5, fmt::format("-- {} after {}\n{}", kernel.name, pass, text()));
+}
+
+/// A pass from graph to graph.
+template <class Check>
+void step(Kernel& kernel, std::string_view pass, ir::UOp made, Check verify) {
+  verify(made);
+  const bool changed = !(made == kernel.sink);
+  kernel.sink = made;
+  if (changed) show(kernel, pass, [&] { return ir::dump(made); });
+}
+
+/// A pass that makes something new.
+template <class T, class Check, class Text>
+T step(const Kernel& kernel, std::string_view pass, T made, Check verify, Text text) {
+  verify(made);
+  show(kernel, pass, [&] { return text(made); });
+  return made;
+}
+
+}  // namespace
+
+runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target) {
+  return write(kernel, target, heuristic(kernel, target));
+}
+
+runtime::KernelSource write(const Kernel& given, const runtime::Target& target, const std::vector<Opt>& opts) {
+  Kernel kernel = given;
+  ir::Graph& g = *kernel.graph;
+  step(kernel, "math", expand_math(g, kernel.sink), [](ir::UOp) {});
+  step(kernel, "reductions", split_reductions(g, kernel.sink), verify_reductions);
+  step(kernel, "legalise", legalise(g, kernel.sink), verify_legal);
+
+  const Schedule schedule = make_schedule(kernel, opts);
+  if (!opts.empty()) show(kernel, "schedule", [&] { return to_string(opts); });
+
+  Ranges ranges;
+  auto text = [](const auto& made) { return to_string(made); };
+  Statements statements = step(
+      kernel, "statements", make_statements(kernel, schedule, ranges), [&](const auto& s) { verify(s, ranges); }, text);
+  const std::vector<Item> tree = step(
+      kernel, "loop tree", make_tree(statements), [&](const auto& t) { verify(t, statements); }, text);
+  const Instructions code = step(
+      kernel, "expand", expand(kernel, statements, tree, ranges), [](const auto& c) { verify(c); }, text);
+  return render_c(code, kernel.name, target);
+}
+
+}  // namespace sinter::codegen

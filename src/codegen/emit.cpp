@@ -1,0 +1,153 @@
+// Placing, sharing and folding of instructions.
+#include "codegen/emit.h"
+
+#include <algorithm>
+
+#include "uop/scalar_eval.h"
+
+namespace sinter::codegen {
+
+using ir::Op;
+
+size_t Emitter::InstHash::operator()(const Inst& n) const {
+  uint64_t h =
+      ir::mix(static_cast<uint64_t>(n.code) << 8 | static_cast<uint64_t>(n.op), static_cast<uint64_t>(n.type.dtype));
+  h = ir::mix(h, static_cast<uint64_t>(n.type.lanes));
+  h = ir::mix(ir::mix(h, n.number.bits()), static_cast<uint64_t>(n.imm));
+  for (Id s : n.src) h = ir::mix(h, static_cast<uint64_t>(s));
+  return h;
+}
+bool Emitter::InstEqual::operator()(const Inst& a, const Inst& b) const {
+  return a.code == b.code && a.op == b.op && a.type == b.type && a.src == b.src && a.number == b.number &&
+         a.imm == b.imm;
+}
+size_t Emitter::KeyHash::operator()(const MemoKey& k) const {
+  return ir::mix(ir::mix(reinterpret_cast<uintptr_t>(k.node), static_cast<uint64_t>(k.lane)),
+                 ir::mix(k.copies, k.versions));
+}
+
+Emitter::Emitter(Instructions& code) : code_(code) {
+  code_.blocks.emplace_back();
+  scopes_.push_back({0, kNone, false});
+}
+
+Id Emitter::add(Inst&& inst, size_t scope) {
+  const Id id = static_cast<Id>(code_.insts.size());
+  code_.insts.push_back(std::move(inst));
+  depth_.push_back(static_cast<int>(scope));
+  code_.blocks[static_cast<size_t>(scopes_[scope].block)].push_back(id);
+  return id;
+}
+
+Id Emitter::value(Inst inst) {
+  if (Id folded = fold(inst); folded != kNone) return folded;
+  size_t scope = 0;
+  for (Id s : inst.src) scope = std::max(scope, static_cast<size_t>(depth(s)));
+  for (size_t i = scopes_.size(); i-- > scope;)
+    if (auto it = scopes_[i].made.find(inst); it != scopes_[i].made.end()) return it->second;
+  for (size_t i = scopes_.size(); i-- > scope;)
+    if (scopes_[i].barrier) {
+      scope = i;
+      break;
+    }
+  Inst key = inst;
+  const Id id = add(std::move(inst), scope);
+  scopes_[scope].made.emplace(std::move(key), id);
+  return id;
+}
+
+Id Emitter::here(Inst inst) { return add(std::move(inst), scopes_.size() - 1); }
+
+void Emitter::open(Id owner, bool barrier) {
+  const int block = static_cast<int>(code_.blocks.size());
+  code_.blocks.emplace_back();
+  code_[owner].block = block;
+  scopes_.push_back({block, owner, barrier});
+}
+
+Id Emitter::open_loop(Id begin, Id end, int64_t step, std::string note) {
+  // The loop joins its block when it is closed, so that what is hoisted out of it stands before it.
+  const Id id = static_cast<Id>(code_.insts.size());
+  Inst loop{Code::Loop, {DType::Index, 1}, {begin, end}};
+  loop.imm = step;
+  loop.note = std::move(note);
+  code_.insts.push_back(std::move(loop));
+  depth_.push_back(static_cast<int>(scopes_.size()));
+  open(id, false);
+  return id;
+}
+
+void Emitter::open_if(Id condition) {
+  const Id id = static_cast<Id>(code_.insts.size());
+  code_.insts.push_back({Code::If, {}, {condition}});
+  depth_.push_back(static_cast<int>(scopes_.size()));
+  open(id, true);
+}
+
+void Emitter::close() {
+  const Id owner = scopes_.back().owner;
+  scopes_.pop_back();
+  code_.blocks[static_cast<size_t>(scopes_.back().block)].push_back(owner);
+}
+
+void Emitter::remember(const MemoKey& key, Id id) {
+  scopes_[static_cast<size_t>(depth(id))].memo.insert_or_assign(key, id);
+}
+
+Id Emitter::find(const MemoKey& key) const {
+  for (size_t i = scopes_.size(); i-- > 0;)
+    if (auto it = scopes_[i].memo.find(key); it != scopes_[i].memo.end()) return it->second;
+  return kNone;
+}
+
+bool Emitter::known(Id id, int64_t& v) const {
+  const Inst& n = code_[id];
+  if (n.code != Code::Const || n.type.dtype != DType::Index) return false;
+  v = n.number.as_int();
+  return true;
+}
+
+/// What index arithmetic on known numbers is, or kNone. Index does not overflow, so the identities of integers hold.
+Id Emitter::fold(const Inst& n) {
+  if (n.code != Code::Alu || n.type != Type{DType::Index, 1} || n.src.size() != 2) return kNone;
+  int64_t a = 0, b = 0;
+  const bool left = known(n.src[0], a), right = known(n.src[1], b);
+  if (left && right) {
+    const ir::Scalar args[] = {code_[n.src[0]].number, code_[n.src[1]].number};
+    return constant(DType::Index, ir::evaluate(n.op, DType::Index, args));
+  }
+  switch (n.op) {
+    case Op::Add: return left && a == 0 ? n.src[1] : right && b == 0 ? n.src[0] : kNone;
+    case Op::Sub: return right && b == 0 ? n.src[0] : n.src[0] == n.src[1] ? number(0) : kNone;
+    case Op::Mul:
+      if ((left && a == 0) || (right && b == 0)) return number(0);
+      return left && a == 1 ? n.src[1] : right && b == 1 ? n.src[0] : kNone;
+    case Op::IDiv: return right && b == 1 ? n.src[0] : kNone;
+    case Op::Mod: return right && b == 1 ? number(0) : kNone;
+    default: return kNone;
+  }
+}
+
+Id Emitter::constant(DType dtype, ir::Scalar v) {
+  Inst n{Code::Const, {dtype, 1}, {}};
+  n.number = v;
+  return value(std::move(n));
+}
+Id Emitter::number(int64_t v) { return constant(DType::Index, ir::Scalar::of(DType::Index, v)); }
+Id Emitter::alu(Op op, Type type, std::vector<Id> src) { return value({Code::Alu, type, std::move(src), op}); }
+Id Emitter::divide(Op op, Id a, Id b) {
+  if (Id folded = fold({Code::Alu, {DType::Index, 1}, {a, b}, op}); folded != kNone) return folded;
+  const Type wide{DType::U64, 1};
+  return alu(Op::Cast, {DType::Index, 1}, {alu(op, wide, {alu(Op::Cast, wide, {a}), alu(Op::Cast, wide, {b})})});
+}
+Id Emitter::splat(Id scalar, int lanes) {
+  return lanes == type(scalar).lanes ? scalar : value({Code::Splat, {type(scalar).dtype, lanes}, {scalar}});
+}
+Id Emitter::lane(Id vector, int lane) {
+  if (type(vector).lanes == 1) return vector;
+  Inst n{Code::Lane, {type(vector).dtype, 1}, {vector}};
+  n.imm = lane;
+  return value(std::move(n));
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,84 @@
+// Writes instructions into open blocks: each value goes to the outermost block in which its sources are known, so what
+// a loop does not change stands before the loop, and equal values are made once.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/instructions.h"
+
+namespace sinter::codegen {
+
+/// Under which name an open block remembers a value beside its instruction: a node at one lane, register copy and
+/// memory version.
+struct MemoKey {
+  const void* node = nullptr;
+  int lane = 0;
+  uint64_t copies = 0;
+  uint64_t versions = 0;
+  friend bool operator==(const MemoKey&, const MemoKey&) = default;
+};
+
+class Emitter {
+ public:
+  /// Begins with the body of `code` open.
+  explicit Emitter(Instructions& code);
+
+  /// A value, or a Raise. Index arithmetic on constants is done at once.
+  Id value(Inst inst);
+  /// In the innermost block: effects, and what must not move before an effect.
+  Id here(Inst inst);
+
+  /// Opens a loop; the result is its variable. What follows stands in it until close().
+  Id open_loop(Id begin, Id end, int64_t step, std::string note);
+  /// Opens an if; values first made inside stay inside.
+  void open_if(Id condition);
+  void close();
+
+  /// In the block where the value of `id` lies.
+  void remember(const MemoKey& key, Id id);
+  Id find(const MemoKey& key) const;  ///< kNone if no open block knows it
+  /// How many blocks are open around the place where `id` is made; 0: the body.
+  int depth(Id id) const { return depth_[static_cast<size_t>(id)]; }
+
+  // Index arithmetic, and shorthands.
+  Id number(int64_t v);
+  Id constant(DType dtype, ir::Scalar v);
+  Id alu(ir::Op op, Type type, std::vector<Id> src);
+  Id index(ir::Op op, Id a, Id b) { return alu(op, {DType::Index, 1}, {a, b}); }
+  /// IDiv or Mod of numbers that are not negative, by a positive one: unsigned, where C's division is the algebra's.
+  Id divide(ir::Op op, Id a, Id b);
+  Id splat(Id scalar, int lanes);
+  Id lane(Id vector, int lane);
+  /// The number that an Index instruction is, if it is known now.
+  bool known(Id id, int64_t& v) const;
+  Type type(Id id) const { return code_[id].type; }
+
+ private:
+  struct InstHash {
+    size_t operator()(const Inst& n) const;
+  };
+  struct InstEqual {
+    bool operator()(const Inst& a, const Inst& b) const;
+  };
+  struct KeyHash {
+    size_t operator()(const MemoKey& k) const;
+  };
+  struct Scope {
+    int block;
+    Id owner;
+    bool barrier;
+    std::unordered_map<Inst, Id, InstHash, InstEqual> made = {};
+    std::unordered_map<MemoKey, Id, KeyHash> memo = {};
+  };
+  Id add(Inst&& inst, size_t scope);
+  Id fold(const Inst& inst);
+  void open(Id owner, bool barrier);
+
+  Instructions& code_;
+  std::vector<Scope> scopes_;
+  std::vector<int> depth_;
+};
+
+}  // namespace sinter::codegen

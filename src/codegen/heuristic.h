@@ -1,0 +1,12 @@
+// The Opts that a kernel gets without a search.
+#pragma once
+
+#include <vector>
+
+#include "codegen/opt.h"
+
+namespace sinter::codegen {
+
+std::vector<Opt> heuristic(const Kernel& kernel, const runtime::Target& target);
+
+}  // namespace sinter::codegen

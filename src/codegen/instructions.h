@@ -1,0 +1,83 @@
+// A kernel as instructions: values that are made once, in blocks (the body, loops, ifs). What comes after spells it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sinter/dtype.h"
+#include "uop/attr.h"
+#include "uop/op.h"
+
+namespace sinter::codegen {
+
+/// Names an instruction and the value it makes.
+using Id = int;
+inline constexpr Id kNone = -1;
+
+struct Type {
+  DType dtype = DType::Void;
+  int lanes = 1;
+  friend bool operator==(const Type&, const Type&) = default;
+};
+
+enum class Code : uint8_t {
+  Begin,        ///< the first of the launch's points, Index
+  End,          ///< the point behind the last, Index
+  Const,        ///< `number`
+  Var,          ///< vars[imm]
+  Arg,          ///< the bits of Arg imm as its type
+  Alu,          ///< `op` on src, lane by lane
+  Splat,        ///< src in every lane
+  Iota,         ///< 0, 1, 2, ... per lane
+  Pack,         ///< one scalar per lane
+  Lane,         ///< lane imm of src[0], or lane src[1] where that is given
+  Half,         ///< the lower (imm 0) or upper (imm 1) half of the lanes
+  Load,         ///< element src[0] and its neighbours of slot imm [where src[1], else src[2]]
+  Store,        ///< src[1] goes to element src[0] of slot imm and its neighbours
+  Raise,        ///< bit imm of the error word, where src[0] is false
+  Accumulator,  ///< a variable that begins as src[0]
+  Result,       ///< what an accumulator holds now
+  Assign,       ///< src[1] into accumulator src[0]; with src[2] into that lane only
+  Loop,  ///< block `block` for each value from src[0] below src[1] in steps of imm; the value is the loop's variable
+  If     ///< block `block` where src[0]
+};
+
+struct Inst {
+  Code code;
+  Type type;
+  std::vector<Id> src;
+  ir::Op op = ir::Op::Const;
+  ir::Scalar number = {};
+  int64_t imm = 0;
+  int block = -1;
+  std::string note = {};  ///< for readers of the text: what a loop or accumulator is
+};
+
+/// A buffer argument.
+struct Slot {
+  DType dtype = DType::Void;
+  bool written = false;
+};
+
+struct Instructions {
+  std::vector<Inst> insts;
+  std::vector<std::vector<Id>> blocks;  ///< block 0 is the body
+  std::vector<Slot> slots;
+  std::vector<DType> args;
+  int vars = 0;
+
+  const Inst& operator[](Id id) const { return insts[static_cast<size_t>(id)]; }
+  Inst& operator[](Id id) { return insts[static_cast<size_t>(id)]; }
+};
+
+/// Instructions that change something beside their value.
+bool has_effect(Code code);
+
+/// Throws InternalError: a value used before or outside the block that makes it, types that do not fit, a block used
+/// twice.
+void verify(const Instructions& code);
+
+/// One line per instruction.
+std::string to_string(const Instructions& code);
+
+}  // namespace sinter::codegen

@@ -1,0 +1,174 @@
+// Building the tree depth by depth: take the first statement, open its next loop, pull in whoever may share it.
+#include "codegen/loop_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sinter/error.h"
+
+namespace sinter::codegen {
+namespace {
+
+using What = Item::What;
+
+class Builder {
+ public:
+  explicit Builder(Statements& statements) : all_(statements.list) {}
+
+  std::vector<Item> build(std::vector<int> todo, size_t depth) {
+    std::vector<Item> out;
+    while (!todo.empty()) {
+      if (at(todo[0]).loops.size() == depth) {
+        emit(out, todo[0], depth);
+        todo.erase(todo.begin());
+        continue;
+      }
+      const Level level = at(todo[0]).loops[depth];
+      std::vector<int> group, rest;
+      for (int t : todo) (group.empty() || joins(t, level, depth, group, rest) ? group : rest).push_back(t);
+      group = with_copies(group, depth);
+      // The outermost own loop of a REDUCE stands between its init and its finish.
+      auto mark = [&](What what) {
+        for (int t : group)
+          if (at(t).is_reduce() && at(t).own == depth) out.push_back({what, t});
+      };
+      mark(What::Init);
+      out.push_back({What::Loop, -1, level, build(group, depth + 1)});
+      mark(What::Finish);
+      todo = std::move(rest);
+    }
+    return out;
+  }
+
+ private:
+  const Statement& at(int i) const { return all_[static_cast<size_t>(i)]; }
+
+  void emit(std::vector<Item>& out, int t, size_t depth) const {
+    if (!at(t).is_reduce()) return out.push_back({What::Store, t});
+    const bool alone = at(t).own == depth;  // no loop of its own: all its ranges have one trip
+    if (alone) out.push_back({What::Init, t});
+    out.push_back({What::Update, t});
+    if (alone) out.push_back({What::Finish, t});
+  }
+
+  bool joins(int t, const Level& level, size_t depth, const std::vector<int>& group,
+             const std::vector<int>& rest) const {
+    const Statement& s = at(t);
+    if (s.loops.size() <= depth || !(s.loops[depth] == level)) return false;
+    auto in = [](const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); };
+    for (const Dep& d : s.deps) {
+      if (in(rest, d.on)) return false;
+      if (!in(group, d.on)) continue;
+      const bool outer = range_kind(level.range) == ir::AxisKind::Outer;
+      if (d.why == Dep::Why::Value && at(d.on).own <= depth) return false;  // finished only after this loop
+      if (d.why == Dep::Why::Memory && !outer) return false;
+    }
+    return true;
+  }
+
+  /// The group with its own copies of REDUCEs that it needs inside this loop, but that stand in an earlier one over the
+  /// same range.
+  std::vector<int> with_copies(const std::vector<int>& group, size_t depth) {
+    std::vector<int> out;
+    std::map<int, int> copies;
+    for (int t : group) add_with_copies(t, depth, group, copies, out);
+    return out;
+  }
+  /// Recurses on the nesting of REDUCEs only.
+  void add_with_copies(int t, size_t depth, const std::vector<int>& group, std::map<int, int>& copies,
+                       std::vector<int>& out) {
+    for (size_t i = 0; i < at(t).deps.size(); ++i) {
+      const Dep dep = at(t).deps[i];
+      if (dep.why != Dep::Why::Value || at(dep.on).own <= depth ||
+          std::find(group.begin(), group.end(), dep.on) != group.end())
+        continue;
+      auto [it, fresh] = copies.try_emplace(dep.on, static_cast<int>(all_.size()));
+      if (fresh) {
+        Statement copy = at(dep.on);
+        all_.push_back(std::move(copy));
+        for (Statement& s : all_)  // who had to wait for the one waits for the other
+          for (size_t d = 0; d < s.deps.size(); ++d)
+            if (s.deps[d].on == dep.on && s.deps[d].why != Dep::Why::Value)
+              s.deps.push_back({it->second, s.deps[d].why});
+        add_with_copies(it->second, depth, group, copies, out);
+      }
+      all_[static_cast<size_t>(t)].deps[i].on = it->second;
+    }
+    out.push_back(t);
+  }
+
+  std::vector<Statement>& all_;
+};
+
+class Checker {
+ public:
+  explicit Checker(const Statements& statements) : statements_(statements), done_(statements.list.size(), 0) {}
+
+  void walk(const std::vector<Item>& items) {
+    for (const Item& item : items) {
+      if (item.what == What::Loop) {
+        open_.push_back(item.level);
+        walk(item.body);
+        open_.pop_back();
+        continue;
+      }
+      const Statement& s = statements_.list[static_cast<size_t>(item.statement)];
+      const bool inside = item.what == What::Store || item.what == What::Update;
+      const size_t depth = inside ? s.loops.size() : s.own;
+      if (open_.size() != depth || !std::equal(open_.begin(), open_.end(), s.loops.begin()))
+        throw InternalError(fmt::format("codegen: statement {} stands in other loops than its own", item.statement));
+      if (inside)
+        for (const Dep& d : s.deps)
+          if (!done_[static_cast<size_t>(d.on)])
+            throw InternalError(
+                fmt::format("codegen: statement {} runs before {}, on which it depends", item.statement, d.on));
+      if (item.what == What::Store || item.what == What::Finish) ++done_[static_cast<size_t>(item.statement)];
+    }
+  }
+  void finish() const {
+    for (size_t i = 0; i < done_.size(); ++i)
+      if (done_[i] != 1) throw InternalError(fmt::format("codegen: statement {} was placed {} times", i, done_[i]));
+  }
+
+ private:
+  const Statements& statements_;
+  std::vector<Level> open_;
+  std::vector<int> done_;
+};
+
+void print(const std::vector<Item>& items, size_t indent, std::string& text) {
+  constexpr std::string_view kWhat[] = {"loop", "init", "update", "finish", "store"};
+  for (const Item& item : items) {
+    text += std::string(indent, ' ') + std::string(kWhat[static_cast<int>(item.what)]);
+    if (item.what != What::Loop) {
+      text += fmt::format(" {}\n", item.statement);
+      continue;
+    }
+    text += " " + to_string(item.level) + "\n";
+    print(item.body, indent + 2, text);
+  }
+}
+
+}  // namespace
+
+std::vector<Item> make_tree(Statements& statements) {
+  std::vector<int> all(statements.list.size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+  return Builder(statements).build(std::move(all), 0);
+}
+
+void verify(const std::vector<Item>& tree, const Statements& statements) {
+  Checker checker(statements);
+  checker.walk(tree);
+  checker.finish();
+}
+
+std::string to_string(const std::vector<Item>& tree) {
+  std::string text;
+  print(tree, 0, text);
+  return text;
+}
+
+}  // namespace sinter::codegen

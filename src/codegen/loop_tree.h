@@ -1,0 +1,30 @@
+// The loops of a kernel: statements in a tree, neighbours that run over the same range in one loop.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/statement.h"
+
+namespace sinter::codegen {
+
+/// A loop, or one thing that happens: a REDUCE's accumulators begin, take one element, are combined; or a STORE.
+struct Item {
+  enum class What : uint8_t { Loop, Init, Update, Finish, Store } what;
+  int statement = -1;  ///< of all but Loop
+  Level level = {};    ///< of Loop
+  std::vector<Item> body = {};
+};
+
+/// In: statements, sources first. Out: items in the order in which they run. A statement joins a loop that is open for
+/// an earlier one if it has the same loop there and needs nothing that is finished only after it. A REDUCE that is
+/// needed in two loops that do not become one is computed in each: its copies are added to the statements.
+std::vector<Item> make_tree(Statements& statements);
+
+/// Throws InternalError unless each statement appears once, in its loops, after what it depends on.
+void verify(const std::vector<Item>& tree, const Statements& statements);
+
+/// The tree with indentation.
+std::string to_string(const std::vector<Item>& tree);
+
+}  // namespace sinter::codegen

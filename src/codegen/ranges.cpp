@@ -1,0 +1,43 @@
+// Free ranges, sources first.
+#include "codegen/ranges.h"
+
+#include <fmt/format.h>
+
+#include "sinter/error.h"
+#include "uop/walk.h"
+
+namespace sinter::codegen {
+
+using ir::Op;
+using ir::UOp;
+
+std::vector<UOp> values_of(UOp reduce) {
+  return {reduce->src.begin(), reduce->src.begin() + ir::value_count(reduce->reduction().combine)};
+}
+std::vector<UOp> ranges_of(UOp reduce) {
+  return {reduce->src.begin() + ir::value_count(reduce->reduction().combine), reduce->src.end()};
+}
+
+size_t Ranges::number(UOp range) {
+  auto [it, fresh] = numbers_.try_emplace(range.get(), numbers_.size());
+  if (fresh && it->second >= kMaxRanges)
+    throw InternalError(fmt::format("a kernel has more than {} loops", kMaxRanges));
+  return it->second;
+}
+
+const RangeSet& Ranges::free(UOp n) {
+  if (auto it = free_.find(n.get()); it != free_.end()) return it->second;
+  auto unknown = [this](UOp u) { return !free_.contains(u.get()); };
+  for (UOp u : ir::topological(std::span<const UOp>(&n, 1), unknown)) {
+    if (!unknown(u)) continue;
+    RangeSet set;
+    for (UOp s : u->src) set |= free_.at(s.get());
+    if (u->op == Op::Range) set.set(number(u));
+    if (u->op == Op::Reduce)
+      for (UOp r : ranges_of(u)) set.reset(number(r));
+    free_.emplace(u.get(), set);
+  }
+  return free_.at(n.get());
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,205 @@
+// One statement per instruction; a value that is used once, where it is made, is written into its use.
+#include "codegen/render/c.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "codegen/render/c_spelling.h"
+#include "runtime/hash.h"
+
+namespace sinter::codegen {
+namespace {
+
+constexpr size_t kLongestInline = 90;
+
+class Renderer {
+ public:
+  Renderer(const Instructions& code, const runtime::Target& target)
+      : code_(code),
+        spell_(target),
+        uses_(code.insts.size(), 0),
+        home_(code.insts.size(), -1),
+        user_(code.insts.size(), kNone),
+        text_(code.insts.size()) {
+    for (size_t b = 0; b < code_.blocks.size(); ++b)
+      for (Id id : code_.blocks[b]) {
+        home_[static_cast<size_t>(id)] = static_cast<int>(b);
+        for (Id s : code_[id].src) {
+          ++uses_[static_cast<size_t>(s)];
+          user_[static_cast<size_t>(s)] = id;
+        }
+      }
+  }
+
+  runtime::KernelSource run(const std::string& hint) {
+    indent_ = 1;
+    const std::string i64 = spell_.type({DType::I64, 1});
+    for (size_t slot = 0; slot < code_.slots.size(); ++slot) {
+      const Slot& s = code_.slots[slot];
+      if (s.dtype == DType::Void) continue;  // a buffer of the launch that this kernel does not touch
+      line(fmt::format("{}{}* restrict p{} = bufs[{}];", s.written ? "" : "const ", spell_.type({s.dtype, 1}), slot,
+                       slot + 1));
+    }
+    indent_ = 0;
+    block(0);
+    indent_ = 1;
+    line("return 0;");
+    const std::string parameters = fmt::format("(void* const* bufs, const {0}* vars, {0} begin, {0} end) {{\n", i64);
+    std::string readable;
+    for (char c : hint) readable += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    const std::string declarations = spell_.declarations();
+    const runtime::Hash128 hash = runtime::HashBuilder().add(readable).add(declarations).add(body_).hash();
+    const std::string name = fmt::format(
+        "{}_{}", readable.empty() || std::isdigit(static_cast<unsigned char>(readable[0])) ? "k" + readable : readable,
+        runtime::to_hex(hash).substr(0, 16));
+    return {name, declarations + "int " + name + parameters + body_ + "}\n", false};
+  }
+
+ private:
+  void line(const std::string& text) { body_ += std::string(2 * indent_, ' ') + text + "\n"; }
+  std::string& text(Id id) { return text_[static_cast<size_t>(id)]; }
+  std::string fresh(std::string_view prefix) { return fmt::format("{}{}", prefix, next_++); }
+
+  void block(int b) {
+    ++indent_;
+    for (Id id : code_.blocks[static_cast<size_t>(b)]) instruction(id);
+    --indent_;
+  }
+
+  std::vector<std::string> operands(const std::vector<Id>& ids) {
+    std::vector<std::string> texts;
+    for (Id id : ids) texts.push_back(text(id));
+    return texts;
+  }
+  /// Without parentheses around the whole.
+  std::string bare(Id id) {
+    const std::string& t = text(id);
+    return t.front() == '(' && closes(t, 0) + 1 == t.size() ? t.substr(1, t.size() - 2) : t;
+  }
+
+  /// Gives the value a name, or leaves it to its only user.
+  void define(Id id, const std::string& expression, bool movable) {
+    const size_t i = static_cast<size_t>(id);
+    const Id user = user_[i];
+    bool in_place =
+        movable && uses_[i] == 1 && home_[static_cast<size_t>(user)] == home_[i] && expression.size() <= kLongestInline;
+    if (in_place) {
+      const Code code = code_[user].code;
+      in_place = code != Code::Lane && code != Code::Half && code != Code::Loop;  // these take names
+    }
+    if (in_place) {
+      text(id) = stands_alone(expression) ? expression : "(" + expression + ")";
+      return;
+    }
+    if (uses_[i] == 0 && movable) return;
+    text(id) = fresh("v");
+    line(fmt::format("const {} {} = {};", spell_.type(code_[id].type), text(id), expression));
+  }
+  /// Where the parenthesis that opens at `at` is closed.
+  static size_t closes(const std::string& e, size_t at) {
+    int depth = 0;
+    for (size_t i = at; i < e.size(); ++i) {
+      if (e[i] == '(') ++depth;
+      if (e[i] == ')' && --depth == 0) return i;
+    }
+    return e.size();
+  }
+  static size_t name_length(const std::string& e) {
+    size_t i = 0;
+    while (i < e.size() && (std::isalnum(static_cast<unsigned char>(e[i])) || e[i] == '_')) ++i;
+    return i;
+  }
+  /// A name, a number or a call: needs no parentheses.
+  static bool stands_alone(const std::string& e) {
+    const size_t n = name_length(e);
+    return n == e.size() || (n > 0 && e[n] == '(' && closes(e, n) + 1 == e.size());
+  }
+
+  /// The element of a buffer, or the vector that begins there.
+  std::string element(int64_t slot, Id address, Type type, bool written) {
+    const std::string at = bare(address);
+    if (type.lanes == 1) return fmt::format("p{}[{}]", slot, at);
+    return fmt::format("*({}{}*)(p{} + {})", written ? "" : "const ", spell_.memory_type(type), slot, at);
+  }
+
+  void instruction(Id id) {
+    const Inst& n = code_[id];
+    switch (n.code) {
+      case Code::Begin: text(id) = "begin"; return;
+      case Code::End: text(id) = "end"; return;
+      case Code::Const: text(id) = spell_.number(n.type.dtype, n.number); return;
+      case Code::Var: return define(id, fmt::format("vars[{}]", n.imm), false);
+      case Code::Arg:
+        return define(id, spell_.from_bits(n.type.dtype, fmt::format("vars[{}]", code_.vars + n.imm)), false);
+      case Code::Alu: return define(id, spell_.alu(n.op, n.type, code_[n.src.back()].type, operands(n.src)), true);
+      case Code::Splat: return define(id, spell_.splat(n.type, text(n.src[0])), true);
+      case Code::Iota: {
+        std::string list;
+        for (int i = 0; i < n.type.lanes; ++i) list += fmt::format("{}{}", i ? ", " : "", i);
+        return define(id, fmt::format("({}){{{}}}", spell_.type(n.type), list), false);
+      }
+      case Code::Pack: {
+        std::string list;
+        for (Id s : n.src) list += (s == n.src[0] && list.empty() ? "" : ", ") + text(s);
+        return define(id, fmt::format("({}){{{}}}", spell_.type(n.type), list), false);
+      }
+      case Code::Lane:
+        return define(
+            id, fmt::format("{}[{}]", text(n.src[0]), n.src.size() > 1 ? text(n.src[1]) : fmt::format("{}", n.imm)),
+            true);
+      case Code::Half: return define(id, spell_.half(n.type, text(n.src[0]), static_cast<int>(n.imm)), false);
+      case Code::Load: {
+        std::string value = element(n.imm, n.src[0], n.type, code_.slots[static_cast<size_t>(n.imm)].written);
+        if (n.src.size() > 1)
+          value = fmt::format("{} ? {}{} : {}", text(n.src[1]), n.type.lanes > 1 ? "(" + spell_.type(n.type) + ")" : "",
+                              value, text(n.src[2]));
+        return define(id, value, false);
+      }
+      case Code::Store:
+        return line(fmt::format("{} = {};", element(n.imm, n.src[0], code_[n.src[1]].type, true), bare(n.src[1])));
+      case Code::Raise:
+        return line(fmt::format("if (!{}) __atomic_fetch_or(({}*)bufs[0], {}u, __ATOMIC_RELAXED);", text(n.src[0]),
+                                spell_.type({DType::U32, 1}), uint32_t{1} << n.imm));
+      case Code::Accumulator:
+        text(id) = fresh("acc");
+        return line(fmt::format("{} {} = {};{}", spell_.type(n.type), text(id), text(n.src[0]),
+                                n.note.empty() ? "" : "  // " + n.note));
+      case Code::Result: return define(id, text(n.src[0]), true);
+      case Code::Assign:
+        return line(n.src.size() == 2 ? fmt::format("{} = {};", text(n.src[0]), bare(n.src[1]))
+                                      : fmt::format("{}[{}] = {};", text(n.src[0]), text(n.src[2]), bare(n.src[1])));
+      case Code::Loop: {
+        text(id) = fresh("n");
+        if (!n.note.empty()) line("// " + n.note);
+        const std::string step = n.imm == 1 ? "++" + text(id) : fmt::format("{} += {}", text(id), n.imm);
+        line(fmt::format("for ({0} {1} = {2}; {1} < {3}; {4}) {{", spell_.type({DType::Index, 1}), text(id),
+                         text(n.src[0]), text(n.src[1]), step));
+        block(n.block);
+        return line("}");
+      }
+      case Code::If:
+        line(fmt::format("if ({}) {{", bare(n.src[0])));
+        block(n.block);
+        return line("}");
+    }
+  }
+
+  const Instructions& code_;
+  CSpelling spell_;
+  std::vector<int> uses_, home_;
+  std::vector<Id> user_;
+  std::vector<std::string> text_;
+  std::string body_;
+  size_t indent_ = 0;
+  int next_ = 0;
+};
+
+}  // namespace
+
+runtime::KernelSource render_c(const Instructions& code, const std::string& hint, const runtime::Target& target) {
+  return Renderer(code, target).run(hint);
+}
+
+}  // namespace sinter::codegen

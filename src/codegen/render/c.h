@@ -1,0 +1,16 @@
+// Instructions to C.
+#pragma once
+
+#include <string>
+
+#include "codegen/instructions.h"
+#include "runtime/program.h"
+
+namespace sinter::codegen {
+
+/// The text of one kernel: freestanding C for Clang 19 and GCC 12 as the target's dialect says, no headers, no library
+/// calls. `hint` is the readable part of its name; a hash of the text makes equal kernels have equal names and others
+/// different ones.
+runtime::KernelSource render_c(const Instructions& code, const std::string& hint, const runtime::Target& target);
+
+}  // namespace sinter::codegen

@@ -1,0 +1,392 @@
+// The tables. In patterns $0 $1 $2 are operands; $T is the result's type, $S the sources', $U the unsigned type in
+// which an integer wraps, $I the signed integer of the sources' width, $F "f" for float32, $B the bits of an element,
+// $L the lanes.
+#include "codegen/render/c_spelling.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "sinter/error.h"
+#include "uop/scalar_eval.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using runtime::Dialect;
+
+/// One op. "@name" is a function of kHelpers. Null: no meaning on the type, or, for vectors, lane by lane.
+struct Row {
+  Op op;
+  const char* floats;
+  const char* integers;
+  const char* truth;
+  const char* float_vectors;
+  const char* integer_vectors;
+  const char* soft;  ///< on scalar floats, where compiler or target lack the instruction; null: they never do
+};
+
+// Cast and Bitcast depend on two types: see conversion(). On vectors bool is uint8 with 0 and 1.
+constexpr Row kRows[] = {
+    {Op::Neg, "-$0", "($T)(0 - ($U)$0)", nullptr, "-$0", "($T)(0 - ($U)$0)", nullptr},
+    {Op::Abs, "__builtin_fabs$F($0)", "@abs", nullptr, "__builtin_elementwise_abs($0)", nullptr, nullptr},
+    {Op::Not, nullptr, "($T)~$0", "!$0", nullptr, "~$0", nullptr},
+    {Op::Sqrt, "__builtin_sqrt$F($0)", nullptr, nullptr, "__builtin_elementwise_sqrt($0)", nullptr, nullptr},
+    {Op::Floor, "__builtin_floor$F($0)", nullptr, nullptr, "__builtin_elementwise_floor($0)", nullptr, "@floor"},
+    {Op::Trunc, "__builtin_trunc$F($0)", nullptr, nullptr, "__builtin_elementwise_trunc($0)", nullptr, "@trunc"},
+    {Op::Round, "__builtin_roundeven$F($0)", nullptr, nullptr, "__builtin_elementwise_roundeven($0)", nullptr,
+     "@round"},
+    {Op::Add, "$0 + $1", "($T)(($U)$0 + ($U)$1)", nullptr, "$0 + $1", "($T)(($U)$0 + ($U)$1)", nullptr},
+    {Op::Sub, "$0 - $1", "($T)(($U)$0 - ($U)$1)", nullptr, "$0 - $1", "($T)(($U)$0 - ($U)$1)", nullptr},
+    {Op::Mul, "$0 * $1", "($T)(($U)$0 * ($U)$1)", nullptr, "$0 * $1", "($T)(($U)$0 * ($U)$1)", nullptr},
+    {Op::Div, "$0 / $1", nullptr, nullptr, "$0 / $1", nullptr, nullptr},
+    {Op::IDiv, nullptr, "@idiv", nullptr, nullptr, nullptr, nullptr},
+    {Op::Mod, nullptr, "@mod", nullptr, nullptr, nullptr, nullptr},
+    {Op::Max, "@max", "@max", nullptr, "@vmax", "@vmax", nullptr},
+    {Op::Min, "@min", "@min", nullptr, "@vmin", "@vmin", nullptr},
+    {Op::Lt, "$0 < $1", "$0 < $1", "$0 < $1", "@lt", "@lt", nullptr},
+    {Op::Le, "$0 <= $1", "$0 <= $1", "$0 <= $1", "@le", "@le", nullptr},
+    {Op::Eq, "$0 == $1", "$0 == $1", "$0 == $1", "@eq", "@eq", nullptr},
+    {Op::Ne, "$0 != $1", "$0 != $1", "$0 != $1", "@ne", "@ne", nullptr},
+    {Op::And, nullptr, "($T)($0 & $1)", "$0 & $1", nullptr, "$0 & $1", nullptr},
+    {Op::Or, nullptr, "($T)($0 | $1)", "$0 | $1", nullptr, "$0 | $1", nullptr},
+    {Op::Xor, nullptr, "($T)($0 ^ $1)", "$0 ^ $1", nullptr, "$0 ^ $1", nullptr},
+    {Op::Shl, nullptr, "($T)(($U)$0 << ($1 & ($B - 1)))", nullptr, nullptr, "($T)(($U)$0 << ($U)($1 & ($B - 1)))",
+     nullptr},
+    {Op::Shr, nullptr, "($T)($0 >> ($1 & ($B - 1)))", nullptr, nullptr, "$0 >> ($1 & ($B - 1))", nullptr},
+    {Op::Where, "$0 ? $1 : $2", "$0 ? $1 : $2", "$0 ? $1 : $2", "@select", "@select", nullptr},
+    {Op::Fma, "__builtin_fma$F($0, $1, $2)", nullptr, nullptr, "__builtin_elementwise_fma($0, $1, $2)", nullptr,
+     "@fma$F"},
+};
+
+const Row* row_of(Op op) {
+  for (const Row& row : kRows)
+    if (row.op == op) return &row;
+  return nullptr;
+}
+
+struct Helper {
+  const char* name;
+  const char* text;  ///< parameters and body; the result is $T
+};
+
+constexpr Helper kHelpers[] = {
+    // NaN wins, and of two equal numbers the first.
+    {"max", "($S x, $S y) { return x >= y || x != x ? x : y; }"},
+    {"min", "($S x, $S y) { return x <= y || x != x ? x : y; }"},
+    {"abs", "($S x) { return x < 0 ? ($T)(0 - ($U)x) : x; }"},
+    // C truncates; floors differ where the remainder is not 0 and the signs are not equal. x/0 = 0, MIN/-1 wraps.
+    {"udiv", "($S x, $S y) { return y ? x / y : 0; }"},
+    {"umod", "($S x, $S y) { return y ? x % y : 0; }"},
+    {"idiv",
+     "($S x, $S y) {\n  if (y == 0) return 0;\n  if (y == -1) return ($T)(0 - ($U)x);\n"
+     "  return ($T)(x / y - (x % y != 0 && (x < 0) != (y < 0)));\n}"},
+    {"mod",
+     "($S x, $S y) {\n  if (y == 0 || y == -1) return 0;\n  const $T r = ($T)(x % y);\n"
+     "  return r != 0 && (r < 0) != (y < 0) ? ($T)(r + y) : r;\n}"},
+    // Above $R every float is whole; below, adding and taking away $R rounds to even. Signs of zeros stay.
+    {"round",
+     "($S x) {\n  const $S a = __builtin_fabs$F(x);\n  return a < $R ? __builtin_copysign$F((a + $R) - $R, x) : x;\n}"},
+    {"floor",
+     "($S x) {\n  const $S a = __builtin_fabs$F(x), r = a < $R ? __builtin_copysign$F((a + $R) - $R, x) : x;\n"
+     "  return r > x ? r - 1 : r;\n}"},
+    {"trunc",
+     "($S x) {\n  const $S a = __builtin_fabs$F(x);\n  if (!(a < $R)) return x;\n  const $S r = (a + $R) - $R;\n"
+     "  return __builtin_copysign$F(r > a ? r - 1 : r, x);\n}"},
+    // The product is exact in double; the sum is rounded to odd there, so that rounding to float again rounds once
+    // (Boldo and
+    // Melquiond, Emulation of a FMA and correctly rounded sums, 2008).
+    {"fmaf",
+     "(f32 x, f32 y, f32 z) {\n  const f64 p = (f64)x * y, s = p + z, q = s - p, e = (p - (s - q)) + (z - q);\n"
+     "  u64 b;\n  __builtin_memcpy(&b, &s, 8);\n  if (s - s == 0 && e != 0 && !(b & 1)) b += (e > 0) == (s > 0) ? 1 : "
+     "-1;\n"
+     "  f64 odd;\n  __builtin_memcpy(&odd, &b, 8);\n  return (f32)odd;\n}"},
+    // In integers: product of 106 bits, both summands shifted to one exponent with a sticky bit, one rounding.
+    {"fma",
+     "(f64 x, f64 y, f64 z) {\n"
+     "  if (!(x - x == 0 && y - y == 0 && z - z == 0) || x == 0 || y == 0) return x * y + z;\n"
+     "  if (z == 0) return x * y;\n"
+     "  u64 b[3];\n  int e[3], n[3];\n  const f64 v[3] = {x, y, z};\n"
+     "  for (int i = 0; i < 3; ++i) {\n"
+     "    __builtin_memcpy(&b[i], &v[i], 8);\n"
+     "    n[i] = b[i] >> 63;\n    e[i] = (int)(b[i] >> 52 & 2047);\n    b[i] &= (1ull << 52) - 1;\n"
+     "    if (e[i]) b[i] |= 1ull << 52;\n    else e[i] = 1;\n"
+     "    while (!(b[i] >> 52)) b[i] <<= 1, --e[i];\n"
+     "  }\n"
+     "  unsigned __int128 p = (unsigned __int128)b[0] * b[1] << 20, q = (unsigned __int128)b[2] << 73;\n"
+     "  int pe = e[0] + e[1] - 1022, qe = e[2], pn = n[0] ^ n[1], qn = n[2];\n"
+     "  if (!(p >> 125)) p <<= 1, --pe;\n"
+     "  if (pe < qe || (pe == qe && p < q)) {\n"
+     "    const unsigned __int128 m = p;\n    const int i = pe, k = pn;\n    p = q, pe = qe, pn = qn;\n    q = m, qe = "
+     "i, qn = k;\n  }\n"
+     "  const int d = pe - qe;\n"
+     "  if (d) q = d > 126 ? 1 : q >> d | ((q << (128 - d)) != 0);\n"
+     "  p = pn == qn ? p + q : p - q;\n  if (!p) return 0;\n"
+     "  if (p >> 126) p = p >> 1 | (p & 1), ++pe;\n  while (!(p >> 125)) p <<= 1, --pe;\n"
+     "  const int drop = pe < 1 ? 74 - pe : 73;\n  u64 m = 0;\n"
+     "  if (drop < 127) {\n"
+     "    const unsigned __int128 half = (unsigned __int128)1 << (drop - 1), rest = p & (2 * half - 1);\n"
+     "    m = (u64)(p >> drop);\n    m += rest > half || (rest == half && (m & 1));\n  }\n"
+     "  if (pe >= 1) {\n    if (m >> 53) m >>= 1, ++pe;\n    m = pe > 2046 ? 2047ull << 52 : (m & ((1ull << 52) - 1)) "
+     "| (u64)pe << 52;\n  }\n"
+     "  m |= (u64)pn << 63;\n  f64 r;\n  __builtin_memcpy(&r, &m, 8);\n  return r;\n}"},
+    // Comparisons of vectors give -1 or 0 per lane.
+    {"vmax",
+     "($S x, $S y) {\n  const $I m = ($I)(x >= y) | ($I)(x != x);\n  return ($T)((($I)x & m) | (($I)y & ~m));\n}"},
+    {"vmin",
+     "($S x, $S y) {\n  const $I m = ($I)(x <= y) | ($I)(x != x);\n  return ($T)((($I)x & m) | (($I)y & ~m));\n}"},
+    {"select",
+     "($M c, $S x, $S y) {\n  const $I m = -__builtin_convertvector(c, $I);\n  return ($T)((($I)x & m) | (($I)y & "
+     "~m));\n}"},
+    {"lt", "($S x, $S y) { return __builtin_convertvector(($I)(x < y), $T) & 1; }"},
+    {"le", "($S x, $S y) { return __builtin_convertvector(($I)(x <= y), $T) & 1; }"},
+    {"eq", "($S x, $S y) { return __builtin_convertvector(($I)(x == y), $T) & 1; }"},
+    {"ne", "($S x, $S y) { return __builtin_convertvector(($I)(x != y), $T) & 1; }"},
+    {"splat", "($S x) { return x - ($T){0}; }"},
+    // Conversions.
+    {"saturate", "($S x) { return x != x ? 0 : x <= $lo ? $min : x >= $hi ? $max : ($T)x; }"},
+    {"vsaturate",
+     "($S x) {\n  const $I low = ($I)(x <= $lo), high = ($I)(x >= $hi), fits = ~(low | high | ($I)(x != x));\n"
+     "  const $T v = __builtin_convertvector(($S)(($I)x & fits), $T);\n"
+     "  const $J l = __builtin_convertvector(low, $J), h = __builtin_convertvector(high, $J);\n"
+     "  return ($T)((($J)v & ~(l | h)) | (l & ($J)(($T){0} + $min)) | (h & ($J)(($T){0} + $max)));\n}"},
+    {"bits", "($S x) {\n  $T y;\n  __builtin_memcpy(&y, &x, sizeof y);\n  return y;\n}"},
+    {"truth", "($S x) { return __builtin_convertvector(($I)(x != 0), $T) & 1; }"},
+};
+
+const char* helper_text(std::string_view name) {
+  for (const Helper& h : kHelpers)
+    if (name == h.name) return h.text;
+  throw InternalError(fmt::format("codegen: no helper function {}", name));
+}
+
+std::string_view scalar_name(DType dtype) {
+  switch (dtype) {
+    case DType::Bool:
+    case DType::U8: return "u8";
+    case DType::I8: return "i8";
+    case DType::U16: return "u16";
+    case DType::I16: return "i16";
+    case DType::U32: return "u32";
+    case DType::I32: return "i32";
+    case DType::U64: return "u64";
+    case DType::I64:
+    case DType::Index: return "i64";
+    case DType::F32: return "f32";
+    case DType::F64: return "f64";
+    default: throw InternalError(fmt::format("codegen: C has no element type {}", name_of(dtype)));
+  }
+}
+std::string_view c_name(DType dtype) {
+  switch (dtype) {
+    case DType::Bool:
+    case DType::U8: return "unsigned char";
+    case DType::I8: return "signed char";
+    case DType::U16: return "unsigned short";
+    case DType::I16: return "short";
+    case DType::U32: return "unsigned int";
+    case DType::I32: return "int";
+    case DType::U64: return "unsigned long";
+    case DType::F32: return "float";
+    case DType::F64: return "double";
+    default: return "long";
+  }
+}
+DType integer_of(size_t bytes, bool with_sign) {
+  switch (bytes) {
+    case 1: return with_sign ? DType::I8 : DType::U8;
+    case 2: return with_sign ? DType::I16 : DType::U16;
+    case 4: return with_sign ? DType::I32 : DType::U32;
+    default: return with_sign ? DType::I64 : DType::U64;
+  }
+}
+int64_t lowest(DType d) { return is_unsigned(d) ? 0 : std::numeric_limits<int64_t>::min() >> (64 - 8 * size_of(d)); }
+int64_t highest(DType d) {
+  const int64_t all = static_cast<int64_t>(~uint64_t{0} >> (64 - 8 * size_of(d)));
+  return is_unsigned(d) ? all : static_cast<int64_t>(~uint64_t{0} >> (65 - 8 * size_of(d)));
+}
+
+}  // namespace
+
+bool spelled_in_c(Op op, DType dtype) {
+  if (op == Op::Cast || op == Op::Bitcast) return true;
+  const Row* row = row_of(op);
+  return row && (is_float(dtype) ? row->floats : is_bool(dtype) ? row->truth : row->integers);
+}
+
+// ---- types and numbers
+
+std::string CSpelling::vector_type(Type type, bool memory) {
+  const std::string element(scalar_name(type.dtype));
+  const std::string name = fmt::format("{}x{}{}", element, type.lanes, memory ? "_m" : "");
+  if (known_.insert(name).second)
+    types_ += fmt::format("typedef {} {} __attribute__((vector_size({}){}));\n", c_name(type.dtype), name,
+                          size_of(type.dtype) * static_cast<size_t>(type.lanes),
+                          memory ? fmt::format(", aligned({}), may_alias", size_of(type.dtype)) : "");
+  return name;
+}
+std::string CSpelling::type(Type type) {
+  if (type.lanes > 1) return vector_type(type, false);
+  std::string name(scalar_name(type.dtype));
+  if (known_.insert(name).second) types_ += fmt::format("typedef {} {};\n", c_name(type.dtype), name);
+  return name;
+}
+std::string CSpelling::memory_type(Type t) { return t.lanes > 1 ? vector_type(t, true) : type(t); }
+
+std::string CSpelling::number(DType dtype, ir::Scalar value) {
+  if (is_float(dtype)) {
+    const double v = value.as_double();
+    const bool wide = dtype == DType::F64;
+    const char* suffix = wide ? "" : "f";
+    const char* sign = std::signbit(v) ? "-" : "";
+    if (std::isnan(v)) return fmt::format("({}__builtin_nan{}(\"\"))", sign, suffix);
+    if (std::isinf(v)) return fmt::format("({}__builtin_inf{}())", sign, suffix);
+    std::string text =
+        wide ? fmt::format("{}", v) : fmt::format("{}", static_cast<float>(v));  // the shortest that reads back exactly
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    return std::signbit(v) ? "(" + text + suffix + ")" : text + suffix;
+  }
+  const int64_t v = value.as_int();
+  if (dtype == DType::U64) return fmt::format("{}ul", static_cast<uint64_t>(v));
+  if (dtype == DType::U32) return fmt::format("{}u", v);
+  if (v == std::numeric_limits<int64_t>::min()) return "(-9223372036854775807l - 1)";
+  if (v == std::numeric_limits<int32_t>::min()) return "(-2147483647 - 1)";
+  const bool wide = v != static_cast<int32_t>(v);
+  return v < 0 ? fmt::format("({}{})", v, wide ? "l" : "") : fmt::format("{}{}", v, wide ? "l" : "");
+}
+
+// ---- operations
+
+std::string CSpelling::fill(const std::string& pattern, Type result, Type source, std::span<const std::string> args) {
+  std::string text;
+  const int lanes = std::max(result.lanes, source.lanes);
+  const size_t bytes = size_of(source.dtype);
+  auto value_of = [&](std::string_view name) -> std::string {
+    if (name == "T") return type(result);
+    if (name == "S") return type(source);
+    // Narrow scalars are promoted to int by C; unsigned arithmetic on 32 bits wraps like theirs.
+    if (name == "U") return type({integer_of(lanes > 1 ? bytes : std::max<size_t>(bytes, 4), false), lanes});
+    if (name == "I") return type({integer_of(bytes, true), lanes});
+    if (name == "J") return type({integer_of(size_of(result.dtype), true), lanes});
+    if (name == "M") return type({DType::Bool, lanes});
+    if (name == "F") return source.dtype == DType::F32 ? "f" : "";
+    if (name == "R") return source.dtype == DType::F32 ? "8388608.0f" : "4503599627370496.0";
+    if (name == "B") return fmt::format("{}", 8 * bytes);
+    const bool low = name == "lo" || name == "min";
+    const ir::Scalar limit = ir::Scalar::of(result.dtype, low ? lowest(result.dtype) : highest(result.dtype));
+    if (name == "min" || name == "max") return number(result.dtype, limit);
+    const double as_float = result.dtype == DType::U64 && !low ? 18446744073709551616.0 : limit.as_double();
+    return number(source.dtype, ir::Scalar::of(source.dtype, as_float));
+  };
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '$') {
+      text += pattern[i];
+      continue;
+    }
+    const char c = pattern[++i];
+    if (c >= '0' && c <= '9') {
+      text += args[static_cast<size_t>(c - '0')];
+      continue;
+    }
+    size_t end = i + 1;
+    if (c >= 'a' && c <= 'z')
+      while (end < pattern.size() && pattern[end] >= 'a' && pattern[end] <= 'z') ++end;
+    text += value_of(std::string_view(pattern).substr(i, end - i));
+    i = end - 1;
+  }
+  return text;
+}
+
+std::string CSpelling::helper(const std::string& name, Type result, Type source, const std::string& body) {
+  std::string full = fmt::format("sn_{}_{}", name, type(result));
+  if (!(result == source)) full += "_" + type(source);
+  if (!known_.insert(full).second) return full;
+  const std::string text = fill(body, result, source);  // first, so that what it needs stands before it
+  if (known_.insert("SN_FN").second) functions_ += "#define SN_FN static inline __attribute__((always_inline))\n";
+  functions_ += fmt::format("#ifndef {0}\n#define {0} {0}\nSN_FN {1} {0}{2}\n#endif\n", full, type(result), text);
+  return full;
+}
+
+std::string CSpelling::conversion(Op op, Type result, Type source) {
+  const bool vector = result.lanes > 1;
+  if (type(result) == type(source) && !is_bool(result.dtype)) return "$0";
+  if (op == Op::Bitcast) {
+    if (is_bool(result.dtype)) return conversion(Op::Cast, result, source);  // a byte that is not 0 is true
+    return vector || !(is_float(result.dtype) || is_float(source.dtype)) ? "($T)$0" : "@bits";
+  }
+  if (is_bool(result.dtype)) return vector ? "@truth" : "$0 != 0";
+  if (is_float(source.dtype) && !is_float(result.dtype)) return vector ? "@vsaturate" : "@saturate";
+  return vector ? "__builtin_convertvector($0, $T)" : "($T)$0";
+}
+
+/// The pattern of an op on this target; empty if it goes lane by lane.
+std::string CSpelling::pattern(Op op, Type result, Type source) {
+  if (op == Op::Cast || op == Op::Bitcast) return conversion(op, result, source);
+  const Row* row = row_of(op);
+  if (!row) throw InternalError(fmt::format("codegen: C has no spelling for {}", ir::info(op).name));
+  const bool clang = target_.dialect == Dialect::Clang;
+  const DType on = op == Op::Where ? result.dtype : source.dtype;
+  const char* text = nullptr;
+  if (result.lanes > 1) {
+    text = is_float(on) ? row->float_vectors : row->integer_vectors;
+    if (is_bool(on) && op == Op::Not) text = "$0 ^ 1";
+    const bool instruction = row->soft == nullptr || (op == Op::Fma ? target_.fma : target_.isa != "x86-64");
+    if (text && std::string_view(text).starts_with("__builtin_elementwise") && !(clang && instruction)) text = nullptr;
+    return text ? text : "";
+  }
+  // Indices do not overflow, so they look as one writes them: like floats.
+  const bool plain = on == DType::Index && (op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Neg);
+  text = is_float(on) || plain ? row->floats : is_bool(on) ? row->truth : row->integers;
+  if (!text)
+    throw InternalError(fmt::format("codegen: C has no spelling for {} on {}", ir::info(op).name, name_of(on)));
+  if (row->soft && !(op == Op::Fma ? target_.fma : clang && target_.isa != "x86-64")) text = row->soft;
+  if (!is_unsigned(on)) return text;
+  return op == Op::Abs ? "$0" : op == Op::IDiv ? "@udiv" : op == Op::Mod ? "@umod" : text;
+}
+
+std::string CSpelling::lane_by_lane(Op op, Type result, Type source) {
+  const std::string_view names[] = {"x", "y", "z"};
+  std::vector<std::string> args;
+  std::string parameters;
+  for (int i = 0; i < ir::info(op).arity; ++i) {
+    args.push_back(fmt::format("{}[i]", names[i]));
+    parameters += fmt::format("{}{} {}", i ? ", " : "", type(source), names[i]);
+  }
+  const std::string one = alu(op, {result.dtype, 1}, {source.dtype, 1}, args);
+  return helper(fmt::format("each_{}", ir::info(op).name), result, source,
+                fmt::format("({}) {{\n  {} r;\n  for (int i = 0; i < {}; ++i) r[i] = {};\n  return r;\n}}", parameters,
+                            type(result), result.lanes, one));
+}
+
+std::string CSpelling::alu(Op op, Type result, Type source, std::span<const std::string> args) {
+  if (op == Op::Where) source = result;
+  auto call = [&](const std::string& function) { return fmt::format("{}({})", function, fmt::join(args, ", ")); };
+  std::string p = pattern(op, result, source);
+  if (p.empty()) return call(lane_by_lane(op, result, source));
+  if (p[0] != '@') return fill(p, result, source, args);
+  const std::string name = fill(p.substr(1), result, source);
+  return call(helper(name, result, source, helper_text(name)));
+}
+
+std::string CSpelling::splat(Type t, const std::string& scalar) {
+  return fmt::format("{}({})", helper("splat", t, {t.dtype, 1}, helper_text("splat")), scalar);
+}
+
+std::string CSpelling::half(Type t, const std::string& vector, int which) {
+  std::string text = fmt::format("__builtin_shufflevector({0}, {0}", vector);
+  for (int i = 0; i < t.lanes; ++i) text += fmt::format(", {}", which * t.lanes + i);
+  return text + ")";
+}
+
+std::string CSpelling::from_bits(DType dtype, const std::string& bits) {
+  const std::string arg[] = {fmt::format("({}){}", type({integer_of(size_of(dtype), false), 1}), bits)};
+  if (!is_float(dtype)) return is_bool(dtype) ? bits + " != 0" : fmt::format("({}){}", type({dtype, 1}), bits);
+  return alu(Op::Bitcast, {dtype, 1}, {integer_of(size_of(dtype), false), 1}, arg);
+}
+
+}  // namespace sinter::codegen

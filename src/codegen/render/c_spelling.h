@@ -1,0 +1,51 @@
+// How C spells types, numbers and operations, per dialect: one table, and the helper functions that its entries call.
+#pragma once
+
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codegen/instructions.h"
+#include "runtime/target.h"
+
+namespace sinter::codegen {
+
+/// Spells operations for one kernel and gathers the typedefs and helper functions that this takes.
+class CSpelling {
+ public:
+  explicit CSpelling(const runtime::Target& target) : target_(target) {}
+
+  /// "f32", "u8" for bool, "i64" for Index, "f32x16".
+  std::string type(Type type);
+  /// The same type with the alignment of one element, for memory.
+  std::string memory_type(Type type);
+  std::string number(DType dtype, ir::Scalar value);
+  /// An expression; `args` are the operands' texts, safe to stand beside any operator.
+  std::string alu(ir::Op op, Type result, Type source, std::span<const std::string> args);
+  std::string splat(Type type, const std::string& scalar);
+  std::string half(Type type, const std::string& vector, int which);
+  /// The value of that type whose bits are the low bits of a 64-bit integer.
+  std::string from_bits(DType dtype, const std::string& bits);
+
+  /// Typedefs and functions, in an order in which each knows what it uses. Repeating them in one file does no harm.
+  std::string declarations() const { return types_ + functions_; }
+
+ private:
+  std::string vector_type(Type type, bool memory);
+  std::string pattern(ir::Op op, Type result, Type source);
+  std::string conversion(ir::Op op, Type result, Type source);
+  std::string lane_by_lane(ir::Op op, Type result, Type source);
+  /// The name of a helper function; writes it at its first use. `body` is its parameters and body, with $-names.
+  std::string helper(const std::string& name, Type result, Type source, const std::string& body);
+  std::string fill(const std::string& pattern, Type result, Type source, std::span<const std::string> args = {});
+
+  const runtime::Target& target_;
+  std::set<std::string> known_;
+  std::string types_, functions_;
+};
+
+/// Whether C has a spelling for the op on floats, on integers, on bool: what the table holds.
+bool spelled_in_c(ir::Op op, DType dtype);
+
+}  // namespace sinter::codegen

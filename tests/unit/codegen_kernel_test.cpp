@@ -1,0 +1,237 @@
+// Kernels as the scheduler hands them over: loops over points, gates, scatters, several stores, symbolic sizes, Opts.
+#include "codegen_support.h"
+#include "sinter/error.h"
+
+using namespace codegen_test;
+using codegen::Lanes;
+using codegen::Unroll;
+
+namespace {
+
+Array indices(std::vector<int64_t> shape, std::vector<int64_t> values) {
+  Array a(DType::I64, std::move(shape));
+  for (size_t i = 0; i < values.size(); ++i) a.set(static_cast<int64_t>(i), Scalar::of(DType::I64, values[i]));
+  return a;
+}
+
+/// A row-major product with bias and relu.
+Bench product(int64_t m, int64_t n, int64_t k) {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {m, k}, 1)), y = b.buffer(random_array(DType::F32, {k, n}, 2)),
+      c = b.buffer(random_array(DType::F32, {n}, 3));
+  UOp out = b.buffer(Array(DType::F32, {m, n}));
+  UOp i = b.outer(m), j = b.outer(n), r = b.over(k, 2);
+  UOp sum = b.reduce(Combine::Dot, {b.at(x, {i, r}), b.at(y, {r, j})}, {r});
+  b.stores({b.put(out, {i, j}, maximum(sum + b.at(c, {j}), like(sum, 0.0)))});
+  return b;
+}
+
+}  // namespace
+
+TEST_CASE("points in any number of dims, in any pieces", "[codegen]") {
+  for (auto [p, q, r] : {std::tuple<int64_t, int64_t, int64_t>{5, 7, 3}, {1, 4, 6}, {4, 1, 1}, {1, 1, 1}}) {
+    Bench b;
+    UOp x = b.buffer(random_array(DType::F32, {p, q, r}, 1)), out = b.buffer(Array(DType::F32, {r, p, q}));
+    UOp i = b.outer(p), j = b.outer(q), k = b.outer(r);
+    b.stores({b.put(out, {k, i, j}, b.at(x, {i, j, k}) + cast(i * b.index(100) + k, DType::F32))});
+    b.check({}, false);
+  }
+  Bench scalar;
+  UOp x = scalar.buffer(random_array(DType::F32, {9}, 1)), out = scalar.buffer(Array(DType::F32, {}));
+  UOp k = scalar.over(9, 0);
+  scalar.stores({scalar.put(out, {}, scalar.reduce(Combine::Add, {scalar.at(x, {k})}, {k}))});
+  scalar.check();
+}
+
+TEST_CASE("address arithmetic stands outside the loops that do not change it", "[codegen]") {
+  Bench b = product(6, 9, 20);
+  const std::string text = b.check();
+  const size_t inner = text.find("// outer range 1"), row = text.find(" * 20");
+  CHECK(count(text, " * 20") == 1);
+  CHECK(row < inner);
+}
+
+TEST_CASE("a gated load does not touch memory where its gate is closed", "[codegen]") {
+  Bench b;  // one element of padding left and two right
+  UOp x = b.buffer(random_array(DType::F32, {3, 5}, 1)), out = b.buffer(Array(DType::F32, {3, 8}));
+  UOp i = b.outer(3), j = b.outer(8);
+  UOp gate = le(b.index(1), j) & lt(j, b.index(6));
+  b.stores({b.put(out, {i, j}, b.at(x, {i, j - b.index(1)}, gate, constant(b.g(), DType::F32, -3.0)))});
+  b.check();
+  b.check({Lanes{1, 4}});
+
+  Bench far;  // the address outside the gate is no memory at all
+  UOp y = far.buffer(random_array(DType::F32, {4}, 1)), o = far.buffer(Array(DType::F32, {64}));
+  UOp k = far.outer(64);
+  far.stores({far.put(
+      o, {k}, far.at(y, {k * far.index(int64_t{1} << 40)}, lt(k, far.index(1)), constant(far.g(), DType::F32, 7.0)))});
+  far.check();
+  far.check({Lanes{0, 8}});
+}
+
+TEST_CASE("gather: an index out of range raises the error word and is gated", "[codegen]") {
+  for (bool bad : {false, true}) {
+    Bench b;
+    UOp table = b.buffer(random_array(DType::F32, {6, 4}, 1)),
+        where_ = b.buffer(indices({5}, {3, 0, bad ? 6 : 5, 2, 1})), out = b.buffer(Array(DType::F32, {5, 4}));
+    UOp i = b.outer(5), j = b.outer(4);
+    UOp row = cast(b.at(where_, {i}), DType::Index);
+    UOp ok = le(b.index(0), row) & lt(row, b.index(6));
+    UOp checked = b.g().make({Op::Check, DType::Index, {}, {row, ok}, int64_t{0}});
+    b.stores({b.put(out, {i, j}, b.at(table, {checked, j}, ok, constant(b.g(), DType::F32, 0.0)))});
+    b.check();
+    b.check({Lanes{1, 4}});
+    CHECK(b.error == (bad ? 1u : 0u));
+  }
+}
+
+TEST_CASE("scatter: a zero fill, then sums in the order of the tokens", "[codegen]") {
+  Bench b;
+  UOp grad = b.buffer(random_array(DType::F32, {9, 4}, 1)),
+      token = b.buffer(indices({9}, {3, 0, 3, 3, 1, 0, 9, -1, 3})), out = b.buffer(random_array(DType::F32, {5, 4}, 2));
+  UOp col = b.outer(4), row = b.inner(5, 1), t = b.inner(9, 2);
+  UOp at = cast(b.at(token, {t}), DType::Index);
+  UOp ok = le(b.index(0), at) & lt(at, b.index(5));
+  b.stores({b.put(out, {row, col}, constant(b.g(), DType::F32, 0.0)),
+            b.put(out, {at, col}, b.at(grad, {t, col}), true, ok)});
+  const std::string text = b.check();
+  CHECK(count(text, "for (i64") == 3);
+  b.check({Lanes{0, 4}});
+  b.check({Unroll{2, 3}});
+}
+
+TEST_CASE("stores in order: in place, and a load of what an earlier store wrote", "[codegen]") {
+  Bench b;  // Adam's moment, then the parameter, which reads the new moment from memory
+  UOp m = b.buffer(random_array(DType::F32, {4, 6}, 1)), p = b.buffer(random_array(DType::F32, {4, 6}, 2)),
+      g = b.buffer(random_array(DType::F32, {4, 6}, 3));
+  UOp i = b.outer(4), j = b.outer(6);
+  UOp rate = b.arg(Scalar::of(DType::F32, 0.1), DType::F32);
+  b.stores({b.put(m, {i, j}, b.at(m, {i, j}) * 0.9 + b.at(g, {i, j}) * 0.1),
+            b.put(p, {i, j}, b.at(p, {i, j}) - rate * b.at(m, {i, j}))});
+  b.check();
+  b.check({Lanes{1, 4}, Unroll{0, 2}});
+
+  Bench row;  // a row is summed before it is overwritten
+  UOp x = row.buffer(random_array(DType::F32, {3, 7}, 4));
+  UOp r = row.outer(3), c = row.inner(7, 1), k = row.over(7, 2);
+  UOp sum = row.reduce(Combine::Add, {row.at(x, {r, k})}, {k});
+  row.stores({row.put(x, {r, c}, row.at(x, {r, c}) / sum)});
+  row.check();
+
+  Bench again;  // the same expression after the store is another value
+  UOp y = again.buffer(random_array(DType::F32, {5}, 5)), z = again.buffer(Array(DType::F32, {5}));
+  UOp q = again.outer(5);
+  again.stores({again.put(y, {q}, again.at(y, {q}) + 1.0), again.put(z, {q}, again.at(y, {q}) + 1.0)});
+  again.check();
+}
+
+TEST_CASE("a store that lacks outer ranges runs at their first index only", "[codegen]") {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {4, 5}, 1)), out = b.buffer(Array(DType::F32, {4, 5})),
+      rows = b.buffer(Array(DType::F32, {4}));
+  UOp columns = b.buffer(random_array(DType::F32, {5}, 2)), total = b.buffer(random_array(DType::F32, {}, 3)),
+      fill = b.buffer(random_array(DType::F32, {5, 3}, 4));
+  UOp i = b.outer(4), j = b.outer(5), k = b.over(5, 2), l = b.over(4, 3), f = b.inner(3, 4);
+  UOp row = b.reduce(Combine::Add, {b.at(x, {i, k})}, {k}), column = b.reduce(Combine::Max, {b.at(x, {l, j})}, {l});
+  b.stores({b.put(out, {i, j}, b.at(x, {i, j}) * 2.0), b.put(rows, {i}, row),
+            b.put(columns, {j}, b.at(columns, {j}) + column),
+            b.put(total, {}, b.at(total, {}) + b.reduce(Combine::Add, {b.at(x, {l, k})}, {l, k})),
+            b.put(fill, {j, f}, b.at(fill, {j, f}) + 1.0)});
+  b.check();
+  b.check({Unroll{0, 3}});
+}
+
+TEST_CASE("symbolic sizes", "[codegen]") {
+  for (int64_t n : {0, 1, 7, 64}) {
+    Var batch("batch", 0, 64), width("width", 1, 100);
+    Dim rows = batch(n), cols = width(13);
+    Bench b;
+    UOp x = b.buffer(random_array(DType::F32, {n, 13}, 1), Shape{rows, cols}),
+        out = b.buffer(Array(DType::F32, {n, 13}), Shape{rows, cols}),
+        mean = b.buffer(Array(DType::F32, {13}), Shape{cols});
+    UOp j = b.outer(cols), i = b.inner(rows, 1), k = b.over(rows, 2);
+    UOp sum = b.reduce(Combine::Add, {b.at(x, {k, j})}, {k}, n == 7 ? Tree{4, 8} : Tree{});
+    UOp average = sum / cast(b.size(rows), DType::F32);
+    b.stores({b.put(out, {i, j}, b.at(x, {i, j}) - average), b.put(mean, {j}, average)});
+    b.check({}, n == 7);
+  }
+}
+
+TEST_CASE("launch arguments of every type", "[codegen]") {
+  Bench b;
+  std::vector<UOp> stores;
+  UOp i = b.outer(2);
+  for (DType d : {DType::Bool, DType::U8, DType::I8, DType::I16, DType::U32, DType::I32, DType::U64, DType::I64,
+                  DType::F32, DType::F64}) {
+    UOp a = b.arg(Scalar::of(d, is_unsigned(d) ? 1.0 : -3.5), d);
+    stores.push_back(b.put(b.buffer(Array(d, {2})), {i}, a));
+  }
+  b.stores(std::move(stores));
+  b.check();
+}
+
+TEST_CASE("Opts change the loops and not one bit", "[codegen]") {
+  Bench b = product(13, 37, 11);
+  const std::string plain = b.check();
+  CHECK(count(plain, "f32x16") == 0);
+  const std::string tiled = b.check({Unroll{0, 4}, Lanes{1, 16}});
+  CHECK(count(tiled, "f32x16 acc") == 6);  // 4 copies, and one each where a row is not covered whole
+  b.check({Lanes{1, 8}});
+  b.check({Unroll{1, 5}});
+  b.check({Unroll{0, 2}, Unroll{1, 3}});
+
+  Bench dots;  // reductions with lanes of their own beside register copies
+  UOp x = dots.buffer(random_array(DType::F32, {6, 40}, 1)), y = dots.buffer(random_array(DType::F32, {10, 40}, 2)),
+      out = dots.buffer(Array(DType::F32, {6, 10}));
+  UOp i = dots.outer(6), j = dots.outer(10), k = dots.over(40, 2);
+  dots.stores(
+      {dots.put(out, {i, j}, dots.reduce(Combine::Dot, {dots.at(x, {i, k}), dots.at(y, {j, k})}, {k}, {16, 0}))});
+  dots.check({Unroll{1, 4}});
+  dots.check({Unroll{0, 2}, Unroll{1, 4}});
+  CHECK_THROWS_AS(codegen::write(dots.kernel, runtime::host_target(), {Lanes{1, 16}}), InternalError);
+  CHECK_THROWS_AS(codegen::write(dots.kernel, runtime::host_target(), {Lanes{0, 16}}), InternalError);
+  CHECK_THROWS_AS(codegen::write(dots.kernel, runtime::host_target(), {Lanes{1, 3}}), InternalError);
+  CHECK_THROWS_AS(codegen::write(dots.kernel, runtime::host_target(), {Unroll{7, 2}}), InternalError);
+}
+
+TEST_CASE("vectors along an inner range, with strided and scattered accesses", "[codegen]") {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {19, 5}, 1)),
+      t = b.buffer(indices({19}, {4, 0, 1, 2, 3, 4, 4, 0, 1, 3, 2, 1, 0, 4, 3, 2, 1, 0, 2})),
+      out = b.buffer(Array(DType::F32, {5, 19})), flipped = b.buffer(Array(DType::F32, {5, 19}));
+  UOp i = b.outer(5), j = b.inner(19, 1);
+  UOp v = b.at(x, {j, i}) + b.at(x, {idiv(j * b.index(7), b.index(8)), mod(i + j, b.index(5))}) +
+          b.at(x, {b.index(3), cast(b.at(t, {j}), DType::Index)});
+  b.stores({b.put(out, {i, j}, v), b.put(flipped, {i, b.index(18) - j}, v * cast(j, DType::F32))});
+  b.check();
+  b.check({Lanes{1, 8}});
+}
+
+TEST_CASE("equal kernels have equal names, others different ones", "[codegen]") {
+  const runtime::Target target = runtime::reference_target();
+  const runtime::KernelSource a = codegen::write(product(6, 9, 20).kernel, target),
+                              b = codegen::write(product(6, 9, 20).kernel, target),
+                              c = codegen::write(product(6, 9, 21).kernel, target);
+  CHECK(a.name == b.name);
+  CHECK(a.text == b.text);
+  CHECK(a.name != c.name);
+  CHECK(a.name.starts_with("test_"));
+  CHECK_FALSE(a.has_finish);
+}
+
+TEST_CASE("several kernels share a translation unit", "[codegen]") {
+  runtime_test::FreshCache cache;
+  const runtime::Target target = runtime::host_target();
+  std::vector<runtime::KernelSource> sources;
+  for (int64_t n : {3, 4, 5}) sources.push_back(codegen::write(product(n, 9, 20).kernel, target));
+  const auto programs = runtime::compile(sources, target);
+  for (size_t i = 0; i < sources.size(); ++i) CHECK(programs[i]->name() == sources[i].name);
+}
+
+TEST_CASE("malformed kernels are refused", "[codegen]") {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {4}, 1)), out = b.buffer(Array(DType::F32, {4}));
+  UOp i = b.outer(4), k = b.over(4, 1);
+  b.stores({b.put(out, {i}, b.at(x, {k}))});  // a reduced range that no REDUCE closes
+  CHECK_THROWS_AS(codegen::write(b.kernel, runtime::host_target()), InternalError);
+}

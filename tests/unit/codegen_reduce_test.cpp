@@ -1,0 +1,104 @@
+// Reductions in generated code: every combine, tree and shape of loops, against the interpreter to the bit.
+#include "codegen_support.h"
+#include "sinter/error.h"
+
+using namespace codegen_test;
+
+TEST_CASE("a product takes the order of its tree", "[codegen]") {
+  for (Tree tree : {Tree{1, 0}, Tree{4, 0}, Tree{16, 0}, Tree{1, 8}, Tree{4, 8}, Tree{16, 64}})
+    for (int64_t k : {1, 5, 16, 77}) {
+      INFO("lanes " << tree.lanes << " block " << tree.block << " of " << k);
+      Bench b;
+      UOp x = b.buffer(random_array(DType::F32, {6, k}, 1)), y = b.buffer(random_array(DType::F32, {5, k}, 2)),
+          out = b.buffer(Array(DType::F32, {6, 5}));
+      UOp i = b.outer(6), j = b.outer(5), r = b.over(k, 2);
+      b.stores({b.put(out, {i, j}, b.reduce(Combine::Dot, {b.at(x, {i, r}), b.at(y, {j, r})}, {r}, tree) * 2.0)});
+      const std::string text = b.check({}, tree == Tree{16, 64});
+      if (tree == Tree{16, 0} && k == 77) CHECK(count(text, "f32x16 acc") == 1);
+    }
+}
+
+TEST_CASE("every combine on every type", "[codegen]") {
+  for (DType dtype :
+       {DType::F32, DType::F64, DType::I32, DType::I64, DType::U8, DType::Bool, DType::U32, DType::U64, DType::I8})
+    for (Combine combine : {Combine::Add, Combine::Mul, Combine::Max, Combine::Min, Combine::Dot})
+      for (Tree tree : {Tree{1, 0}, Tree{8, 0}}) {
+        INFO(name_of(dtype) << " combine " << static_cast<int>(combine) << " lanes " << tree.lanes);
+        Bench b;
+        UOp x = b.buffer(random_array(dtype, {3, 21}, 1)), y = b.buffer(random_array(dtype, {21}, 2)),
+            out = b.buffer(Array(dtype, {3}));
+        UOp i = b.outer(3), k = b.over(21, 1);
+        std::vector<UOp> values{b.at(x, {i, k})};
+        if (combine == Combine::Dot) values.push_back(b.at(y, {k}));
+        b.stores({b.put(out, {i}, b.reduce(combine, values, {k}, tree))});
+        b.check({}, false);
+      }
+}
+
+TEST_CASE("NaN passes through max and min, and an empty reduction is the identity", "[codegen]") {
+  Bench b;
+  Array data = random_array(DType::F32, {4, 20}, 3);
+  data.set(27, Scalar::of(DType::F32, std::nan("")));
+  data.set(45, Scalar::of(DType::F32, std::nan("")));
+  UOp x = b.buffer(std::move(data)), top = b.buffer(Array(DType::F32, {4})), bottom = b.buffer(Array(DType::F32, {4})),
+      none = b.buffer(Array(DType::F32, {4}));
+  UOp i = b.outer(4), k = b.over(20, 1), zero = b.over(0, 2);
+  b.stores({b.put(top, {i}, b.reduce(Combine::Max, {b.at(x, {i, k})}, {k}, {16, 0})),
+            b.put(bottom, {i}, b.reduce(Combine::Min, {b.at(x, {i, k})}, {k})),
+            b.put(none, {i}, b.reduce(Combine::Max, {b.at(x, {i, zero})}, {zero}, {4, 0}))});
+  b.check();
+}
+
+TEST_CASE("several reduced ranges are one row-major sequence", "[codegen]") {
+  for (Tree tree : {Tree{1, 0}, Tree{8, 0}, Tree{16, 0}, Tree{1, 10}, Tree{4, 32}})
+    for (int64_t n : {16, 7}) {
+      INFO("lanes " << tree.lanes << " block " << tree.block << " last " << n);
+      Bench b;
+      UOp x = b.buffer(random_array(DType::F32, {3, 5, 2, n}, 1)), out = b.buffer(Array(DType::F32, {2}));
+      UOp j = b.outer(2), a = b.over(3, 1), c = b.over(5, 2), d = b.over(n, 3);
+      b.stores({b.put(out, {j}, b.reduce(Combine::Add, {b.at(x, {a, c, j, d})}, {a, c, d}, tree))});
+      b.check({}, false);
+    }
+}
+
+TEST_CASE("a reduction inside a reduction, also over the same range", "[codegen]") {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {4, 9, 6}, 1)), out = b.buffer(Array(DType::F32, {4})),
+      spread = b.buffer(Array(DType::F32, {4}));
+  UOp i = b.outer(4), k = b.over(9, 1), l = b.over(6, 2);
+  UOp rows = b.reduce(Combine::Max, {b.at(x, {i, k, l})}, {l}, {2, 0});
+  UOp mean = b.reduce(Combine::Add, {rows}, {k}) / 9.0;
+  UOp off = rows - mean;
+  b.stores({b.put(out, {i}, mean), b.put(spread, {i}, b.reduce(Combine::Add, {off * off}, {k}))});
+  b.check();
+}
+
+TEST_CASE("softmax: siblings by dependence, one loop where there is none", "[codegen]") {
+  for (int lanes : {1, 16}) {
+    Bench b;
+    UOp x = b.buffer(random_array(DType::F32, {5, 37}, 1)), out = b.buffer(Array(DType::F32, {5, 37})),
+        least = b.buffer(Array(DType::F32, {5}));
+    UOp i = b.outer(5), j = b.inner(37, 1), k = b.over(37, 2);
+    Tree tree{lanes, 0};
+    UOp top = b.reduce(Combine::Max, {b.at(x, {i, k})}, {k}, tree),
+        bottom = b.reduce(Combine::Min, {b.at(x, {i, k})}, {k}, tree);
+    UOp total = b.reduce(Combine::Add, {exp(b.at(x, {i, k}) - top)}, {k}, tree);
+    b.stores({b.put(out, {i, j}, exp(b.at(x, {i, j}) - top) / total), b.put(least, {i}, bottom)});
+    const std::string text = b.check();
+    // Rows; max with min; sum of exponentials; the output. With lanes the two reduced loops have a tail each.
+    CHECK(count(text, "for (i64") == (lanes == 1 ? 4 : 6));
+    CHECK(count(text, "// reduce range 2 of 37") == (lanes == 1 ? 2 : 4));
+  }
+}
+
+TEST_CASE("a reduction is computed where its free ranges are open, not further inside", "[codegen]") {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {6, 8}, 1)), y = b.buffer(random_array(DType::F32, {6, 10}, 2)),
+      out = b.buffer(Array(DType::F32, {6, 10}));
+  UOp i = b.outer(6), j = b.outer(10), k = b.over(8, 2);
+  b.stores({b.put(out, {i, j}, b.at(y, {i, j}) * b.reduce(Combine::Add, {b.at(x, {i, k})}, {k}))});
+  const std::string text = b.check();
+  const size_t reduce = text.find("// reduce range 2"), inner = text.find("// outer range 1");
+  REQUIRE((reduce != std::string::npos && inner != std::string::npos));
+  CHECK(reduce < inner);
+}

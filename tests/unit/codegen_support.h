@@ -1,0 +1,189 @@
+// A kernel on buffers, run by the interpreter and by what codegen writes for it: with the compiler of this process and
+// with gcc, in one piece and in several. All must agree to the bit.
+#pragma once
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "codegen/codegen.h"
+#include "codegen/math.h"
+#include "runtime/interpreter.h"
+#include "runtime_support.h"
+#include "uop/build.h"
+#include "uop/scalar_eval.h"
+
+namespace codegen_test {
+
+using namespace sinter;
+using namespace sinter::ir;
+using codegen::Opt;
+using runtime::Array;
+
+struct Bench {
+  codegen::Kernel kernel{"test", std::make_shared<Arena>(), {}, {}, {}, 0, {}};
+  std::vector<Array> arrays;
+  std::vector<Scalar> args;
+  std::map<std::string, int64_t> vars;
+  uint32_t error = 0;  ///< what the interpreter raised
+
+  Graph& g() { return *kernel.graph; }
+  UOp buffer(Array a) {
+    const Shape shape(a.shape);
+    return buffer(std::move(a), shape);
+  }
+  UOp buffer(Array a, const Shape& shape) {
+    arrays.push_back(std::move(a));
+    return param(g(), kernel.params++, arrays.back().dtype, shape);
+  }
+  UOp index(int64_t i) { return constant(g(), DType::Index, i); }
+  UOp size(const Dim& d) {
+    if (!d.symbolic()) return index(d.value());
+    if (std::find(kernel.vars.begin(), kernel.vars.end(), d.var()) == kernel.vars.end()) kernel.vars.push_back(d.var());
+    vars[d.var().name()] = d.value();
+    return variable(g(), d.var(), DType::Index);
+  }
+  UOp outer(const Dim& n) {
+    kernel.outer.push_back(n);
+    return range(size(n), static_cast<int>(kernel.outer.size()) - 1, AxisKind::Outer);
+  }
+  UOp inner(const Dim& n, int id) { return range(size(n), id, AxisKind::Inner); }
+  UOp over(const Dim& n, int id) { return range(size(n), id, AxisKind::Reduce); }
+  UOp arg(Scalar value, DType dtype) {
+    args.push_back(value);
+    kernel.args.push_back(dtype);
+    return argument(g(), static_cast<int64_t>(args.size()) - 1, dtype);
+  }
+  UOp at(UOp p, std::vector<UOp> i) { return load(p, i); }
+  UOp at(UOp p, std::vector<UOp> i, UOp gate, UOp other) { return load(p, i, gate, other); }
+  UOp put(UOp p, std::vector<UOp> i, UOp v, bool add = false, UOp gate = {}) { return store(p, i, v, add, gate); }
+  UOp reduce(Combine c, std::vector<UOp> values, std::vector<UOp> ranges, Tree tree = {}) {
+    return reduce_over(c, values, ranges, tree);
+  }
+  void stores(std::vector<UOp> list) { kernel.sink = sink(g(), std::move(list)); }
+
+  /// Runs everything on copies of the arrays and compares; leaves the interpreter's results in `arrays`. Returns the
+  /// text.
+  std::string check(const std::vector<Opt>& opts = {}, bool gcc = true);
+
+ private:
+  std::vector<int64_t> arguments() const {
+    std::vector<int64_t> values;
+    for (const Var& v : kernel.vars) values.push_back(vars.at(v.name()));
+    for (size_t i = 0; i < args.size(); ++i) values.push_back(static_cast<int64_t>(to_bits(kernel.args[i], args[i])));
+    return values;
+  }
+  int64_t points() const {
+    int64_t n = 1;
+    for (const Dim& d : kernel.outer) n *= d.value();
+    return n;
+  }
+  void compare(const std::string& what, const runtime::Program& program, const std::vector<Array>& before,
+               const std::vector<int64_t>& cuts);
+};
+
+/// Equal bits, or both NaN.
+inline bool same(DType dtype, const std::byte* a, const std::byte* b) {
+  if (std::memcmp(a, b, size_of(dtype)) == 0) return true;
+  auto nan = [&](const std::byte* p) {
+    if (dtype == DType::F32) {
+      float f;
+      std::memcpy(&f, p, 4);
+      return f != f;
+    }
+    if (dtype == DType::F64) {
+      double f;
+      std::memcpy(&f, p, 8);
+      return f != f;
+    }
+    return false;
+  };
+  return nan(a) && nan(b);
+}
+
+inline Array copy(const Array& a) {
+  Array c(a.dtype, a.shape);
+  std::memcpy(c.data.data(), a.data.data(), a.data.size());
+  return c;
+}
+
+inline void Bench::compare(const std::string& what, const runtime::Program& program, const std::vector<Array>& before,
+                           const std::vector<int64_t>& cuts) {
+  std::vector<Array> mine;
+  for (const Array& a : before) mine.push_back(copy(a));
+  uint32_t raised = 0;
+  std::vector<void*> bufs{&raised};
+  for (Array& a : mine) bufs.push_back(a.data.data());
+  const std::vector<int64_t> values = arguments();
+  for (size_t i = 0; i + 1 < cuts.size(); ++i)
+    REQUIRE(program.entry()(bufs.data(), values.data(), cuts[i], cuts[i + 1]) == 0);
+  CHECK(raised == error);
+  for (size_t slot = 0; slot < mine.size(); ++slot) {
+    const size_t bytes = size_of(mine[slot].dtype);
+    size_t wrong = 0, first = 0;
+    for (size_t i = 0; i * bytes < mine[slot].data.size(); ++i)
+      if (!same(mine[slot].dtype, mine[slot].data.data() + i * bytes, arrays[slot].data.data() + i * bytes) &&
+          wrong++ == 0)
+        first = i;
+    if (wrong) {
+      Scalar got = mine[slot].at(static_cast<int64_t>(first)), want = arrays[slot].at(static_cast<int64_t>(first));
+      FAIL(fmt::format("{}: slot {} differs in {} elements, first at {}: {} instead of {}", what, slot, wrong, first,
+                       got.as_double(), want.as_double()));
+    }
+  }
+}
+
+inline std::string Bench::check(const std::vector<Opt>& opts, bool gcc) {
+  std::vector<Array> before;
+  for (const Array& a : arrays) before.push_back(copy(a));
+  std::vector<runtime::KernelBuffer> buffers;
+  for (Array& a : arrays) buffers.push_back({a.data, a.dtype, a.shape});
+  runtime::interpret_kernel(codegen::expand_math(g(), kernel.sink),
+                            {.params = buffers, .vars = vars, .args = args, .error = &error});
+
+  const int64_t n = points();
+  std::vector<int64_t> cuts{0};
+  std::mt19937 rng(7);
+  while (cuts.back() < n)
+    cuts.push_back(std::min(n, cuts.back() + 1 + static_cast<int64_t>(rng() % static_cast<unsigned>(n / 3 + 1))));
+  std::string text;
+  auto run = [&](const char* what) {
+    const runtime::Target target = runtime::host_target();
+    const runtime::KernelSource source = codegen::write(kernel, target, opts);
+    if (text.empty()) text = source.text;
+    INFO(what << ":\n" << source.text);
+    auto program = runtime::compile({&source, 1}, target).at(0);
+    compare(std::string(what) + ", whole", *program, before, {0, n});
+    if (n > 1) compare(std::string(what) + ", in pieces", *program, before, cuts);
+  };
+  run("clang");
+  if (gcc) {
+    runtime_test::Setting cc("SINTER_CC", "gcc");
+    run("gcc");
+  }
+  return text;
+}
+
+/// How often `what` occurs.
+inline int count(const std::string& text, const std::string& what) {
+  int n = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+inline Array random_array(DType dtype, std::vector<int64_t> shape, unsigned seed) {
+  std::mt19937_64 rng(seed);
+  Array a(dtype, std::move(shape));
+  const int64_t n = a.numel();
+  for (int64_t i = 0; i < n; ++i) {
+    const double unit = static_cast<double>(rng() >> 11) / 9007199254740992.0;
+    a.set(i, is_float(dtype) ? Scalar::of(dtype, unit * 2 - 1)
+                             : Scalar::of(dtype, static_cast<int64_t>(rng() % 21) - (is_unsigned(dtype) ? 0 : 10)));
+  }
+  return a;
+}
+
+}  // namespace codegen_test
