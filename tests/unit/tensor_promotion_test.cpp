@@ -3,6 +3,7 @@
 #include <random>
 #include <sstream>
 
+#include "repository.h"
 #include "tensor_support.h"
 
 using namespace sinter;
