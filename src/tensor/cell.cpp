@@ -56,16 +56,9 @@ void usage_error(const std::string& message) {
   throw UsageError(depth ? fmt::format("{}: {}", frame.name, message) : message, depth ? frame.where : Loc());
 }
 
-Tensor number(double value, DType dtype) {
+ir::UOp launch_argument(ir::Scalar value, DType dtype) {
   ir::TensorGraph& g = ir::TensorGraph::get();
-  ir::GraphScope scope;
-  return wrap(g.make({ir::Op::Num, dtype, {}, {}, ir::NumAttr{g.fresh_id(), ir::Scalar::of(dtype, value)}}));
-}
-
-Tensor number(uint64_t value) {
-  ir::TensorGraph& g = ir::TensorGraph::get();
-  ir::GraphScope scope;
-  return wrap(g.make({ir::Op::Num, DType::U64, {}, {}, ir::NumAttr{g.fresh_id(), ir::Scalar::of(DType::U64, static_cast<int64_t>(value))}}));
+  return g.make({ir::Op::Num, dtype, {}, {}, ir::NumAttr{g.fresh_id(), value}});
 }
 
 Tensor wrap(ir::UOp node) { return Tensor(std::make_shared<Cell>(node)); }

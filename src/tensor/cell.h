@@ -42,10 +42,8 @@ class Call {
   ir::GraphScope scope_;
 };
 
-/// A launch argument (SEMANTICS N1): a scalar whose number changes from step to step without changing the program.
-Tensor number(double value, DType dtype);
-/// The same for 64-bit integers, such as random keys and counters.
-Tensor number(uint64_t value);
+/// A launch argument (SEMANTICS N1): a scalar node whose number changes from step to step without changing the program.
+ir::UOp launch_argument(ir::Scalar value, DType dtype);
 
 /// Finds the cell of a leaf from now on, while it lives. Inside a GraphScope, as the next.
 void register_leaf(const std::shared_ptr<Cell>& cell);

@@ -18,21 +18,11 @@ namespace {
 using ir::Scalar;
 using ir::UOp;
 using tensor::Call;
+using tensor::check_shape;
 using tensor::usage_error;
 using tensor::wrap;
 
 ir::TensorGraph& graph() { return ir::TensorGraph::get(); }
-
-void check_shape(const Shape& shape) {
-  int64_t count = 1;
-  for (const Dim& d : shape) {
-    if (d.value() < 0)
-      usage_error(fmt::format("shape {} has the negative size {}; sizes are 0 or more", to_string(shape), d.value()));
-    if (__builtin_mul_overflow(count, d.value(), &count))
-      usage_error(fmt::format("shape {} has more than 2^63 elements; smaller sizes are needed from {} on",
-                              to_string(shape), d.value()));
-  }
-}
 
 Tensor filled(const Shape& shape, Scalar value, DType dtype) {
   check_shape(shape);
@@ -199,8 +189,7 @@ Tensor eye(int64_t n, int64_t m, DType dtype, Loc where) {
 Tensor number(Arg value, DType dtype) {
   Call call("number", value.where());
   tensor::check_usable(dtype);
-  return wrap(
-      graph().make({ir::Op::Num, dtype, {}, {}, ir::NumAttr{graph().fresh_id(), tensor::number_of(value, dtype)}}));
+  return wrap(tensor::launch_argument(tensor::number_of(value, dtype), dtype));
 }
 
 }  // namespace v0

@@ -67,6 +67,17 @@ DType type_or(DType given, DType fallback) {
   return t;
 }
 
+void check_shape(const Shape& shape) {
+  int64_t count = 1;
+  for (const Dim& d : shape) {
+    if (d.value() < 0)
+      usage_error(fmt::format("shape {} has the negative size {}; sizes are 0 or more", to_string(shape), d.value()));
+    if (__builtin_mul_overflow(count, d.value(), &count))
+      usage_error(fmt::format("shape {} has more than 2^63 elements; smaller sizes are needed from {} on",
+                              to_string(shape), d.value()));
+  }
+}
+
 Shape common_shape(const Shape& a, const Shape& b) {
   const size_t rank = std::max(a.rank(), b.rank());
   std::vector<Dim> out(rank, Dim(1));

@@ -31,6 +31,8 @@ void check_usable(DType dtype);
 /// The given type, or `fallback` when it was not given (DType::Void).
 DType type_or(DType given, DType fallback);
 
+/// UsageError for negative sizes, and for more elements than can be counted.
+void check_shape(const Shape& shape);
 /// NumPy's rule on two shapes; UsageError naming both. A symbolic size matches only itself and 1.
 Shape common_shape(const Shape& a, const Shape& b);
 /// The argument in that type: a tensor's node cast, a number as a constant of rank 0. An integer that does not fit the

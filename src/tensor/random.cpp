@@ -38,16 +38,17 @@ using tensor::wrap;
 /// The random words of one call: 64 bits per element.
 class Words {
  public:
-  Words(const Shape& shape, const RandomOptions& options, int per_element) : shape_(shape) {
-    for (const Dim& d : shape)
-      if (d.value() < 0)
-        usage_error(fmt::format("shape {} has the negative size {}; sizes are 0 or more", to_string(shape), d.value()));
+  Words(const Shape& shape, const RandomOptions& options, int per_element) {
+    tensor::check_shape(shape);
     numel_ = static_cast<uint64_t>(shape.numel());
     Generator& generator = options.generator ? *options.generator : default_generator();
     auto [seed, first] = generator.take(numel_ * static_cast<uint64_t>(per_element));
-    key_ = ir::broadcast_to(node_of(tensor::number(seed)), shape);
-    counter_ =
-        ir::cast(tensor::flat_position(shape), DType::U64) + ir::broadcast_to(node_of(tensor::number(first)), shape);
+    auto argument = [&](uint64_t value) {
+      return ir::broadcast_to(tensor::launch_argument(Scalar::of(DType::U64, static_cast<int64_t>(value)), DType::U64),
+                              shape);
+    };
+    key_ = argument(seed);
+    counter_ = ir::cast(tensor::flat_position(shape), DType::U64) + argument(first);
   }
   /// The n-th word of each element.
   UOp get(int n) const {
@@ -57,8 +58,6 @@ class Words {
   }
 
  private:
-  static UOp node_of(const Tensor& t) { return tensor::node_of(t); }
-  Shape shape_;
   uint64_t numel_;
   UOp key_, counter_;
 };
