@@ -2,6 +2,7 @@
 #include "rewrite/index_math.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "uop/build.h"
@@ -86,6 +87,13 @@ bool IndexMath::join_digits(Linear& sum) {
       return true;
     }
     for (const Term& q : sum.terms) {
+      // y%a + a*(y/a % b) = y % (a*b)
+      if (q.factor == m.factor * a && is(q, Op::Mod, d) && d < std::numeric_limits<int32_t>::max() && a < std::numeric_limits<int32_t>::max()) {
+        if (modulo(divide(y, a), d) == Linear{{{q.atom, 1}}, 0}) {
+          sum = plus(plus(plus(sum, {{m}, 0}, -1), {{q}, 0}, -1), modulo(y, a * d), m.factor);
+          return true;
+        }
+      }
       if (q.atom->op != Op::IDiv || q.factor % m.factor != 0) continue;
       // (y/a) * a + y%a = y, also where y/a is written otherwise
       if (q.factor == m.factor * a) {
