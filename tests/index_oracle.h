@@ -62,12 +62,20 @@ class RandomIndex {
   ir::UOp index(int depth) {
     if (depth == 0) return pick(5) ? range() : number(-9, 9);
     switch (pick(16)) {
-      case 0: case 1: case 2: case 3: return index(depth - 1) + index(depth - 1);
+      case 0:
+      case 1:
+      case 2:
+      case 3: return index(depth - 1) + index(depth - 1);
       case 4: return index(depth - 1) - index(depth - 1);
-      case 5: case 6: return index(depth - 1) * factor();
+      case 5:
+      case 6: return index(depth - 1) * factor();
       case 7: return pick(2) ? -index(depth - 1) : index(depth / 2) * index(depth / 2);
-      case 8: case 9: case 10: return ir::idiv(index(depth - 1), divisor());
-      case 11: case 12: case 13: return ir::mod(index(depth - 1), divisor());
+      case 8:
+      case 9:
+      case 10: return ir::idiv(index(depth - 1), divisor());
+      case 11:
+      case 12:
+      case 13: return ir::mod(index(depth - 1), divisor());
       case 14: return ir::alu(pick(2) ? ir::Op::Min : ir::Op::Max, {index(depth - 1), index(depth - 1)});
       default: return ir::where(condition(depth - 1), index(depth - 1), index(depth - 1));
     }
@@ -88,7 +96,8 @@ class RandomIndex {
   /// A point of the ranges.
   std::vector<ir::Scalar> point() {
     std::vector<ir::Scalar> p;
-    for (ir::UOp r : ranges) p.push_back(ir::Scalar::of(DType::Index, pick(static_cast<int>(r->src[0]->scalar().as_int()))));
+    for (ir::UOp r : ranges)
+      p.push_back(ir::Scalar::of(DType::Index, pick(static_cast<int>(r->src[0]->scalar().as_int()))));
     return p;
   }
 

@@ -1,5 +1,5 @@
-// Floor division and modulo of sums: the heart of the index simplifier. All divisors here are positive constants, but for
-// divide_by_atoms.
+// Floor division and modulo of sums: the heart of the index simplifier. All divisors here are positive constants, but
+// for divide_by_atoms.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -40,7 +40,8 @@ UOp divisor_of(UOp atom, Op op, int64_t& d) {
 
 }  // namespace
 
-/// sum / d = quotient + rest / divisor, and sum % d = scale * (rest % divisor) + small. `exact`: nothing is left of rest.
+/// sum / d = quotient + rest / divisor, and sum % d = scale * (rest % divisor) + small. `exact`: nothing is left of
+/// rest.
 struct IndexMath::Reduced {
   Linear quotient, small, rest;
   int64_t scale = 1, divisor = 1;
@@ -74,8 +75,10 @@ IndexMath::Reduced IndexMath::reduce(Linear sum, int64_t d) {
     for (int64_t g : candidates) {
       Linear a, s{{}, r.rest.constant};
       for (const Term& t : r.rest.terms) {
-        if (t.factor % g == 0) a.terms.push_back({t.atom, t.factor / g});
-        else s.terms.push_back(t);
+        if (t.factor % g == 0)
+          a.terms.push_back({t.atom, t.factor / g});
+        else
+          s.terms.push_back(t);
       }
       if (!one_period(narrow_.of(s), g, m)) continue;
       s.constant -= m * g;
@@ -92,7 +95,8 @@ IndexMath::Reduced IndexMath::reduce(Linear sum, int64_t d) {
   // The constant: such that the numerator is not negative where that is known, by as little as possible.
   const int64_t constant = std::exchange(r.rest.constant, 0);
   const Bounds b = wide_.of(r.rest);
-  const bool bounded = b.lo > std::numeric_limits<int64_t>::min() / 2 && std::abs(constant) < std::numeric_limits<int64_t>::max() / 4;
+  const bool bounded =
+      b.lo > std::numeric_limits<int64_t>::min() / 2 && std::abs(constant) < std::numeric_limits<int64_t>::max() / 4;
   const int64_t shift = floor_div(bounded ? b.lo + constant : constant, r.divisor);
   r.rest.constant = constant - shift * r.divisor;
   r.quotient.constant += shift;
@@ -107,7 +111,8 @@ Linear IndexMath::divide(const Linear& sum, int64_t d) {
   for (const Term& t : r.rest.terms) {
     // (x/k + s) / d = (x + k*s) / (k*d)
     if (t.factor != 1) continue;
-    if (UOp x = divisor_of(t.atom, Op::IDiv, k); x && k < std::numeric_limits<int32_t>::max() && r.divisor < std::numeric_limits<int32_t>::max()) {
+    if (UOp x = divisor_of(t.atom, Op::IDiv, k);
+        x && k < std::numeric_limits<int32_t>::max() && r.divisor < std::numeric_limits<int32_t>::max()) {
       Linear inner = plus(linear_of(x), plus(r.rest, {{t}, 0}, -1), k);
       return plus(r.quotient, divide(normal(inner), k * r.divisor));
     }
@@ -115,7 +120,8 @@ Linear IndexMath::divide(const Linear& sum, int64_t d) {
   if (r.rest.terms.size() == 1 && r.rest.constant == 0 && r.rest.terms[0].factor == 1) {
     // (x%k) / d = (x/d) % (k/d): digits have one form
     UOp x = divisor_of(r.rest.terms[0].atom, Op::Mod, k);
-    if (x && k % r.divisor == 0) return plus(r.quotient, modulo(normal(divide(linear_of(x), r.divisor)), k / r.divisor));
+    if (x && k % r.divisor == 0)
+      return plus(r.quotient, modulo(normal(divide(linear_of(x), r.divisor)), k / r.divisor));
   }
   UOp quotient = idiv(to_uop(*graph_, r.rest), constant(r.divisor));
   return plus(r.quotient, {{{quotient, 1}}, 0});
@@ -151,7 +157,8 @@ Linear IndexMath::divide_by_atoms(const Linear& sum, UOp divisor, bool remainder
     UOp x = to_uop(*graph_, rest);
     return Linear{{{remainder ? ir::mod(x, divisor) : idiv(x, divisor), 1}}, 0};
   };
-  if (size.terms.size() != 1 || size.constant != 0 || size.terms[0].factor < 1 || narrow_.of(divisor).lo < 1) return opaque(sum);
+  if (size.terms.size() != 1 || size.constant != 0 || size.terms[0].factor < 1 || narrow_.of(divisor).lo < 1)
+    return opaque(sum);
   const int64_t k = size.terms[0].factor;
   UOp v = size.terms[0].atom;
   if (k > 1) {
@@ -167,9 +174,12 @@ Linear IndexMath::divide_by_atoms(const Linear& sum, UOp divisor, bool remainder
     for (std::vector<UOp> stack{t.atom}; !stack.empty();) {
       UOp u = stack.back();
       stack.pop_back();
-      if (u->op == Op::Mul) stack.insert(stack.end(), u->src.begin(), u->src.end());
-      else if (u == v && !multiple) multiple = true;
-      else others.push_back(u);
+      if (u->op == Op::Mul)
+        stack.insert(stack.end(), u->src.begin(), u->src.end());
+      else if (u == v && !multiple)
+        multiple = true;
+      else
+        others.push_back(u);
     }
     if (!multiple) {
       rest.terms.push_back(t);

@@ -10,8 +10,8 @@
 namespace sinter::ir {
 namespace {
 
-constexpr int kNestedGates = 3;       ///< deeper conditions are simplified without the outer ones' facts
-constexpr size_t kConditions = 16;    ///< a longer conjunction is kept as it is: pruning it is quadratic
+constexpr int kNestedGates = 3;     ///< deeper conditions are simplified without the outer ones' facts
+constexpr size_t kConditions = 16;  ///< a longer conjunction is kept as it is: pruning it is quadratic
 
 bool is_condition(UOp x) { return x->dtype == DType::Bool; }
 
@@ -20,8 +20,10 @@ std::vector<UOp> conjuncts(UOp x) {
   while (!stack.empty()) {
     UOp u = stack.back();
     stack.pop_back();
-    if (u->op == Op::And && is_condition(u)) stack.insert(stack.end(), u->src.begin(), u->src.end());
-    else if (std::find(parts.begin(), parts.end(), u) == parts.end()) parts.push_back(u);
+    if (u->op == Op::And && is_condition(u))
+      stack.insert(stack.end(), u->src.begin(), u->src.end());
+    else if (std::find(parts.begin(), parts.end(), u) == parts.end())
+      parts.push_back(u);
   }
   std::sort(parts.begin(), parts.end(), [](UOp a, UOp b) { return a->id < b->id; });
   return parts;
@@ -32,7 +34,8 @@ bool is_false(UOp x) { return x->op == Op::Const && x->scalar().as_int() == 0; }
 
 }  // namespace
 
-IndexMath::IndexMath(const IndexMath& outer, UOp condition, bool value) : graph_(outer.graph_), depth_(outer.depth_ + 1) {
+IndexMath::IndexMath(const IndexMath& outer, UOp condition, bool value)
+    : graph_(outer.graph_), depth_(outer.depth_ + 1) {
   Facts facts = outer.narrow_.facts();
   facts.assume(condition, value);
   narrow_ = Intervals(std::move(facts));
@@ -66,8 +69,10 @@ Linear IndexMath::normal(Linear sum) {
   for (size_t i = 0; i < sum.terms.size();) {
     const Term t = sum.terms[i];
     const Bounds b = narrow_.of(t.atom);
-    if (b.single()) sum = plus(sum, plus(linear_of(b.lo), {{{t.atom, 1}}, 0}, -1), t.factor), i = 0;
-    else ++i;
+    if (b.single())
+      sum = plus(sum, plus(linear_of(b.lo), {{{t.atom, 1}}, 0}, -1), t.factor), i = 0;
+    else
+      ++i;
   }
   for (int step = 0; step < 64 && join_digits(sum);) ++step;
   return sum;
@@ -75,7 +80,9 @@ Linear IndexMath::normal(Linear sum) {
 
 bool IndexMath::join_digits(Linear& sum) {
   int64_t a, d;
-  auto is = [&](const Term& t, Op op, int64_t& k) { return t.atom->op == op && constant_of(t.atom->src[1], k) && k > 0; };
+  auto is = [&](const Term& t, Op op, int64_t& k) {
+    return t.atom->op == op && constant_of(t.atom->src[1], k) && k > 0;
+  };
   for (const Term& m : sum.terms) {
     if (!is(m, Op::Mod, a)) continue;
     const Linear y = linear_of(m.atom->src[0]);
@@ -88,7 +95,8 @@ bool IndexMath::join_digits(Linear& sum) {
     }
     for (const Term& q : sum.terms) {
       // y%a + a*(y/a % b) = y % (a*b)
-      if (q.factor == m.factor * a && is(q, Op::Mod, d) && d < std::numeric_limits<int32_t>::max() && a < std::numeric_limits<int32_t>::max()) {
+      if (q.factor == m.factor * a && is(q, Op::Mod, d) && d < std::numeric_limits<int32_t>::max() &&
+          a < std::numeric_limits<int32_t>::max()) {
         if (modulo(divide(y, a), d) == Linear{{{q.atom, 1}}, 0}) {
           sum = plus(plus(plus(sum, {{m}, 0}, -1), {{q}, 0}, -1), modulo(y, a * d), m.factor);
           return true;
@@ -144,8 +152,10 @@ UOp IndexMath::compare_sum(Op op, Linear l) {
       if (f < 2) continue;
       Linear a, s{{}, l.constant};
       for (const Term& t : l.terms) {
-        if (t.factor % f == 0) a.terms.push_back({t.atom, t.factor / f});
-        else s.terms.push_back(t);
+        if (t.factor % f == 0)
+          a.terms.push_back({t.atom, t.factor / f});
+        else
+          s.terms.push_back(t);
       }
       const Bounds sb = narrow_.of(s);
       a.constant = floor_div(sb.lo, f);
@@ -173,8 +183,10 @@ UOp IndexMath::compare_sum(Op op, Linear l) {
   if (!order && l.terms[0].factor < 0) l = times(l, -1);
   Linear left, right{{}, -l.constant};
   for (const Term& t : l.terms) {
-    if (t.factor > 0) left.terms.push_back(t);
-    else right.terms.push_back({t.atom, -t.factor});
+    if (t.factor > 0)
+      left.terms.push_back(t);
+    else
+      right.terms.push_back({t.atom, -t.factor});
   }
   UOp result;
   if (left.terms.empty()) {
@@ -205,8 +217,10 @@ UOp IndexMath::conjunction(UOp x) {
     inner.narrow_ = Intervals(std::move(facts));
     UOp part = inner.simplify(parts[i]);
     if (is_false(part)) return part;
-    if (is_true(part)) parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
-    else ++i;
+    if (is_true(part))
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
+    else
+      ++i;
   }
   UOp result;
   for (UOp p : parts) {
@@ -298,7 +312,9 @@ UOp IndexMath::rebuild(UOp x, const std::vector<UOp>& src) {
 }
 
 UOp IndexMath::simplify(UOp root) {
-  auto inside = [](UOp u) { return is_alu(u->op) && u->op != Op::Check && (u->dtype == DType::Index || is_condition(u)); };
+  auto inside = [](UOp u) {
+    return is_alu(u->op) && u->op != Op::Check && (u->dtype == DType::Index || is_condition(u));
+  };
   std::vector<UOp> stack{root}, src;
   while (!stack.empty()) {
     UOp u = stack.back();

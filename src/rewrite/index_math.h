@@ -1,5 +1,5 @@
-// Arithmetic on index expressions that simplifies while it builds: sums of products, floor division and modulo by intervals,
-// comparisons and gates. Rangeify, partition and the rules of rules/index.cpp all go through it.
+// Arithmetic on index expressions that simplifies while it builds: sums of products, floor division and modulo by
+// intervals, comparisons and gates. Rangeify, partition and the rules of rules/index.cpp all go through it.
 #pragma once
 
 #include <unordered_map>
@@ -9,9 +9,9 @@
 
 namespace sinter::ir {
 
-/// Expressions of dtype Index (and bool, for conditions) of one graph. Every function returns the simplified node, given
-/// simplified operands, and is idempotent: what it returns it returns again. Nothing is remembered between objects but
-/// through interning, so one may be made for a single expression.
+/// Expressions of dtype Index (and bool, for conditions) of one graph. Every function returns the simplified node,
+/// given simplified operands, and is idempotent: what it returns it returns again. Nothing is remembered between
+/// objects but through interning, so one may be made for a single expression.
 class IndexMath {
  public:
   explicit IndexMath(Graph& g) : graph_(&g) {}
@@ -28,7 +28,8 @@ class IndexMath {
   UOp le(UOp a, UOp b) { return compare(Op::Le, a, b); }
   /// Lt, Le, Eq or Ne of two Index values; sums are brought to the form "sum < constant".
   UOp compare(Op op, UOp a, UOp b);
-  /// a and b, without what the other one implies. A null operand is always true; so is a null result of nothing but nulls.
+  /// a and b, without what the other one implies. A null operand is always true; so is a null result of nothing but
+  /// nulls.
   UOp both(UOp a, UOp b);
   /// The value of dtype Index of an integer expression; pure index arithmetic loses its casts.
   UOp to_index(UOp x);
@@ -53,9 +54,9 @@ class IndexMath {
   UOp truth(bool value);
 
   Graph* graph_;
-  int depth_ = 0;       ///< of conditions inside conditions: bounds the work on nested gates
-  Intervals wide_;      ///< without facts: decides between forms, so that a form does not depend on where it is used
-  Intervals narrow_;    ///< with facts: decides what can be left out
+  int depth_ = 0;     ///< of conditions inside conditions: bounds the work on nested gates
+  Intervals wide_;    ///< without facts: decides between forms, so that a form does not depend on where it is used
+  Intervals narrow_;  ///< with facts: decides what can be left out
   std::unordered_map<const Node*, UOp> done_;
 };
 

@@ -37,7 +37,9 @@ Bounds divide(Bounds a, Bounds b) {
 
 Bounds modulo(Bounds a, Bounds b) {
   if (!b.single()) {
-    if (b.lo < 1) return {b.lo == kLow ? kLow : std::min<int64_t>(b.lo + 1, 0), std::max<int64_t>(b.hi == kLow ? 0 : b.hi - 1, 0), 1};
+    if (b.lo < 1)
+      return {b.lo == kLow ? kLow : std::min<int64_t>(b.lo + 1, 0), std::max<int64_t>(b.hi == kLow ? 0 : b.hi - 1, 0),
+              1};
     return {0, a.lo >= 0 ? std::min(a.hi, b.hi - 1) : b.hi - 1, 1};
   }
   int64_t d = b.lo;
@@ -116,7 +118,8 @@ void Facts::assume(UOp condition, bool value) {
       const Linear difference = plus(linear_of(c->src[0]), linear_of(c->src[1]), -1);
       const Linear reverse = sinter::ir::times(difference, -1);
       const bool equal = (c->op == Op::Eq && truth) || (c->op == Op::Ne && !truth);
-      if (equal && !difference.is_constant() && (difference.constant % common_factor(difference)) == 0) bound(difference, true, 0);
+      if (equal && !difference.is_constant() && (difference.constant % common_factor(difference)) == 0)
+        bound(difference, true, 0);
       if (c->op == Op::Lt) truth ? bound(difference, false, -1) : bound(reverse, false, 0);
       if (c->op == Op::Le) truth ? bound(difference, false, 0) : bound(reverse, false, -1);
     }
@@ -163,8 +166,11 @@ Bounds Intervals::alu(UOp x) {
   switch (x->op) {
     case Op::Add:
       if (x->dtype == DType::Bool) break;
-      return {saturate(static_cast<Wide>(a.lo) + b.lo), saturate(static_cast<Wide>(a.hi) + b.hi), gcd(a.multiple, b.multiple)};
-    case Op::Sub: return {saturate(static_cast<Wide>(a.lo) - b.hi), saturate(static_cast<Wide>(a.hi) - b.lo), gcd(a.multiple, b.multiple)};
+      return {saturate(static_cast<Wide>(a.lo) + b.lo), saturate(static_cast<Wide>(a.hi) + b.hi),
+              gcd(a.multiple, b.multiple)};
+    case Op::Sub:
+      return {saturate(static_cast<Wide>(a.lo) - b.hi), saturate(static_cast<Wide>(a.hi) - b.lo),
+              gcd(a.multiple, b.multiple)};
     case Op::Neg: return {saturate(-static_cast<Wide>(a.hi)), saturate(-static_cast<Wide>(a.lo)), a.multiple};
     case Op::Mul: return times(a, b);
     case Op::IDiv: return divide(a, b);
@@ -179,7 +185,8 @@ Bounds Intervals::alu(UOp x) {
     case Op::Lt:
     case Op::Le:
     case Op::Eq:
-    case Op::Ne: return is_float(x->src[0]->dtype) || x->src[0]->dtype == DType::U64 ? Bounds{0, 1, 1} : compared(x->op, a, b);
+    case Op::Ne:
+      return is_float(x->src[0]->dtype) || x->src[0]->dtype == DType::U64 ? Bounds{0, 1, 1} : compared(x->op, a, b);
     case Op::And:
       if (x->dtype == DType::Bool) return {a.lo & b.lo, a.hi & b.hi, 1};
       if (b.lo >= 0) return {0, a.lo >= 0 ? std::min(a.hi, b.hi) : b.hi, 1};
@@ -194,7 +201,8 @@ Bounds Intervals::alu(UOp x) {
       const DType from = x->src[0]->dtype;
       if (is_float(from) || from == DType::U64) break;
       const Bounds type = bounds_of(x->dtype);
-      if (x->dtype == DType::Bool) return a.lo > 0 || a.hi < 0 ? exactly(1) : a.lo == 0 && a.hi == 0 ? exactly(0) : type;
+      if (x->dtype == DType::Bool)
+        return a.lo > 0 || a.hi < 0 ? exactly(1) : a.lo == 0 && a.hi == 0 ? exactly(0) : type;
       return a.within(type.lo, type.hi) ? a : type;
     }
     case Op::Check: return a;

@@ -11,8 +11,12 @@ namespace sinter::ir {
 namespace {
 
 /// Index arithmetic does not overflow; where a discarded branch would, it wraps here as it does in a kernel.
-int64_t wrapping_mul(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
-int64_t wrapping_add(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
+int64_t wrapping_mul(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+int64_t wrapping_add(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
 
 void tidy(Linear& sum) {
   auto& t = sum.terms;
@@ -38,8 +42,10 @@ std::vector<UOp> factors_of(UOp atom) {
   while (!stack.empty()) {
     UOp u = stack.back();
     stack.pop_back();
-    if (u->op == Op::Mul) stack.insert(stack.end(), u->src.begin(), u->src.end());
-    else factors.push_back(u);
+    if (u->op == Op::Mul)
+      stack.insert(stack.end(), u->src.begin(), u->src.end());
+    else
+      factors.push_back(u);
   }
   return factors;
 }
@@ -96,7 +102,8 @@ UOp to_uop(Graph& g, const Linear& sum) {
   for (const Term& t : sum.terms)
     if (t.factor > 0) result = result ? result + scaled(g, t.atom, t.factor) : scaled(g, t.atom, t.factor);
   for (const Term& t : sum.terms)
-    if (t.factor < 0) result = result ? result - scaled(g, t.atom, wrapping_mul(t.factor, -1)) : scaled(g, t.atom, t.factor);
+    if (t.factor < 0)
+      result = result ? result - scaled(g, t.atom, wrapping_mul(t.factor, -1)) : scaled(g, t.atom, t.factor);
   if (!result) return constant(g, DType::Index, sum.constant);
   return sum.constant ? result + constant(g, DType::Index, sum.constant, result->device) : result;
 }

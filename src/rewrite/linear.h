@@ -1,5 +1,5 @@
-// Index expressions as sums: factor * atom + ... + constant. An atom is whatever is no sum and no multiple: a Range, a Var,
-// a div, a mod, a product of two atoms. Two expressions with equal sums are one node after to_uop.
+// Index expressions as sums: factor * atom + ... + constant. An atom is whatever is no sum and no multiple: a Range, a
+// Var, a div, a mod, a product of two atoms. Two expressions with equal sums are one node after to_uop.
 #pragma once
 
 #include <cstdint>

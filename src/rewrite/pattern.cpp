@@ -90,11 +90,15 @@ UOp folded_alu(Op op, const std::vector<UOp>& src) {
 }
 
 UOp instantiate(const Pattern& pattern, const Match& m) {
-  struct Operand { UOp node; double number; };  // a literal waits for the type of its neighbour
+  struct Operand {
+    UOp node;
+    double number;
+  };  // a literal waits for the type of its neighbour
   std::vector<Operand> stack;
   auto typed = [](Operand o, UOp neighbour, DType dtype) {
     if (o.node) return o.node;
-    return broadcast_to(constant(*neighbour->graph, literal(dtype, o.number), dtype, neighbour->device), neighbour->shape);
+    return broadcast_to(constant(*neighbour->graph, literal(dtype, o.number), dtype, neighbour->device),
+                        neighbour->shape);
   };
   for (int i = pattern.size; i-- > 0;) {
     const PatternNode p = pattern.at(i);

@@ -17,15 +17,15 @@ struct PatternNode {
   double number = 0;  ///< of a Literal: exactly this value of the matched type (-0.0 is not 0)
 };
 
-/// A tree in prefix order. Any matches every node, Constant a constant (also one that is expanded to a shape), and each the
-/// same node wherever its slot occurs.
+/// A tree in prefix order. Any matches every node, Constant a constant (also one that is expanded to a shape), and each
+/// the same node wherever its slot occurs.
 struct Pattern {
   static constexpr int kCapacity = 16, kSlots = 8;
   std::array<PatternNode, kCapacity> code{};
   int size = 0;
 
   constexpr Pattern() = default;
-  constexpr Pattern(int number) : Pattern(static_cast<double>(number)) {}  // NOLINT
+  constexpr Pattern(int number) : Pattern(static_cast<double>(number)) {}                  // NOLINT
   constexpr Pattern(double number) { add({PatternNode::Literal, Op::Const, 0, number}); }  // NOLINT
   constexpr void add(PatternNode n) { code[static_cast<size_t>(size++)] = n; }  // past the end: no constant expression
   constexpr void add(const Pattern& p) {
@@ -89,8 +89,8 @@ struct Match {
 
 /// Commutative operands may stand in either order. On failure the match is garbage.
 bool match(const Pattern& pattern, UOp node, Match& result);
-/// The pattern with the slots filled in; literals take the type and shape of what they stand beside; an op on nothing but
-/// constants is computed.
+/// The pattern with the slots filled in; literals take the type and shape of what they stand beside; an op on nothing
+/// but constants is computed.
 UOp instantiate(const Pattern& pattern, const Match& match);
 
 /// The constant that a node is, looking through what repeats it.

@@ -111,7 +111,8 @@ class Driver {
 
   UOp fired(const char* rule, std::source_location where, UOp before, UOp after) {
     if (!(after->shape == before->shape) || after->dtype != before->dtype)
-      throw InternalError(fmt::format("pass {}: rule {} made {} of {}", pass_, rule, describe(after), describe(before)));
+      throw InternalError(
+          fmt::format("pass {}: rule {} made {} of {}", pass_, rule, describe(after), describe(before)));
     if (sink_ && *sink_) {
       std::lock_guard lock(sink_mutex());
       (*sink_)({pass_, rule, before, after, where});
@@ -125,8 +126,8 @@ class Driver {
     std::vector<std::string> names;
     for (size_t i = 0; i < std::min(steps_, kRemembered); ++i)
       if (std::find(names.begin(), names.end(), recent_[i]) == names.end()) names.push_back(recent_[i]);
-    throw InternalError(fmt::format("pass {}: {} steps do not end; rules {} follow each other, last on\n{}", pass_, steps_,
-                                    fmt::join(names, ", "), dump(u)));
+    throw InternalError(fmt::format("pass {}: {} steps do not end; rules {} follow each other, last on\n{}", pass_,
+                                    steps_, fmt::join(names, ", "), dump(u)));
   }
 
   RewriteContext context_;
@@ -143,7 +144,8 @@ class Driver {
 
 RewriteSink set_rewrite_sink(RewriteSink sink) {
   std::lock_guard lock(sink_mutex());
-  std::shared_ptr<const RewriteSink> old = std::exchange(installed_sink(), sink ? std::make_shared<const RewriteSink>(std::move(sink)) : nullptr);
+  std::shared_ptr<const RewriteSink> old =
+      std::exchange(installed_sink(), sink ? std::make_shared<const RewriteSink>(std::move(sink)) : nullptr);
   return old ? *old : RewriteSink();
 }
 
@@ -155,7 +157,9 @@ std::vector<UOp> rewrite(Graph& g, std::span<const UOp> roots, const RuleSet& ru
   return result;
 }
 
-UOp rewrite(Graph& g, UOp root, const RuleSet& rules, const char* pass) { return rewrite(g, std::span<const UOp>(&root, 1), rules, pass)[0]; }
+UOp rewrite(Graph& g, UOp root, const RuleSet& rules, const char* pass) {
+  return rewrite(g, std::span<const UOp>(&root, 1), rules, pass)[0];
+}
 
 size_t rewrite_runs() { return runs; }
 

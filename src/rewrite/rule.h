@@ -23,7 +23,9 @@ enum class Domain : uint8_t {
   Number = Index | Integer | Float,
   Any = Number | Bool,
 };
-constexpr Domain operator|(Domain a, Domain b) { return static_cast<Domain>(static_cast<int>(a) | static_cast<int>(b)); }
+constexpr Domain operator|(Domain a, Domain b) {
+  return static_cast<Domain>(static_cast<int>(a) | static_cast<int>(b));
+}
 constexpr bool contains(Domain domain, DType dtype) {
   const Domain d = dtype == DType::Index  ? Domain::Index
                    : dtype == DType::Bool ? Domain::Bool
@@ -57,10 +59,12 @@ struct Rule {
     }
     for (int i = 0; i + 2 < left.size; ++i) {
       const PatternNode l = left.at(i), first = left.at(i + 1), second = left.at(i + 2);
-      const bool ordered = l.op == Op::Add || l.op == Op::Mul || l.op == Op::And || l.op == Op::Or || l.op == Op::Xor || l.op == Op::Eq;
+      const bool ordered =
+          l.op == Op::Add || l.op == Op::Mul || l.op == Op::And || l.op == Op::Or || l.op == Op::Xor || l.op == Op::Eq;
       const bool constant = first.kind == PatternNode::Constant || first.kind == PatternNode::Literal;
       const bool variable = second.kind == PatternNode::Any || second.kind == PatternNode::Operation;
-      if (l.kind == PatternNode::Operation && ordered && constant && variable) throw "make() puts constants on the right";
+      if (l.kind == PatternNode::Operation && ordered && constant && variable)
+        throw "make() puts constants on the right";
     }
   }
 };

@@ -33,7 +33,9 @@ struct Extents {
 };
 
 /// Dims [from, from_end) of the source and [to, to_end) of the result have the same elements in the same order.
-struct Group { size_t from, from_end, to, to_end; };
+struct Group {
+  size_t from, from_end, to, to_end;
+};
 
 std::vector<Group> groups_of(const std::vector<Dim>& from, const std::vector<Dim>& to) {
   std::vector<Group> groups;
@@ -48,8 +50,10 @@ std::vector<Group> groups_of(const std::vector<Dim>& from, const std::vector<Dim
     while (!a.same(b)) {
       const bool more_from = group.from_end < from.size(), more_to = group.to_end < to.size();
       if (!more_from && !more_to) break;
-      if (more_to && (b.value <= a.value || !more_from)) take_to();
-      else take_from();
+      if (more_to && (b.value <= a.value || !more_from))
+        take_to();
+      else
+        take_from();
     }
     groups.push_back(group);
     i = group.from_end, j = group.to_end;
@@ -81,7 +85,8 @@ std::vector<UOp> reshape_index(Graph& g, const Shape& from, const Shape& to, con
       continue;
     }
     UOp flat = m.constant(0);
-    for (size_t j = group.to; j < group.to_end; ++j) flat = m.add(m.mul(flat, extent_of(g, result_dims[j])), at[result[j]]);
+    for (size_t j = group.to; j < group.to_end; ++j)
+      flat = m.add(m.mul(flat, extent_of(g, result_dims[j])), at[result[j]]);
     // Innermost first: what is left of the flat index after each dim is the index of the dims before it.
     for (size_t i = group.from_end; i-- > group.from;) {
       if (i == group.from) {
@@ -133,8 +138,10 @@ Indexed through(Graph& g, UOp movement, const Indexed& at) {
         result.valid = free.both(result.valid, inside);
       }
       if (result.valid && result.valid->op == Op::Const) {
-        if (result.valid->scalar().as_int()) result.valid = {};
-        else std::fill(result.index.begin(), result.index.end(), m.constant(0));
+        if (result.valid->scalar().as_int())
+          result.valid = {};
+        else
+          std::fill(result.index.begin(), result.index.end(), m.constant(0));
       }
       if (result.valid && !(result.valid == at.valid)) {
         IndexMath gated(free, result.valid);

@@ -19,7 +19,8 @@ struct Cursor {
   size_t at = 0;
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw UsageError(place + ": " + what + " at \"" + std::string(text.substr(at, 40)) + "\" in \"" + std::string(text) + "\"");
+    throw UsageError(place + ": " + what + " at \"" + std::string(text.substr(at, 40)) + "\" in \"" +
+                     std::string(text) + "\"");
   }
   void space() {
     while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
@@ -44,7 +45,8 @@ struct Cursor {
   std::string_view word(std::string_view stops) {
     space();
     const size_t begin = at;
-    while (at < text.size() && text[at] != ' ' && text[at] != '\t' && stops.find(text[at]) == std::string_view::npos) ++at;
+    while (at < text.size() && text[at] != ' ' && text[at] != '\t' && stops.find(text[at]) == std::string_view::npos)
+      ++at;
     if (at == begin) fail("expected a word");
     return text.substr(begin, at - begin);
   }

@@ -26,7 +26,9 @@ std::string quoted(const std::string& name) {
 std::string text(const sinter::Var& v, const std::string& value) {
   return fmt::format("{}{} in {}..{}", quoted(v.name()), value, v.min(), v.max());
 }
-std::string text(const Dim& d) { return d.symbolic() ? text(d.var(), fmt::format("={}", d.value())) : fmt::format("{}", d.value()); }
+std::string text(const Dim& d) {
+  return d.symbolic() ? text(d.var(), fmt::format("={}", d.value())) : fmt::format("{}", d.value());
+}
 std::string text(const Shape& shape) {
   std::string s = "[";
   for (size_t i = 0; i < shape.rank(); ++i) s += (i ? ", " : "") + text(shape[i]);
@@ -39,7 +41,10 @@ std::string text(const Ints& ints) { return fmt::format("[{}]", fmt::join(ints, 
 std::string dump(Scalar value) {
   if (!value.floating()) return fmt::format("{}", value.as_int());
   const double v = value.as_double();
-  if (std::isnan(v)) return value.bits() == std::bit_cast<uint64_t>(std::numeric_limits<double>::quiet_NaN()) ? "nan" : fmt::format("nan:{:016x}", value.bits());
+  if (std::isnan(v))
+    return value.bits() == std::bit_cast<uint64_t>(std::numeric_limits<double>::quiet_NaN())
+               ? "nan"
+               : fmt::format("nan:{:016x}", value.bits());
   if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
   std::string s = fmt::format("{}", v);
   return s.find_first_of(".e") == std::string::npos ? s + ".0" : s;
@@ -59,7 +64,8 @@ std::string dump(const Attr& attr) {
           return s + "}";
         }
         if constexpr (std::is_same_v<T, ReduceAttr>)
-          return fmt::format("{{{} axes {} lanes {} block {}}}", name_of(a.combine), text(a.axes), a.tree.lanes, a.tree.block);
+          return fmt::format("{{{} axes {} lanes {} block {}}}", name_of(a.combine), text(a.axes), a.tree.lanes,
+                             a.tree.block);
         if constexpr (std::is_same_v<T, RangeAttr>) return fmt::format("{{{} {}}}", name_of(a.kind), a.id);
         if constexpr (std::is_same_v<T, Fresh>) return fmt::format("{{fresh {}}}", a.id);
         if constexpr (std::is_same_v<T, NumAttr>) return fmt::format("{{num {} = {}}}", a.id, dump(a.value));

@@ -1,8 +1,8 @@
 // A graph as text: the first line `sinter-ir 1`, then one node per line, sources before users, sharing kept.
 //   %3 = Add float32 [2, 3] (%1, %2)
 //   %4 = Reduce float32 [2, 1] (%3) {Add axes [1] lanes 4 block 0}
-// parse() reads it back exactly. Symbolic sizes are written `"batch"=96 in 1..256`; a device other than the CPU as `@cuda:0`.
-// Unless there is one root, the last node, a line `roots %5, %8` ends the text.
+// parse() reads it back exactly. Symbolic sizes are written `"batch"=96 in 1..256`; a device other than the CPU as
+// `@cuda:0`. Unless there is one root, the last node, a line `roots %5, %8` ends the text.
 #pragma once
 
 #include <span>

@@ -53,7 +53,9 @@ auto list(Cursor& c, Item item) {
   return items;
 }
 
-Ints ints(Cursor& c) { return list(c, [](Cursor& k) { return k.integer<int64_t>(); }); }
+Ints ints(Cursor& c) {
+  return list(c, [](Cursor& k) { return k.integer<int64_t>(); });
+}
 
 template <class Enum, size_t N>
 bool one_of(Cursor& c, const std::array<std::string_view, N>& names, Enum& value) {

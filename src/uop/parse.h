@@ -10,8 +10,8 @@
 
 namespace sinter::ir {
 
-/// The roots of a dump, made in `g`. Throws UsageError with the line's number and text for anything that dump() does not
-/// write; checks form, not meaning (that is verify.h's).
+/// The roots of a dump, made in `g`. Throws UsageError with the line's number and text for anything that dump() does
+/// not write; checks form, not meaning (that is verify.h's).
 std::vector<UOp> parse(std::string_view text, Graph& g);
 /// The same for a text with one root.
 UOp parse_one(std::string_view text, Graph& g);

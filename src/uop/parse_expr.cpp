@@ -24,8 +24,9 @@ struct Open {
 
 DType type_named(std::string_view s) {
   constexpr std::pair<std::string_view, DType> kShort[] = {
-      {"f32", DType::F32}, {"f64", DType::F64}, {"i8", DType::I8},   {"i16", DType::I16}, {"i32", DType::I32}, {"i64", DType::I64},
-      {"u8", DType::U8},   {"u16", DType::U16}, {"u32", DType::U32}, {"u64", DType::U64}, {"bool", DType::Bool}};
+      {"f32", DType::F32}, {"f64", DType::F64}, {"i8", DType::I8},    {"i16", DType::I16},
+      {"i32", DType::I32}, {"i64", DType::I64}, {"u8", DType::U8},    {"u16", DType::U16},
+      {"u32", DType::U32}, {"u64", DType::U64}, {"bool", DType::Bool}};
   for (const auto& [text, dtype] : kShort)
     if (text == s) return dtype;
   return dtype_named(s);
@@ -41,7 +42,8 @@ UOp build(Cursor& c, Graph& g, Open open) {
   DType dtype = DType::Void;
   for (size_t i = first; i < open.operands.size(); ++i)
     if (open.operands[i].node) dtype = open.operands[i].node->dtype;
-  if (open.operands.empty() || (dtype == DType::Void && open.op != Op::Where)) c.fail("no operand has a type; write 1:i32");
+  if (open.operands.empty() || (dtype == DType::Void && open.op != Op::Where))
+    c.fail("no operand has a type; write 1:i32");
   if (dtype == DType::Void) dtype = DType::Bool;
   std::vector<UOp> src;
   for (size_t i = 0; i < open.operands.size(); ++i) {
@@ -52,9 +54,7 @@ UOp build(Cursor& c, Graph& g, Open open) {
     if (open.op == Op::Cast) return cast(src[0], open.to);
     if (open.op == Op::Bitcast) return bitcast(src[0], open.to);
     return alu(open.op, std::move(src));
-  } catch (const InternalError& e) {
-    c.fail(e.what());
-  }
+  } catch (const InternalError& e) { c.fail(e.what()); }
 }
 
 Operand leaf(Cursor& c, Graph& g, Names& names) {
@@ -105,8 +105,10 @@ UOp parse_expr(std::string_view text, Graph& g, Names& names) {
     } else {
       operand = leaf(c, g, names);
     }
-    if (stack.empty()) result = operand, have = true;
-    else stack.back().operands.push_back(operand);
+    if (stack.empty())
+      result = operand, have = true;
+    else
+      stack.back().operands.push_back(operand);
   } while (!c.done());
   if (!have) c.fail("expected more");
   if (!result.node) c.fail("a constant alone has no type; write 1:i32");

@@ -60,7 +60,8 @@ Scalar on_floats(Op op, DType dtype, std::span<const Scalar> a) {
     case Op::Ne: return boolean_of(x != y);
     case Op::Fma:
       if (dtype == DType::F64) return number(std::fma(x, y, a[2].as_double()));
-      return number(static_cast<double>(std::fma(static_cast<float>(x), static_cast<float>(y), static_cast<float>(a[2].as_double()))));
+      return number(static_cast<double>(
+          std::fma(static_cast<float>(x), static_cast<float>(y), static_cast<float>(a[2].as_double()))));
     default: no_meaning(op, dtype);
   }
 }
@@ -114,7 +115,8 @@ Scalar convert(DType to, DType from, Scalar x) {
   if (is_float(from)) return Scalar::of(to, x.as_double());
   if (from == DType::U64 && is_float(to)) {
     // Once from the integer to the type: by way of double it would be rounded twice.
-    return Scalar::of(to, to == DType::F64 ? static_cast<double>(x.bits()) : static_cast<double>(static_cast<float>(x.bits())));
+    return Scalar::of(
+        to, to == DType::F64 ? static_cast<double>(x.bits()) : static_cast<double>(static_cast<float>(x.bits())));
   }
   return Scalar::of(to, x.as_int());
 }
@@ -143,7 +145,8 @@ uint64_t to_bits(DType dtype, Scalar value) {
 
 Scalar from_bits(DType dtype, uint64_t bits) {
   if (dtype == DType::F64) return Scalar::of(dtype, std::bit_cast<double>(bits));
-  if (dtype == DType::F32) return Scalar::of(dtype, static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits))));
+  if (dtype == DType::F32)
+    return Scalar::of(dtype, static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits))));
   if (is_float(dtype)) no_meaning(Op::Bitcast, dtype);
   return Scalar::of(dtype, static_cast<int64_t>(bits));
 }

@@ -42,10 +42,12 @@ class Verifier {
     if (level_ == Level::Tensor && n->storage()) return;
     attribute(n);
     const OpInfo& row = info(n->op);
-    require(row.arity == kAny || row.arity == static_cast<int>(n->src.size()), n, fmt::format("has {} sources", n->src.size()));
+    require(row.arity == kAny || row.arity == static_cast<int>(n->src.size()), n,
+            fmt::format("has {} sources", n->src.size()));
     types(n);
     if (n->op != Op::Copy)
-      for (UOp s : n->src) require(s->device == n->device || s->op == Op::Const, n, "lies on another device than a source");
+      for (UOp s : n->src)
+        require(s->device == n->device || s->op == Op::Const, n, "lies on another device than a source");
     if (level_ != Level::Kernel) {
       if (std::string what = shape_error(n); !what.empty()) require(false, n, what);
     } else if (n->op != Op::Param) {
@@ -59,15 +61,16 @@ class Verifier {
     bool known = true;
     switch (level_) {
       case Level::Tensor:
-        known = cls != OpClass::Memory && cls != OpClass::Control && n->op != Op::Param && n->op != Op::Arg && n->op != Op::Check;
+        known = cls != OpClass::Memory && cls != OpClass::Control && n->op != Op::Param && n->op != Op::Arg &&
+                n->op != Op::Check;
         break;
       case Level::Plan:
-        known = cls != OpClass::Memory && cls != OpClass::Control && n->op != Op::Data && n->op != Op::Leaf && n->op != Op::Detach &&
-                n->op != Op::Num && n->op != Op::Check;
+        known = cls != OpClass::Memory && cls != OpClass::Control && n->op != Op::Data && n->op != Op::Leaf &&
+                n->op != Op::Detach && n->op != Op::Num && n->op != Op::Check;
         break;
       case Level::Kernel:
-        known = n->op == Op::Const || n->op == Op::Var || n->op == Op::Arg || n->op == Op::Param || cls == OpClass::Alu ||
-                cls == OpClass::Reduce || cls == OpClass::Memory || cls == OpClass::Control;
+        known = n->op == Op::Const || n->op == Op::Var || n->op == Op::Arg || n->op == Op::Param ||
+                cls == OpClass::Alu || cls == OpClass::Reduce || cls == OpClass::Memory || cls == OpClass::Control;
         break;
     }
     require(known, n, "is no op of this level");
@@ -111,10 +114,12 @@ class Verifier {
     // Movement keeps the type of what it moves; its further sources are offsets.
     if (is_movement(n->op)) {
       require(n->dtype == n->src[0]->dtype, n, "changes the type of what it moves");
-      for (size_t i = 1; i < n->src.size(); ++i) require(is_integer(n->src[i]->dtype) && n->src[i]->shape.empty(), n, "moves by an offset that is no integer");
+      for (size_t i = 1; i < n->src.size(); ++i)
+        require(is_integer(n->src[i]->dtype) && n->src[i]->shape.empty(), n, "moves by an offset that is no integer");
       return;
     }
-    if (info(n->op).result == ResultType::Same && n->op != Op::After) require(n->dtype == last->dtype, n, "differs in type from its source");
+    if (info(n->op).result == ResultType::Same && n->op != Op::After)
+      require(n->dtype == last->dtype, n, "differs in type from its source");
     if (!is_alu(n->op)) return;
     if (n->op == Op::Where) require(n->src[0]->dtype == DType::Bool, n, "selects by a condition that is not bool");
     if (n->op == Op::Check) {
@@ -135,7 +140,8 @@ class Verifier {
 /// What a kernel must be beyond its nodes: places, loops, and that no loop is read outside.
 class KernelVerifier {
  public:
-  KernelVerifier(UOp sink, std::string_view pass) : base_(Level::Kernel, pass), sink_(sink), order_(topological(sink)) {}
+  KernelVerifier(UOp sink, std::string_view pass)
+      : base_(Level::Kernel, pass), sink_(sink), order_(topological(sink)) {}
 
   void run() {
     require(sink_->op == Op::Sink, sink_, "a kernel is a SINK");
@@ -147,7 +153,8 @@ class KernelVerifier {
       if (n->op == Op::Load || n->op == Op::Store) place(n);
       if (n->op == Op::Reduce) reduction(n);
       if (n->op == Op::Sink || n->op == Op::Store)
-        for (UOp s : n->src) require(s->op != Op::Sink && (n->op == Op::Sink || s->op != Op::Store), n, "an effect is read");
+        for (UOp s : n->src)
+          require(s->op != Op::Sink && (n->op == Op::Sink || s->op != Op::Store), n, "an effect is read");
       scopes(n);
     }
     int next = 0;
@@ -164,7 +171,8 @@ class KernelVerifier {
 
   void loop(UOp n) {
     UOp bound = n->src[0];
-    require((bound->op == Op::Const || bound->op == Op::Var) && bound->dtype == DType::Index, n, "is bounded by no Const or Var of dtype index");
+    require((bound->op == Op::Const || bound->op == Op::Var) && bound->dtype == DType::Index, n,
+            "is bounded by no Const or Var of dtype index");
     const RangeAttr r = n->get<RangeAttr>();
     if (r.kind != AxisKind::Outer) return;
     auto [it, added] = outer_.emplace(r.id, n);
@@ -177,10 +185,14 @@ class KernelVerifier {
     const size_t dims = p->rank();
     const bool store = n->op == Op::Store;
     const size_t plain = 1 + dims + (store ? 1 : 0), gated = plain + (store ? 1 : 2);
-    require(n->src.size() == plain || n->src.size() == gated, n, fmt::format("has {} sources for {} dims", n->src.size(), dims));
-    for (size_t i = 1; i <= dims; ++i) require(n->src[i]->dtype == DType::Index, n, fmt::format("index {} is not of dtype index", i - 1));
-    if (store) require(n->src[dims + 1]->dtype == p->dtype, n, "stores a value of another type");
-    else require(n->dtype == p->dtype, n, "loads a value of another type");
+    require(n->src.size() == plain || n->src.size() == gated, n,
+            fmt::format("has {} sources for {} dims", n->src.size(), dims));
+    for (size_t i = 1; i <= dims; ++i)
+      require(n->src[i]->dtype == DType::Index, n, fmt::format("index {} is not of dtype index", i - 1));
+    if (store)
+      require(n->src[dims + 1]->dtype == p->dtype, n, "stores a value of another type");
+    else
+      require(n->dtype == p->dtype, n, "loads a value of another type");
     if (n->src.size() == plain) return;
     require(n->src[plain]->dtype == DType::Bool, n, "has a gate that is not bool");
     if (!store) require(n->src.back()->dtype == n->dtype, n, "has another type where the gate is false");
@@ -191,10 +203,14 @@ class KernelVerifier {
     const size_t values = static_cast<size_t>(value_count(r.combine));
     require(r.axes.empty(), n, "reduces axes in a kernel");
     require(n->src.size() > values, n, "reduces over no range");
-    require(r.tree.lanes > 0 && (r.tree.lanes & (r.tree.lanes - 1)) == 0 && r.tree.block >= 0, n, "has an impossible tree");
+    require(r.tree.lanes > 0 && (r.tree.lanes & (r.tree.lanes - 1)) == 0 && r.tree.block >= 0, n,
+            "has an impossible tree");
     for (size_t i = 0; i < n->src.size(); ++i) {
-      if (i < values) require(n->src[i]->dtype == n->dtype, n, "reduces a value of another type");
-      else require(n->src[i]->op == Op::Range && n->src[i]->get<RangeAttr>().kind == AxisKind::Reduce, n, "reduces over no reduce range");
+      if (i < values)
+        require(n->src[i]->dtype == n->dtype, n, "reduces a value of another type");
+      else
+        require(n->src[i]->op == Op::Range && n->src[i]->get<RangeAttr>().kind == AxisKind::Reduce, n,
+                "reduces over no reduce range");
     }
   }
 
@@ -208,8 +224,10 @@ class KernelVerifier {
     if (n->op == Op::Range && n->get<RangeAttr>().kind == AxisKind::Reduce) open.push_back(n);
     for (UOp s : n->src) join(s);
     if (n->op == Op::Reduce)
-      for (size_t i = static_cast<size_t>(value_count(n->reduction().combine)); i < n->src.size(); ++i) std::erase(open, n->src[i]);
-    if (n->op == Op::Store && !open.empty()) require(false, n, "uses a reduce range outside its REDUCE: " + describe(open[0]));
+      for (size_t i = static_cast<size_t>(value_count(n->reduction().combine)); i < n->src.size(); ++i)
+        std::erase(open, n->src[i]);
+    if (n->op == Op::Store && !open.empty())
+      require(false, n, "uses a reduce range outside its REDUCE: " + describe(open[0]));
     open_.emplace(n.get(), std::move(open));
   }
 

@@ -1,5 +1,6 @@
-// What a well-formed program is, level by level: the vocabulary of ops.def's head, arity, attributes, types, shapes, devices.
-// Each function throws InternalError that names the pass, the node, what is wrong, and shows the node with what lies below.
+// What a well-formed program is, level by level: the vocabulary of ops.def's head, arity, attributes, types, shapes,
+// devices. Each function throws InternalError that names the pass, the node, what is wrong, and shows the node with
+// what lies below.
 #pragma once
 
 #include <span>

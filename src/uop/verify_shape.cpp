@@ -41,7 +41,8 @@ std::string reduced(UOp n) {
 std::string picked(UOp n, const Shape& x, const Shape& index) {
   if (!is_axis(n->integer(), x.rank()) || index.rank() != x.rank()) return "its axis or the index's rank does not fit";
   for (size_t i = 0; i < x.rank(); ++i)
-    if (static_cast<int64_t>(i) != n->integer() && !(x[i] == index[i])) return fmt::format("its index differs on axis {}", i);
+    if (static_cast<int64_t>(i) != n->integer() && !(x[i] == index[i]))
+      return fmt::format("its index differs on axis {}", i);
   return {};
 }
 
@@ -84,15 +85,18 @@ std::string shape_error(UOp n) {
       if (!(to == n->src[1]->shape)) return "has another shape than its index";
       return picked(n, from, to);
     case Op::ScatterAdd:
-      if (!(to == from) || !(n->src[1]->shape == n->src[2]->shape)) return "base and result, or index and value, differ in shape";
+      if (!(to == from) || !(n->src[1]->shape == n->src[2]->shape))
+        return "base and result, or index and value, differ in shape";
       return picked(n, from, n->src[1]->shape);
     case Op::After:
-      if (!std::holds_alternative<Region>(n->attr)) return n->shape == n->src.back()->shape ? "" : "differs in shape from its value";
+      if (!std::holds_alternative<Region>(n->attr))
+        return n->shape == n->src.back()->shape ? "" : "differs in shape from its value";
       if (!(to == from)) return "differs in shape from what it replaces";
       return n->src.size() < 2 ? "stores no value" : boxed(n, to, n->src[1]->shape, n->src.size() - 2);
     default:
       for (UOp s : n->src)
-        if (!(s->shape == to)) return fmt::format("differs in shape from a source: {} and {}", to_string(to), to_string(s->shape));
+        if (!(s->shape == to))
+          return fmt::format("differs in shape from a source: {} and {}", to_string(to), to_string(s->shape));
       return {};
   }
 }

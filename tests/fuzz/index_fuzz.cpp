@@ -1,5 +1,5 @@
-// Random index expressions with negative values and gates: the simplified form agrees with brute force, is a fixed point,
-// and mostly got smaller.
+// Random index expressions with negative values and gates: the simplified form agrees with brute force, is a fixed
+// point, and mostly got smaller.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -54,19 +54,24 @@ TEST_CASE("simplified index expressions agree with brute force", "[fuzz][rewrite
     for (int i = 0; i < kPoints; ++i) {
       auto point = gen.point();
       auto v = oracle.at(gen.ranges, point);
-      if (gated && v[2] != v[3]) FAIL(fmt::format("gate of expression {}:\n{}became\n{}", n, dump(gate), dump(simple_gate)));
+      if (gated && v[2] != v[3])
+        FAIL(fmt::format("gate of expression {}:\n{}became\n{}", n, dump(gate), dump(simple_gate)));
       if (gated && !v[2].as_int()) continue;
       if (v[0] != v[1])
-        FAIL(fmt::format("expression {}: {} became {}\n{}became\n{}{}", n, v[0].as_int(), v[1].as_int(), dump(before), dump(after),
-                         gated ? "under\n" + dump(gate) : ""));
+        FAIL(fmt::format("expression {}: {} became {}\n{}became\n{}{}", n, v[0].as_int(), v[1].as_int(), dump(before),
+                         dump(after), gated ? "under\n" + dump(gate) : ""));
       const int64_t x = v[1].as_int();
       if (x < bounds.lo || x > bounds.hi || (bounds.multiple ? x % bounds.multiple : x) != 0)
-        FAIL(fmt::format("{} lies outside [{}, {}] or is no multiple of {}:\n{}", x, bounds.lo, bounds.hi, bounds.multiple, dump(after)));
+        FAIL(fmt::format("{} lies outside [{}, {}] or is no multiple of {}:\n{}", x, bounds.lo, bounds.hi,
+                         bounds.multiple, dump(after)));
     }
     UOp again = (gated ? IndexMath(free, simple_gate) : IndexMath(g)).simplify(after);
-    if (!(again == after)) FAIL(fmt::format("expression {} is no fixed point:\n{}then\n{}then\n{}", n, dump(before), dump(after), dump(again)));
+    if (!(again == after))
+      FAIL(fmt::format("expression {} is no fixed point:\n{}then\n{}then\n{}", n, dump(before), dump(after),
+                       dump(again)));
   }
-  std::printf("index fuzz: %d expressions, %.1f %% shrank, %.1f %% grew, fewer div and mod in %.1f %% of %d with any\n", kExpressions,
-              100.0 * shrank / kExpressions, 100.0 * grew / kExpressions, 100.0 * fewer / with_div, with_div);
+  std::printf("index fuzz: %d expressions, %.1f %% shrank, %.1f %% grew, fewer div and mod in %.1f %% of %d with any\n",
+              kExpressions, 100.0 * shrank / kExpressions, 100.0 * grew / kExpressions, 100.0 * fewer / with_div,
+              with_div);
   CHECK(shrank > kExpressions * 6 / 10);
 }

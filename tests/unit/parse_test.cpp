@@ -18,8 +18,16 @@ namespace {
 /// A graph with every kind of attribute, random sharing and random values.
 std::vector<UOp> random_graph(Graph& g, std::mt19937& random) {
   auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  const double specials[] = {0.0, -0.0, std::nan(""), -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity(),
-                             0.1, 1e300, 5e-324, -3.0, std::bit_cast<double>(uint64_t{0x7ff8000000000123})};
+  const double specials[] = {0.0,
+                             -0.0,
+                             std::nan(""),
+                             -std::numeric_limits<double>::infinity(),
+                             std::numeric_limits<double>::infinity(),
+                             0.1,
+                             1e300,
+                             5e-324,
+                             -3.0,
+                             std::bit_cast<double>(uint64_t{0x7ff8000000000123})};
   Var batch("batch \"x\\y\"\n", 1, 256);
   const Dim b = batch(1 + pick(256));
   const Shape shapes[] = {{}, {4}, {2, 3}, {b, 4}, {1, 2, 3}};
@@ -36,14 +44,22 @@ std::vector<UOp> random_graph(Graph& g, std::mt19937& random) {
     switch (pick(15)) {
       case 0: nodes.push_back(constant(g, Scalar::of(DType::F64, specials[pick(10)]), DType::F64, device)); break;
       case 1: nodes.push_back(constant(g, Scalar::of(DType::F32, specials[pick(7)]), DType::F32, device)); break;
-      case 2: nodes.push_back(constant(g, Scalar::of(DType::I64, std::numeric_limits<int64_t>::min() + pick(3)), DType::I64, device)); break;
+      case 2:
+        nodes.push_back(
+            constant(g, Scalar::of(DType::I64, std::numeric_limits<int64_t>::min() + pick(3)), DType::I64, device));
+        break;
       case 3: make(Op::Param, int64_t{pick(9)} - 3); break;
       case 4: make(Op::Permute, pick(2) ? Ints{1, -2, 3} : Ints{}, {any()}); break;
       case 5: make(Op::Pad, pick(3) ? Region{{0, b}, {1, 3}} : Region{}, {any(), any()}); break;
-      case 6: make(Op::Reduce, ReduceAttr{static_cast<Combine>(pick(5)), {0, 2}, {1 << pick(4), pick(2) * 128}}, {any()}); break;
+      case 6:
+        make(Op::Reduce, ReduceAttr{static_cast<Combine>(pick(5)), {0, 2}, {1 << pick(4), pick(2) * 128}}, {any()});
+        break;
       case 7: make(Op::Range, RangeAttr{pick(9), static_cast<AxisKind>(pick(3))}, {any()}); break;
       case 8: make(Op::Data, Fresh{random()}); break;
-      case 9: make(Op::Num, NumAttr{random(), pick(2) ? Scalar::of(DType::F32, specials[pick(8)]) : Scalar::of(DType::I64, -pick(99))}); break;
+      case 9:
+        make(Op::Num, NumAttr{random(),
+                              pick(2) ? Scalar::of(DType::F32, specials[pick(8)]) : Scalar::of(DType::I64, -pick(99))});
+        break;
       case 10: make(Op::Var, batch); break;
       case 11: make(Op::Copy, {}, {any()}); break;
       default: make(pick(2) ? Op::Add : Op::Sub, {}, {any(), any()}); break;
@@ -58,9 +74,7 @@ std::string error_of(const std::string& text) {
   Arena g;
   try {
     parse(text, g);
-  } catch (const UsageError& e) {
-    return e.what();
-  }
+  } catch (const UsageError& e) { return e.what(); }
   return "no error";
 }
 
@@ -121,11 +135,13 @@ TEST_CASE("expressions in one line", "[rewrite][parse]") {
   CHECK(e == x * 1.0 + -0.0);
   CHECK(parse_expr("x", g, names) == x);
   CHECK(parse_expr("(Cast:i64 x)", g, names) == cast(x, DType::I64));
-  CHECK(parse_expr("(Where (Lt x 0) inf x)", g, names) == where(lt(x, like(x, 0.0)), like(x, std::numeric_limits<double>::infinity()), x));
+  CHECK(parse_expr("(Where (Lt x 0) inf x)", g, names) ==
+        where(lt(x, like(x, 0.0)), like(x, std::numeric_limits<double>::infinity()), x));
   CHECK(parse_expr("(IDiv i:12 4)", g, names)->src[0]->op == Op::Range);
   CHECK(parse_expr("-7:i32", g, names) == constant(g, DType::I32, -7));
   CHECK(parse_expr("(Or p:bool true)", g, names)->dtype == DType::Bool);
-  for (const char* bad : {"", "(Add x", "(Add x 1))", "(Plus x 1)", "(Add 1 2)", "y", "(Add x i)", "x:f32", "(Mod x 2)", "z:f31", "3", "(Sink x)"}) {
+  for (const char* bad : {"", "(Add x", "(Add x 1))", "(Plus x 1)", "(Add 1 2)", "y", "(Add x i)", "x:f32", "(Mod x 2)",
+                          "z:f31", "3", "(Sink x)"}) {
     INFO(bad);
     CHECK_THROWS_AS(parse_expr(bad, g, names), UsageError);
   }

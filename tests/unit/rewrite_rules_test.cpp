@@ -43,7 +43,9 @@ Scalar random_number(DType dtype, std::mt19937& random) {
   return Scalar::of(dtype, static_cast<int64_t>(static_cast<uint64_t>(random()) << 32 | random()));
 }
 
-bool same(Scalar a, Scalar b) { return a == b || (a.floating() && std::isnan(a.as_double()) && std::isnan(b.as_double())); }
+bool same(Scalar a, Scalar b) {
+  return a == b || (a.floating() && std::isnan(a.as_double()) && std::isnan(b.as_double()));
+}
 
 /// The left side of a rule on fresh leaves.
 struct Instance {
@@ -53,7 +55,8 @@ struct Instance {
 
 class LeftSide {
  public:
-  LeftSide(Graph& g, const Pattern& p, DType dtype, std::mt19937& random) : g_(g), pattern_(p), dtype_(dtype), random_(random) {}
+  LeftSide(Graph& g, const Pattern& p, DType dtype, std::mt19937& random)
+      : g_(g), pattern_(p), dtype_(dtype), random_(random) {}
   Instance build() {
     next_ = 0;
     Instance result;
@@ -90,7 +93,8 @@ class LeftSide {
     UOp& leaf = slots_[p.slot];
     if (!leaf) {
       Scalar v = random_number(dtype, random_);
-      if (p.kind == PatternNode::Constant && random_() % 2) v = Scalar::of(dtype, std::ldexp(random_() % 2 ? 1 : -1, static_cast<int>(random_() % 16) - 8));
+      if (p.kind == PatternNode::Constant && random_() % 2)
+        v = Scalar::of(dtype, std::ldexp(random_() % 2 ? 1 : -1, static_cast<int>(random_() % 16) - 8));
       leaf = p.kind == PatternNode::Constant ? constant(g_, v, dtype) : argument(g_, p.slot, dtype);
     }
     return leaf;
@@ -104,7 +108,8 @@ class LeftSide {
   int next_ = 0;
 };
 
-constexpr DType kTypes[] = {DType::F32, DType::F64, DType::I32, DType::I64, DType::U8, DType::U64, DType::Bool, DType::Index};
+constexpr DType kTypes[] = {DType::F32, DType::F64, DType::I32,  DType::I64,
+                            DType::U8,  DType::U64, DType::Bool, DType::Index};
 
 }  // namespace
 
@@ -135,8 +140,8 @@ TEST_CASE("every rule keeps the value on random leaves of every type in its doma
           for (UOp l : leaves) point.push_back(random_number(l->dtype, random));
           auto v = oracle.at(leaves, point);
           if (!same(v[0], v[1]))
-            FAIL(fmt::format("{} ({}:{}): {} became {}\n{}{}", rule->name, rule->where.file_name(), rule->where.line(), dump(v[0]),
-                             dump(v[1]), dump(before), dump(after)));
+            FAIL(fmt::format("{} ({}:{}): {} became {}\n{}{}", rule->name, rule->where.file_name(), rule->where.line(),
+                             dump(v[0]), dump(v[1]), dump(before), dump(after)));
         }
       }
     INFO(rule->name);
@@ -171,18 +176,21 @@ TEST_CASE("structural rules keep the value of random expressions of all types", 
           if (size_of(a->dtype) == 4) made = bitcast(a, DType::F32);
           break;
         }
-        case 4: made = cast(where(other(DType::Bool), constant(g, random_number(a->dtype, random), a->dtype), like(a, 1.0)), kTypes[pick(8)]); break;
+        case 4:
+          made = cast(where(other(DType::Bool), constant(g, random_number(a->dtype, random), a->dtype), like(a, 1.0)),
+                      kTypes[pick(8)]);
+          break;
         case 5: made = g.make({Op::Check, a->dtype, {}, {a, constant(g, DType::Bool, pick(2))}, int64_t{1}}); break;
         default: {
-          const Op ops[] = {Op::Add, Op::Sub, Op::Mul, Op::Max, Op::Min, Op::Lt, Op::Le, Op::Eq, Op::Ne, Op::IDiv, Op::Mod,
-                            Op::And, Op::Or, Op::Xor, Op::Shl, Op::Shr, Op::Div, Op::Neg, Op::Abs, Op::Not, Op::Floor, Op::Sqrt};
+          const Op ops[] = {Op::Add, Op::Sub,  Op::Mul, Op::Max, Op::Min,   Op::Lt,  Op::Le,  Op::Eq,
+                            Op::Ne,  Op::IDiv, Op::Mod, Op::And, Op::Or,    Op::Xor, Op::Shl, Op::Shr,
+                            Op::Div, Op::Neg,  Op::Abs, Op::Not, Op::Floor, Op::Sqrt};
           Op o = ops[pick(22)];
           std::vector<UOp> src;
           for (int k = 0; k < info(o).arity; ++k) src.push_back(k ? other(a->dtype) : a);
           try {
             made = alu(o, src);
-          } catch (const InternalError&) {
-          }
+          } catch (const InternalError&) {}
         }
       }
       if (made) values.push_back(made);
@@ -191,7 +199,9 @@ TEST_CASE("structural rules keep the value of random expressions of all types", 
     test::Oracle oracle({before, after});
     for (int p = 0; p < 3; ++p) {
       std::vector<Scalar> point;
-      for (UOp l : leaves) point.push_back(l->dtype == DType::Index ? Scalar::of(DType::Index, pick(99) - 49) : random_number(l->dtype, random));
+      for (UOp l : leaves)
+        point.push_back(l->dtype == DType::Index ? Scalar::of(DType::Index, pick(99) - 49)
+                                                 : random_number(l->dtype, random));
       auto v = oracle.at(leaves, point);
       if (!same(v[0], v[1])) FAIL(fmt::format("{} became {}\n{}{}", dump(v[0]), dump(v[1]), dump(before), dump(after)));
     }
@@ -212,8 +222,9 @@ TEST_CASE("rules that go round in circles are named", "[rewrite][rules]") {
   static constexpr Rule kGrowing[] = {{"grows", abs(x), abs(abs(-x)), Domain::Any}};
   Arena g;
   UOp a = argument(g, 0, DType::F32), b = argument(g, 1, DType::F32);
-  CHECK_THROWS_WITH(rewrite(g, a - b, RuleSet{kCircle}, "circling"),
-                    Catch::Contains("circling") && Catch::Contains("there, and-back") && Catch::Contains("sinter-ir 1"));
+  CHECK_THROWS_WITH(rewrite(g, a - b, RuleSet{kCircle}, "circling"), Catch::Contains("circling") &&
+                                                                         Catch::Contains("there, and-back") &&
+                                                                         Catch::Contains("sinter-ir 1"));
   CHECK_THROWS_AS(rewrite(g, alu(Op::Abs, {a}), RuleSet{kGrowing}, "growing"), InternalError);
 }
 
@@ -230,7 +241,8 @@ TEST_CASE("the driver reports each firing and counts its runs", "[rewrite][rules
   set_rewrite_sink(nullptr);
   CHECK(y == x);
   CHECK(rewrite_runs() == runs + 1);
-  CHECK(lines == std::vector<std::string>{"probe add-zero Add int32 [] -> Arg int32 [] {0}", "probe mul-one Mul int32 [] -> Arg int32 [] {0}"});
+  CHECK(lines == std::vector<std::string>{"probe add-zero Add int32 [] -> Arg int32 [] {0}",
+                                          "probe mul-one Mul int32 [] -> Arg int32 [] {0}"});
 }
 
 TEST_CASE("constants that fill a shape are constants", "[rewrite][rules]") {

@@ -44,9 +44,11 @@ TEST_CASE("verify accepts what the builders make", "[rewrite][verify]") {
   UOp y = pad(flip(permute(reshape(x, {4, 2, 3}), {1, 0, 2}), {0, 2}), {{0, 2}, {1, 5}, {0, 3}}, {2, 6, 3});
   UOp z = where(lt(y, like(y, 0.0)), exp(y), expand(sum(y * 2.0, {2}), {2, 6, 3}));
   UOp r = gather(reshape(sum(z, {0, 1}), {3}), shrink(i, {{0, 2}}), 0);
-  const std::vector<UOp> roots{r, scatter_add(full(g, {3}, DType::F32, 0.0), shrink(i, {{0, 2}}), r, 0), cast(z, DType::I32)};
+  const std::vector<UOp> roots{r, scatter_add(full(g, {3}, DType::F32, 0.0), shrink(i, {{0, 2}}), r, 0),
+                               cast(z, DType::I32)};
   CHECK_NOTHROW(verify_tensor(roots, "test"));
-  CHECK_THROWS_WITH(verify_plan(roots, "parametrise"), Contains("after pass parametrise") && Contains("Data") && Contains("no op of this level"));
+  CHECK_THROWS_WITH(verify_plan(roots, "parametrise"),
+                    Contains("after pass parametrise") && Contains("Data") && Contains("no op of this level"));
   UOp p = param(g, 0, DType::F32, {batch(4), 6}), at = argument(g, 0, DType::Index);
   UOp moved = g.make({Op::Shrink, DType::F32, {2, 3}, {p, at, at}, Region{{0, 2}, {0, 3}}});
   CHECK_NOTHROW(verify_plan(std::vector<UOp>{moved, p}, "test"));
@@ -56,7 +58,9 @@ TEST_CASE("verify accepts what the builders make", "[rewrite][verify]") {
 TEST_CASE("verify refuses broken tensor graphs", "[rewrite][verify]") {
   Arena g;
   UOp x = full(g, {2, 3}, DType::F32, 1.0), b = full(g, {2, 3}, DType::Bool, 1.0);
-  auto make = [&](Op op, DType dtype, Shape shape, std::vector<UOp> src, Attr attr = {}) { return g.make({op, dtype, shape, src, attr}); };
+  auto make = [&](Op op, DType dtype, Shape shape, std::vector<UOp> src, Attr attr = {}) {
+    return g.make({op, dtype, shape, src, attr});
+  };
   refuse_tensor(make(Op::Sub, DType::F32, {2, 3}, {x}), "has 1 sources");
   refuse_tensor(make(Op::Add, DType::F32, {2, 3}, {x, b}), "type");
   refuse_tensor(make(Op::Add, DType::F32, {2, 3}, {x, full(g, {3}, DType::F32, 1.0)}), "differs in shape");
@@ -76,7 +80,8 @@ TEST_CASE("verify refuses broken tensor graphs", "[rewrite][verify]") {
   refuse_tensor(make(Op::Flip, DType::F32, {2, 3}, {x}, Ints{2}), "flips axis 2");
   refuse_tensor(make(Op::Reduce, DType::F32, {2}, {x}, ReduceAttr{Combine::Add, {1}, {}}), "keep size 1");
   refuse_tensor(make(Op::Reduce, DType::F32, {2, 3}, {x}, ReduceAttr{}), "reduces no axis");
-  refuse_tensor(make(Op::Gather, DType::F32, {4, 4}, {x, full(g, {4, 4}, DType::I64, 0.0)}, int64_t{0}), "differs on axis 1");
+  refuse_tensor(make(Op::Gather, DType::F32, {4, 4}, {x, full(g, {4, 4}, DType::I64, 0.0)}, int64_t{0}),
+                "differs on axis 1");
   refuse_tensor(make(Op::Param, DType::F32, {2}, {}, int64_t{0}), "no op of this level");
   refuse_tensor(make(Op::Copy, DType::F64, {2, 3}, {x}), "differs in type");
 }
@@ -100,5 +105,6 @@ TEST_CASE("verify refuses broken kernels", "[rewrite][verify]") {
   refuse_kernel(sink(g, {store(a, at(range(index(g, 4), 2, AxisKind::Outer)), zero)}), "outer ranges have ids");
   refuse_kernel(stored(cast(range(index(g, 5), 0, AxisKind::Outer), DType::F32)), "share an id");
   refuse_kernel(stored(g.make({Op::Exp, DType::F32, {2}, {zero}})), "has a shape in a kernel");
-  refuse_kernel(stored(g.make({Op::Reduce, DType::F32, {}, {zero}, ReduceAttr{Combine::Add, {0}, {}}})), "reduces axes in a kernel");
+  refuse_kernel(stored(g.make({Op::Reduce, DType::F32, {}, {zero}, ReduceAttr{Combine::Add, {0}, {}}})),
+                "reduces axes in a kernel");
 }

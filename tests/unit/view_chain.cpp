@@ -101,7 +101,9 @@ Positions apply(const ViewChain& chain) {
         if (s.op == "expand" && now.shape[a] == 1) from[a] = 0;
         if (s.op == "shrink") from[a] = at[a] + s.args[a][0];
         if (s.op == "pad") from[a] = at[a] - s.args[a][0], inside &= from[a] >= 0 && from[a] < now.shape[a];
-        if (s.op == "flip") from[static_cast<size_t>(s.args[a][0])] = now.shape[static_cast<size_t>(s.args[a][0])] - 1 - at[static_cast<size_t>(s.args[a][0])];
+        if (s.op == "flip")
+          from[static_cast<size_t>(s.args[a][0])] =
+              now.shape[static_cast<size_t>(s.args[a][0])] - 1 - at[static_cast<size_t>(s.args[a][0])];
       }
       next.source.push_back(inside ? now.source[static_cast<size_t>(flattened(from, now.shape))] : -1);
     }
@@ -127,7 +129,8 @@ ChainIndex index_of(ir::Graph& g, const ViewChain& chain) {
   }
   ChainIndex result;
   for (size_t i = 0; i < shape.size(); ++i) {
-    result.ranges.push_back(ir::range(ir::constant(g, DType::Index, shape[i]), static_cast<int>(i), ir::AxisKind::Outer));
+    result.ranges.push_back(
+        ir::range(ir::constant(g, DType::Index, shape[i]), static_cast<int>(i), ir::AxisKind::Outer));
     result.place.index.push_back(result.ranges.back());
   }
   for (size_t i = views.size(); i-- > 0;) result.place = ir::through(g, views[i], result.place);
@@ -159,7 +162,8 @@ int least_divisions(const Positions& p, const std::vector<int64_t>& source_shape
   std::vector<std::vector<int64_t>> rows(1 + dims + source_shape.size());
   for (size_t i = 0; i < n; ++i) {
     if (p.source[i] < 0) continue;
-    const std::vector<int64_t> out = coordinates(static_cast<int64_t>(i), p.shape), in = coordinates(p.source[i], source_shape);
+    const std::vector<int64_t> out = coordinates(static_cast<int64_t>(i), p.shape),
+                               in = coordinates(p.source[i], source_shape);
     rows[0].push_back(1);
     for (size_t d = 0; d < dims; ++d) rows[1 + d].push_back(out[d]);
     for (size_t d = 0; d < in.size(); ++d) rows[1 + dims + d].push_back(in[d]);

@@ -35,11 +35,11 @@ struct ChainIndex {
 };
 ChainIndex index_of(ir::Graph& g, const ViewChain& chain);
 
-/// A lower bound of the div and mod that any such index needs, whatever is written with + - * by constants, div and mod.
-/// Along one axis the differences of k of them take at most 2^k values together (the difference of floor(y/c) takes two
-/// values for each difference of y, and y%c is y - c*floor(y/c)), so D different steps of the index vector need log2 D; the
-/// four steps of two divisions form a parallelogram. And each makes one more dimension of functions beside the affine ones:
-/// rank of the index vector modulo affine functions. Says nothing of what the gate needs.
+/// A lower bound of the div and mod that any such index needs, whatever is written with + - * by constants, div and
+/// mod. Along one axis the differences of k of them take at most 2^k values together (the difference of floor(y/c)
+/// takes two values for each difference of y, and y%c is y - c*floor(y/c)), so D different steps of the index vector
+/// need log2 D; the four steps of two divisions form a parallelogram. And each makes one more dimension of functions
+/// beside the affine ones: rank of the index vector modulo affine functions. Says nothing of what the gate needs.
 int least_divisions(const Positions& positions, const std::vector<int64_t>& source_shape);
 
 }  // namespace sinter::test

@@ -1,5 +1,5 @@
-// Only what is exact for every float: a sum with 0 is not folded (-0 + 0 is 0), a product with 0 is not (NaN), nothing is
-// reassociated. The sign of a NaN does not count.
+// Only what is exact for every float: a sum with 0 is not folded (-0 + 0 is 0), a product with 0 is not (NaN), nothing
+// is reassociated. The sign of a NaN does not count.
 #include <cmath>
 
 #include "rewrite/rules/rules.h"
@@ -20,6 +20,7 @@ bool reciprocal_exact(const Match& m) {
   return std::abs(exponent) < (m.root->dtype == DType::F64 ? 1000 : m.root->dtype == DType::F32 ? 120 : 10);
 }
 
+// clang-format off: it takes products for pointers
 constexpr Rule kFloats[] = {
     {"float-add-zero", x + -0.0, x, kFloat},
     {"float-sub-zero", x - 0.0, x, kFloat},
@@ -27,17 +28,17 @@ constexpr Rule kFloats[] = {
     {"float-div-one", x / 1.0, x, kFloat},
     {"float-mul-minus-one", x * -1.0, -x, kFloat},
     {"float-div-minus-one", x / -1.0, -x, kFloat},
-    {"float-div-power-of-two", x / c0, x * (1.0 / c0), kFloat, reciprocal_exact},
+    {"float-div-power-of-two", x / c0, x*(1.0 / c0), kFloat, reciprocal_exact},
     {"float-negate-twice", -(-x), x, kFloat},
     {"float-add-negated", x + (-y), x - y, kFloat},
     {"float-sub-negated", x - (-y), x + y, kFloat},
-    {"float-mul-both-negated", (-x) * (-y), x * y, kFloat},
+    {"float-mul-both-negated", (-x) * (-y), x* y, kFloat},
     {"float-div-both-negated", (-x) / (-y), x / y, kFloat},
-    {"float-mul-negated", (-x) * c0, x * (-c0), kFloat},
-    {"float-negate-multiple", -(x * c0), x * (-c0), kFloat},
+    {"float-mul-negated", (-x) * c0, x*(-c0), kFloat},
+    {"float-negate-multiple", -(x* c0), x*(-c0), kFloat},
     {"float-abs-twice", abs(abs(x)), abs(x), kFloat},
     {"float-abs-negated", abs(-x), abs(x), kFloat},
-    {"float-abs-square", abs(x * x), x * x, kFloat},
+    {"float-abs-square", abs(x* x), x* x, kFloat},
     {"float-max-again", max(max(x, c0), c0), max(x, c0), kFloat},
     {"float-min-again", min(min(x, c0), c0), min(x, c0), kFloat},
     {"float-floor-twice", op(Op::Floor, op(Op::Floor, x)), op(Op::Floor, x), kFloat},
@@ -47,6 +48,7 @@ constexpr Rule kFloats[] = {
     {"float-pow-one", op(Op::Pow, x, 1.0), x, kFloat},
     {"float-pow-zero", op(Op::Pow, x, 0.0), 1.0, kFloat},
 };
+// clang-format on
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// Operations on constants are computed by the one evaluator; a cast of a cast is one cast where the first loses nothing.
+// Operations on constants are computed by the one evaluator; a cast of a cast is one cast where the first loses
+// nothing.
 #include <array>
 
 #include "rewrite/rules/rules.h"

@@ -19,8 +19,12 @@ UOp index_sum(RewriteContext& context, UOp x) {
   }
 }
 
-UOp index_quotient(RewriteContext& context, UOp x) { return x->dtype == DType::Index ? context.index.div(x->src[0], x->src[1]) : UOp(); }
-UOp index_remainder(RewriteContext& context, UOp x) { return x->dtype == DType::Index ? context.index.mod(x->src[0], x->src[1]) : UOp(); }
+UOp index_quotient(RewriteContext& context, UOp x) {
+  return x->dtype == DType::Index ? context.index.div(x->src[0], x->src[1]) : UOp();
+}
+UOp index_remainder(RewriteContext& context, UOp x) {
+  return x->dtype == DType::Index ? context.index.mod(x->src[0], x->src[1]) : UOp();
+}
 
 /// Comparisons of Index sums, and of other integers that are Index sums in disguise; otherwise by intervals.
 UOp comparison(RewriteContext& context, UOp x) {
@@ -41,8 +45,9 @@ UOp cast_to_index(RewriteContext& context, UOp x) {
   UOp v = x->src[0];
   if (x->dtype != DType::Index || !is_integer(v->dtype) || v->dtype == DType::U64) return {};
   if (UOp index = context.index.to_index(v)) return index;
-  const bool arithmetic = v->op == Op::Add || v->op == Op::Sub || v->op == Op::Mul || v->op == Op::Neg || v->op == Op::IDiv ||
-                          v->op == Op::Mod || v->op == Op::Max || v->op == Op::Min || v->op == Op::Where;
+  const bool arithmetic = v->op == Op::Add || v->op == Op::Sub || v->op == Op::Mul || v->op == Op::Neg ||
+                          v->op == Op::IDiv || v->op == Op::Mod || v->op == Op::Max || v->op == Op::Min ||
+                          v->op == Op::Where;
   const Bounds type = bounds_of(v->dtype), b = context.index.bounds(v);
   if (!arithmetic || !(type.lo < b.lo && b.hi < type.hi)) return {};
   std::vector<UOp> src = v->src;
@@ -51,7 +56,8 @@ UOp cast_to_index(RewriteContext& context, UOp x) {
 }
 
 bool compares_index(UOp x) {
-  return x->op == Op::And || ((x->op == Op::Lt || x->op == Op::Le || x->op == Op::Eq || x->op == Op::Ne) && x->src[0]->dtype == DType::Index);
+  return x->op == Op::And || ((x->op == Op::Lt || x->op == Op::Le || x->op == Op::Eq || x->op == Op::Ne) &&
+                              x->src[0]->dtype == DType::Index);
 }
 UOp conditions(RewriteContext& context, UOp x) {
   if (x->dtype != DType::Bool || !compares_index(x->src[0]) || !compares_index(x->src[1])) return {};
@@ -79,7 +85,8 @@ UOp store_gate(RewriteContext& context, UOp x) {
   const size_t dims = x->src[0]->rank();
   if (x->src.size() != dims + 3) return {};
   UOp gate = x->src[dims + 2];
-  if (is_constant(gate, true)) return store(x->src[0], std::span(x->src).subspan(1, dims), x->src[dims + 1], x->integer() != 0);
+  if (is_constant(gate, true))
+    return store(x->src[0], std::span(x->src).subspan(1, dims), x->src[dims + 1], x->integer() != 0);
   return is_constant(gate, false) ? UOp() : gated(context, x, dims, gate);
 }
 
@@ -87,7 +94,8 @@ UOp store_gate(RewriteContext& context, UOp x) {
 UOp drop_stores(RewriteContext& context, UOp x) {
   std::vector<UOp> kept;
   for (UOp s : x->src)
-    if (s->op != Op::Store || s->src.size() != s->src[0]->rank() + 3 || !is_constant(s->src.back(), false)) kept.push_back(s);
+    if (s->op != Op::Store || s->src.size() != s->src[0]->rank() + 3 || !is_constant(s->src.back(), false))
+      kept.push_back(s);
   return kept.size() == x->src.size() || kept.empty() ? UOp() : with_sources(context.graph, x, std::move(kept));
 }
 
@@ -96,8 +104,10 @@ std::vector<UOp> conjuncts(UOp gate) {
   while (!stack.empty()) {
     UOp u = stack.back();
     stack.pop_back();
-    if (u->op == Op::And) stack.insert(stack.end(), u->src.begin(), u->src.end());
-    else parts.push_back(u);
+    if (u->op == Op::And)
+      stack.insert(stack.end(), u->src.begin(), u->src.end());
+    else
+      parts.push_back(u);
   }
   return parts;
 }
