@@ -12,11 +12,12 @@
 
 namespace sinter::test {
 
-/// Evaluates some roots at many points; leaves are looked up by node.
+/// Evaluates some roots at many points; leaves are looked up by node. A LOAD gives a number made of its indices, so
+/// that a wrong one shows, and needs no memory.
 class Oracle {
  public:
   explicit Oracle(std::vector<ir::UOp> roots) : roots_(std::move(roots)) {
-    order_ = ir::topological(std::span<const ir::UOp>(roots_), [](ir::UOp u) { return ir::is_alu(u->op); });
+    order_ = ir::topological(std::span<const ir::UOp>(roots_), [](ir::UOp u) { return computed(u); });
     for (size_t i = 0; i < order_.size(); ++i) place_[order_[i].get()] = i;
     value_.resize(order_.size());
   }
@@ -27,6 +28,7 @@ class Oracle {
       if (u->op == ir::Op::Const) value_[n] = u->scalar();
       for (size_t i = 0; i < leaves.size(); ++i)
         if (leaves[i] == u) value_[n] = values[i];
+      if (u->op == ir::Op::Load) value_[n] = loaded(u);
       if (!ir::is_alu(u->op)) continue;
       ir::Scalar args[3];
       for (size_t i = 0; i < u->src.size(); ++i) args[i] = value_[place_.at(u->src[i].get())];
@@ -39,6 +41,16 @@ class Oracle {
   size_t size() const { return order_.size(); }
 
  private:
+  static bool computed(ir::UOp u) { return ir::is_alu(u->op) || u->op == ir::Op::Load; }
+  ir::Scalar of(ir::UOp u) const { return value_[place_.at(u.get())]; }
+  ir::Scalar loaded(ir::UOp u) const {
+    const size_t dims = u->src[0]->rank();
+    if (u->src.size() > dims + 1 && !of(u->src[dims + 1]).as_int()) return of(u->src[dims + 2]);
+    int64_t mixed = u->src[0]->integer() + 1;
+    for (size_t i = 1; i <= dims; ++i) mixed = mixed * 31 + of(u->src[i]).as_int();
+    return ir::Scalar::of(u->dtype, mixed % 1009);
+  }
+
   std::vector<ir::UOp> roots_, order_;
   std::map<const ir::Node*, size_t> place_;
   std::vector<ir::Scalar> value_;

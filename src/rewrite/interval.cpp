@@ -154,6 +154,22 @@ void Intervals::narrow(const Linear& sum, Bounds& b) {
       use(plus(linear_of(t.atom), linear_of(t.atom->src[0]), -1), kLow, -1);
 }
 
+/// lo <= c*x + rest <= hi bounds x by what the rest is everywhere.
+void Intervals::narrow_atom(UOp x, const Facts::Range& fact, Bounds& b) {
+  const int64_t c = fact.core.factor(x);
+  if (c == 0) return;
+  Wide lo = fact.lo, hi = fact.hi;
+  if (fact.core.terms.size() > 1) {
+    if (!plain_) plain_ = std::make_shared<Intervals>();
+    const Bounds rest = plain_->of(plus(fact.core, {{{x, c}}, 0}, -1));
+    lo -= rest.hi, hi -= rest.lo;
+  }
+  if (c < 0) lo = std::exchange(hi, -lo), lo = -lo;
+  const int64_t d = std::abs(c);
+  b.lo = std::max(b.lo, lo <= kLow ? kLow : -floor_div(-saturate(lo), d));
+  b.hi = std::min(b.hi, hi > kHigh ? kHigh : floor_div(saturate(hi), d));
+}
+
 Bounds Intervals::of(const Linear& sum) {
   Bounds b = plain(sum);
   if (sum.terms.size() > 1) narrow(sum, b);
@@ -237,8 +253,7 @@ Bounds Intervals::compute(UOp x) {
       b.lo = std::max(b.lo, s.lo), b.hi = std::min(b.hi, s.hi);
     }
   }
-  for (const Facts::Range& f : facts_.ranges())
-    if (f.core.terms.size() == 1 && f.core.terms[0].atom == x) b.lo = std::max(b.lo, f.lo), b.hi = std::min(b.hi, f.hi);
+  for (const Facts::Range& f : facts_.ranges()) narrow_atom(x, f, b);
   return b;
 }
 

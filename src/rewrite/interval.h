@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -57,10 +58,12 @@ class Intervals {
   Bounds compute(UOp x);
   Bounds alu(UOp x);
   void narrow(const Linear& sum, Bounds& b);
+  void narrow_atom(UOp x, const Facts::Range& fact, Bounds& b);
   Bounds plain(const Linear& sum);
 
   Facts facts_;
   std::unordered_map<const Node*, Bounds> memo_;
+  std::shared_ptr<Intervals> plain_;  ///< without the facts, when needed
 };
 
 /// Everything that a type can hold.

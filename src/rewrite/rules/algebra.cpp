@@ -17,7 +17,8 @@ bool y_varies(const Match& m) {
 bool is_not_signed(const Match& m) { return is_unsigned(m.root->dtype); }
 bool is_signed(const Match& m) { return !is_not_signed(m); }
 
-// clang-format off: it takes products for pointers
+// It would take products for pointers.
+// clang-format off
 constexpr Rule kAlgebra[] = {
     {"add-zero", x + 0, x, kInts},
     {"sub-self", x - x, 0, kInts},
@@ -32,19 +33,19 @@ constexpr Rule kAlgebra[] = {
     {"add-sub", (x - y) + y, x, kInts},
     {"sub-add", (x + y) - y, x, kInts},
     {"double", x + x, x * 2, kInts},
-    {"collect-one", x* c0 + x, x*(c0 + 1), kInts},
-    {"collect", x* c0 + x* c1, x*(c0 + c1), kInts},
+    {"collect-one", x * c0 + x, x * (c0 + 1), kInts},
+    {"collect", x * c0 + x * c1, x * (c0 + c1), kInts},
     {"negate-twice", -(-x), x, kInts},
     {"negate-difference", -(x - y), y - x, kInts},
-    {"negate-multiple", -(x* c0), x*(-c0), kInts},
+    {"negate-multiple", -(x * c0), x * (-c0), kInts},
     {"negate-sum", -(x + c0), (-c0) - x, kInts},
     {"mul-zero", x * 0, 0, kInts},
     {"mul-one", x * 1, x, kInts},
     {"mul-minus-one", x * -1, -x, kInts},
-    {"mul-constants", (x * c0) * c1, x*(c0* c1), kInts},
+    {"mul-constants", (x * c0) * c1, x * (c0 * c1), kInts},
     {"mul-constant-last", (x * c0) * y, (x * y) * c0, kInts, y_varies},
-    {"mul-negated", (-x) * c0, x*(-c0), kInts},
-    {"mul-both-negated", (-x) * (-y), x* y, kInts},
+    {"mul-negated", (-x) * c0, x * (-c0), kInts},
+    {"mul-both-negated", (-x) * (-y), x * y, kInts},
     {"divide-by-zero", idiv(x, 0), 0, kInts},
     {"divide-by-one", idiv(x, 1), x, kInts},
     {"modulo-zero", x % 0, 0, kInts},
@@ -63,7 +64,7 @@ constexpr Rule kAlgebra[] = {
     {"min-of-max", min(max(x, y), y), y, kInts},
     {"and-zero", x & 0, 0, kInts},
     {"and-ones", x & -1, x, kInts},
-    {"and-constants", (x & c0) & c1, x&(c0& c1), kInts},
+    {"and-constants", (x & c0) & c1, x & (c0 & c1), kInts},
     {"or-zero", x | 0, x, kInts},
     {"or-ones", x | -1, -1, kInts},
     {"or-constants", (x | c0) | c1, x | (c0 | c1), kInts},

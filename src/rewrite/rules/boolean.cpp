@@ -10,7 +10,8 @@ constexpr Pattern x = any(0), y = any(1), z = any(2), c = any(3), d = any(4);
 constexpr Domain kBool = Domain::Bool, kAny = Domain::Any;
 constexpr Domain kOrdered = Domain::Index | Domain::Integer;  // no NaN
 
-// clang-format off: it takes products for pointers
+// It would take products for pointers.
+// clang-format off
 constexpr Rule kBoolean[] = {
     {"and-true", x & 1, x, kBool},
     {"and-false", x & 0, 0, kBool},
@@ -19,19 +20,19 @@ constexpr Rule kBoolean[] = {
     {"xor-false", x ^ 0, x, kBool},
     {"xor-true", x ^ 1, !x, kBool},
     {"xor-same", x ^ x, 0, kBool},
-    {"and-same", x& x, x, kAny},
+    {"and-same", x & x, x, kAny},
     {"or-same", x | x, x, kAny},
-    {"and-again", (x & y) & y, x& y, kAny},
+    {"and-again", (x & y) & y, x & y, kAny},
     {"or-again", (x | y) | y, x | y, kAny},
     {"and-not", x & !x, 0, kBool},
     {"or-not", x | !x, 1, kBool},
-    {"and-absorbs", x&(x | y), x, kAny},
+    {"and-absorbs", x & (x | y), x, kAny},
     {"or-absorbs", x | (x & y), x, kAny},
     {"not-twice", !(!x), x, kOrdered | kBool},
     {"add-is-or", x + y, x | y, kBool},
-    {"mul-is-and", x* y, x& y, kBool},
+    {"mul-is-and", x * y, x & y, kBool},
     {"max-is-or", max(x, y), x | y, kBool},
-    {"min-is-and", min(x, y), x& y, kBool},
+    {"min-is-and", min(x, y), x & y, kBool},
     {"not-less", !(x < y), y <= x, kOrdered},
     {"not-less-equal", !(x <= y), y < x, kOrdered},
     {"not-equal", !(x == y), x != y, kAny},
@@ -53,7 +54,7 @@ constexpr Rule kBoolean[] = {
     {"where-is-negation", where(c, 0, 1), !c, kBool},
     {"where-again-true", where(c, where(c, x, y), z), where(c, x, z), kAny},
     {"where-again-false", where(c, x, where(c, y, z)), where(c, x, z), kAny},
-    {"where-both", where(c, where(d, x, y), y), where(c& d, x, y), kAny},
+    {"where-both", where(c, where(d, x, y), y), where(c & d, x, y), kAny},
     {"where-either", where(c, x, where(d, x, y)), where(c | d, x, y), kAny},
 };
 // clang-format on

@@ -20,7 +20,8 @@ bool reciprocal_exact(const Match& m) {
   return std::abs(exponent) < (m.root->dtype == DType::F64 ? 1000 : m.root->dtype == DType::F32 ? 120 : 10);
 }
 
-// clang-format off: it takes products for pointers
+// It would take products for pointers.
+// clang-format off
 constexpr Rule kFloats[] = {
     {"float-add-zero", x + -0.0, x, kFloat},
     {"float-sub-zero", x - 0.0, x, kFloat},
@@ -28,17 +29,17 @@ constexpr Rule kFloats[] = {
     {"float-div-one", x / 1.0, x, kFloat},
     {"float-mul-minus-one", x * -1.0, -x, kFloat},
     {"float-div-minus-one", x / -1.0, -x, kFloat},
-    {"float-div-power-of-two", x / c0, x*(1.0 / c0), kFloat, reciprocal_exact},
+    {"float-div-power-of-two", x / c0, x * (1.0 / c0), kFloat, reciprocal_exact},
     {"float-negate-twice", -(-x), x, kFloat},
     {"float-add-negated", x + (-y), x - y, kFloat},
     {"float-sub-negated", x - (-y), x + y, kFloat},
-    {"float-mul-both-negated", (-x) * (-y), x* y, kFloat},
+    {"float-mul-both-negated", (-x) * (-y), x * y, kFloat},
     {"float-div-both-negated", (-x) / (-y), x / y, kFloat},
-    {"float-mul-negated", (-x) * c0, x*(-c0), kFloat},
-    {"float-negate-multiple", -(x* c0), x*(-c0), kFloat},
+    {"float-mul-negated", (-x) * c0, x * (-c0), kFloat},
+    {"float-negate-multiple", -(x * c0), x * (-c0), kFloat},
     {"float-abs-twice", abs(abs(x)), abs(x), kFloat},
     {"float-abs-negated", abs(-x), abs(x), kFloat},
-    {"float-abs-square", abs(x* x), x* x, kFloat},
+    {"float-abs-square", abs(x * x), x * x, kFloat},
     {"float-max-again", max(max(x, c0), c0), max(x, c0), kFloat},
     {"float-min-again", min(min(x, c0), c0), min(x, c0), kFloat},
     {"float-floor-twice", op(Op::Floor, op(Op::Floor, x)), op(Op::Floor, x), kFloat},
