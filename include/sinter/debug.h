@@ -8,8 +8,9 @@ namespace sinter {
 inline namespace v0 {
 namespace debug {
 
-/// Who runs plans: the interpreter, slow and exact, or generated kernels.
-enum class Executor : uint8_t { Interpreter, Compiled };
+/// Who runs plans: generated kernels; the same with every tensor op its own kernel (what SINTER_NOOPT asks for); or the
+/// interpreter, slow and exact. All give the same numbers: bit for bit the first two, but for what docs/semantics.md says under F3.
+enum class Executor : uint8_t { Compiled, Unfused, Interpreter };
 /// For all plans from now on, of all threads.
 void set_executor(Executor executor);
 Executor executor();
@@ -24,6 +25,8 @@ struct Counters {
   uint64_t launches = 0;        ///< kernels dispatched
   uint64_t bytes_moved = 0;     ///< bytes that the launched kernels read and wrote
   uint64_t nodes_interpreted = 0;  ///< nodes that interpreted plans evaluated
+  uint64_t in_place = 0;        ///< versions written into the memory of the version before
+  uint64_t moved = 0;           ///< versions that took new memory, because something still needs the one before
   size_t live_nodes = 0;        ///< of the tensor graph
   uint64_t live_buffers = 0;    ///< pieces of memory that tensors hold
   uint64_t live_bytes = 0;      ///< in them, as the allocator rounds them

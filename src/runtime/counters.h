@@ -18,6 +18,8 @@ struct Counters {
   Count disk_hits = 0;       ///< kernels found in the cache folder
   Count launches = 0;        ///< kernels dispatched
   Count nodes_interpreted = 0;  ///< nodes that interpreted plans evaluated
+  Count in_place = 0;        ///< versions written into the storage of the version before
+  Count moved = 0;           ///< versions that had to take new storage although there was one before
   Count bytes_moved = 0;     ///< bytes that the launched kernels read and wrote, by their plans
 };
 

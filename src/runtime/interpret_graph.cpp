@@ -130,8 +130,9 @@ class GraphRun {
       default: refuse(n, "it has no storage");
     }
   }
-  /// A Var node carries no number of its own: the inputs have it, or a size of the graph.
+  /// A Var of a tensor graph carries its number; one of a plan does not: the inputs have it, or a size of the graph.
   int64_t bound_value(UOp n) const {
+    if (const auto* size = std::get_if<ir::Region>(&n->attr)) return this->size((*size)[0].end);
     const sinter::Var& var = n->get<sinter::Var>();
     if (auto bound = inputs_.vars.find(var.name()); bound != inputs_.vars.end()) return bound->second;
     for (UOp m : order_)

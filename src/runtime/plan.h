@@ -37,6 +37,7 @@ struct Step {
   std::vector<int> args;
   std::vector<PlanDim> outer;   ///< the launch counts 0 .. product
   std::vector<int> writes;      ///< buffers among `buffers` that the step stores into
+  double time = 0;              ///< expected, in ns, beside moving memory: decides how finely threads share it
 };
 
 struct Plan {

@@ -121,7 +121,7 @@ class Collector {
       return c;
     }
     for (UOp s : n->src) scratch_.push_back(source(s));
-    if (ir::has(n->op, ir::kFresh)) return add(n);
+    if (ir::has(n->op, ir::kFresh) && !(n->op == Op::After && ir::is_mutant(ir::Mutant::VersionsMerged))) return add(n);
     const uint64_t h = hash(n);
     size_t at = h & (table_.size() - 1);
     for (; table_[at] >= 0; at = (at + 1) & (table_.size() - 1))
@@ -183,7 +183,7 @@ class Collector {
   bool equal(const Position& p, UOp n) const {
     UOp m = p.node;
     if (m->op != n->op || m->dtype != n->dtype || m->device != n->device || p.source_count != scratch_.size()) return false;
-    if (m->shape != n->shape || m->attr != n->attr) return false;
+    if (m->shape != n->shape || (m->attr != n->attr && !std::holds_alternative<ir::Fresh>(n->attr))) return false;
     const std::span<const Source> theirs = out_.sources_of(p);
     if (std::equal(theirs.begin(), theirs.end(), scratch_.begin(), [&](Source a, Source b) { return same(a, b); })) return true;
     return swapped(n) && theirs[0] == scratch_[1] && theirs[1] == scratch_[0];
@@ -229,6 +229,11 @@ class Collector {
 };
 
 }  // namespace
+
+bool StorageUse::writable() const {
+  const bool ours = owners == storage->owners || ir::is_mutant(ir::Mutant::InPlaceWithOtherOwner);
+  return ours && !storage->foreign() && storage->error.empty();
+}
 
 UOp const_of(UOp constant) {
   while (constant->op != Op::Const) constant = constant->src[0];

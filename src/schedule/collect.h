@@ -56,7 +56,8 @@ struct StorageUse {
   ir::Storage* storage;
   ir::UOp node;       ///< one whose value lies there, or the version that may: says shape and dtype
   int owners = 0;     ///< nodes of the plan whose value lies there
-  bool writable() const { return owners == storage->owners && !storage->foreign() && storage->error.empty(); }
+  /// Everything whose value lies there is in the plan, and nobody forbids to write.
+  bool writable() const;
 };
 
 struct Collected {

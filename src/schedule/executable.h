@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -49,5 +50,9 @@ class Executable {
 /// Evaluates position by position on the interpreter: the oracle, and what runs without a compiler.
 std::unique_ptr<Executable> make_interpreted(const Collected& plan, Decision decision, const Canonical& canonical,
                                              const std::vector<uint8_t>& lifted);
+
+/// Generated kernels: schedules now, and compiles when the result is called, which needs no lock of the graph.
+std::function<std::shared_ptr<Executable>()> make_compiled(const Collected& plan, const Decision& decision, const Canonical& canonical,
+                                                           const std::vector<uint8_t>& lifted, bool unfused);
 
 }  // namespace sinter::schedule

@@ -14,8 +14,10 @@ namespace sinter::schedule {
 namespace {
 
 /// What else than the program decides a plan.
-std::string salt(Executor executor) {
-  return executor == Executor::Interpreter ? "interpreter" : runtime::host_target().key();
+const std::string& salt(Executor executor) {
+  static const std::string interpreter = "interpreter", fused = "fused " + runtime::host_target().key(),
+                           unfused = "unfused " + runtime::host_target().key();
+  return executor == Executor::Interpreter ? interpreter : executor == Executor::Compiled ? fused : unfused;
 }
 
 /// All decisions follow from the key: said once more, at the price of deciding.
@@ -49,13 +51,16 @@ Build build_plan(const Parametrised& program, Executor executor) {
   build.lifted = PlanCache::get().lifted_for(program.canonical);
   inject_refusal(program.plan);
   Decision decision = decide(program.plan);
-  std::shared_ptr<Executable> plan;
   if (executor == Executor::Interpreter) {
-    plan = make_interpreted(program.plan, decision, program.canonical, build.lifted);
+    std::shared_ptr<Executable> plan = make_interpreted(program.plan, decision, program.canonical, build.lifted);
     plan->decision = std::move(decision);
     build.run = [plan] { return plan; };
   } else {
-    throw UsageError("generated kernels are not linked into this build; use the interpreter");
+    build.run = [make = make_compiled(program.plan, decision, program.canonical, build.lifted, executor == Executor::Unfused), decision] {
+      std::shared_ptr<Executable> plan = make();
+      plan->decision = decision;
+      return plan;
+    };
   }
   return build;
 }

@@ -6,10 +6,11 @@
 #include <memory>
 
 #include "schedule/plan_cache.h"
+#include "sinter/debug.h"
 
 namespace sinter::schedule {
 
-enum class Executor : uint8_t { Interpreter, Compiled };
+using debug::Executor;
 
 struct Parametrised {
   Collected plan;

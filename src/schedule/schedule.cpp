@@ -66,6 +66,7 @@ Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy)
     step.buffers = std::move(ranged.buffers);
     step.args = std::move(ranged.args);
     step.writes = std::move(ranged.writes);
+    step.time = p.kernels[static_cast<size_t>(k)].time;
     if (step.program < 0) {
       step.program = static_cast<int>(out.kernels.size());
       bodies.emplace(hash, step.program);

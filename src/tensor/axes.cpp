@@ -44,7 +44,7 @@ int64_t fixed_size(UOp x, int64_t axis, const char* what) {
 
 UOp size_node(const Dim& size, DType dtype) {
   ir::Graph& g = ir::TensorGraph::get();
-  return size.symbolic() ? ir::cast(ir::variable(g, size.var(), DType::I64), dtype)
+  return size.symbolic() ? ir::cast(ir::bound_size(g, size), dtype)
                          : ir::constant(g, dtype, size.value());
 }
 

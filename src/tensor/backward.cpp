@@ -182,6 +182,7 @@ std::vector<Tensor> gradient(const Tensor& y, std::span<const Tensor> xs, const 
   } else {
     s = ir::like(root, 1.0);
   }
+  if (xs.empty()) return {};
   std::vector<UOp> nodes;
   for (const Tensor& x : xs) nodes.push_back(tensor::node_of(x));
   std::vector<Tensor> out;

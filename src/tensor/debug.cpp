@@ -14,7 +14,10 @@ inline namespace v0 {
 namespace debug {
 namespace {
 
-std::atomic<Executor> chosen{Executor::Interpreter};
+std::atomic<Executor>& chosen() {
+  static std::atomic<Executor> executor{Executor::Interpreter};
+  return executor;
+}
 Counters base;  ///< what had been done at the last reset; guarded by the graph's mutex
 
 Counters total() {
@@ -28,13 +31,15 @@ Counters total() {
   out.launches = c.launches;
   out.bytes_moved = c.bytes_moved;
   out.nodes_interpreted = c.nodes_interpreted;
+  out.in_place = c.in_place;
+  out.moved = c.moved;
   return out;
 }
 
 }  // namespace
 
-void set_executor(Executor executor) { chosen = executor; }
-Executor executor() { return chosen; }
+void set_executor(Executor executor) { chosen() = executor; }
+Executor executor() { return chosen(); }
 
 Counters counters() {
   const ir::GraphScope scope;
@@ -47,6 +52,8 @@ Counters counters() {
   out.launches -= base.launches;
   out.bytes_moved -= base.bytes_moved;
   out.nodes_interpreted -= base.nodes_interpreted;
+  out.in_place -= base.in_place;
+  out.moved -= base.moved;
   out.live_nodes = ir::TensorGraph::get().live_nodes();
   out.live_buffers = runtime::live_buffers();
   out.live_bytes = runtime::cpu::memory_stats().live;

@@ -84,7 +84,11 @@ class Flight {
     }
     for (const schedule::Position& p : program.plan.positions)
       if (p.slot >= 0 && p.node->storage()->notice && !p.node->storage()->notice->empty()) notice_ = p.node->storage()->notice;
-    for (const schedule::Target& t : targets) homes_.push_back(t.home);
+    for (const schedule::Target& t : targets) {
+      homes_.push_back(t.home);
+      if (program.plan.positions[static_cast<size_t>(t.position)].home < 0) continue;
+      runtime::count(t.home >= 0 ? runtime::counters().in_place : runtime::counters().moved);
+    }
     for (const auto& [n, t] : stored_) {
       TensorGraph::get().retain(n);
       n->state.claimed = true;
@@ -147,17 +151,13 @@ class Flight {
   std::exception_ptr error_;
 };
 
-schedule::Executor chosen_executor() {
-  return debug::executor() == debug::Executor::Interpreter ? schedule::Executor::Interpreter : schedule::Executor::Compiled;
-}
-
 }  // namespace
 
 /// One call of realize(), which may need several attempts: after a wait or a compilation everything is looked at again.
 class Realization {
  public:
   Realization(std::span<const UOp> asked, StepCommit* commit)
-      : all_(asked.begin(), asked.end()), keep_(all_), asked_(all_), commit_(commit), executor_(chosen_executor()) {}
+      : all_(asked.begin(), asked.end()), keep_(all_), asked_(all_), commit_(commit), executor_(debug::executor()) {}
 
   void run() {
     while (!attempt()) {}
@@ -221,7 +221,7 @@ class Realization {
   const Keep keep_;
   std::vector<UOp> asked_;  ///< those that have no storage yet
   StepCommit* commit_;
-  const schedule::Executor executor_;
+  const debug::Executor executor_;
   bool with_records_ = true;
 };
 

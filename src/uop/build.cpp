@@ -33,6 +33,9 @@ UOp like(UOp x, Scalar value) { return broadcast_to(constant(*x->graph, value, x
 UOp like(UOp x, double value) { return like(x, Scalar::of(x->dtype, value)); }
 UOp arange(Graph& g, const Dim& size, Device device) { return g.make({Op::Arange, DType::I64, Shape{size}, {}, {}, device}); }
 UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device) { return g.make({Op::Var, dtype, {}, {}, var, device}); }
+UOp bound_size(Graph& g, const Dim& size, Device device) {
+  return g.make({Op::Var, DType::I64, {}, {}, Region{{0, size}}, device});
+}
 UOp param(Graph& g, int64_t slot, DType dtype, const Shape& shape, Device device) {
   return g.make({Op::Param, dtype, shape, {}, slot, device});
 }

@@ -22,6 +22,8 @@ UOp like(UOp x, double value);
 UOp like(UOp x, Scalar value);
 UOp arange(Graph& g, const Dim& size, Device device = {});                    ///< int64, shape [size]
 UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device = {});  ///< the bound number, shape []
+/// In the tensor graph: the number that `size`, which is symbolic, is bound to; int64, shape [].
+UOp bound_size(Graph& g, const Dim& size, Device device = {});
 UOp param(Graph& g, int64_t slot, DType dtype, const Shape& shape, Device device = {});
 UOp argument(Graph& g, int64_t number, DType dtype, Device device = {});       ///< shape []
 

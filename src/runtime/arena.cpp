@@ -1,0 +1,42 @@
+// Greedy placement by size.
+#include "runtime/arena.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace sinter::runtime {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+int64_t rounded(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+}  // namespace
+
+ArenaLayout lay_out(const Plan& plan) {
+  ArenaLayout out;
+  out.offsets.assign(plan.buffers.size(), -1);
+  std::vector<size_t> order;
+  for (size_t i = 0; i < plan.buffers.size(); ++i)
+    if (plan.buffers[i].kind == PlanBuffer::Kind::Scratch) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return plan.buffers[a].bound_bytes > plan.buffers[b].bound_bytes; });
+
+  std::vector<size_t> placed;  // by offset
+  for (size_t i : order) {
+    const PlanBuffer& b = plan.buffers[i];
+    const int64_t size = rounded(b.bound_bytes);
+    int64_t at = 0;
+    for (size_t j : placed) {
+      const PlanBuffer& other = plan.buffers[j];
+      if (other.last < b.first || b.last < other.first) continue;
+      if (out.offsets[j] >= at + size) break;
+      at = std::max(at, out.offsets[j] + rounded(other.bound_bytes));
+    }
+    out.offsets[i] = at;
+    out.bytes = std::max(out.bytes, at + size);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), i, [&](size_t x, size_t y) { return out.offsets[x] < out.offsets[y]; }), i);
+  }
+  return out;
+}
+
+}  // namespace sinter::runtime

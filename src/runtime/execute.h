@@ -1,0 +1,45 @@
+// Running a Plan: its memory first, then its launches in order, each over the thread pool.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/arena.h"
+#include "runtime/buffer.h"
+#include "runtime/plan.h"
+
+namespace sinter::runtime {
+
+/// One run of a plan on given memory.
+class PlanRun {
+ public:
+  /// Allocates all outputs and scratch. `plan` and `layout` (that of the plan) outlive the run; the slots hold what the plan says;
+  /// args are the bits of each argument in its own type, zero-extended. Throws OutOfMemory.
+  PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots, std::span<const int64_t> vars,
+          std::span<const uint64_t> args);
+
+  /// Launches everything; returns the bits of the error word. Throws BackendError.
+  uint32_t run();
+
+  /// The memory of a buffer of the plan.
+  void* data(int buffer) const { return memory_[static_cast<size_t>(buffer)]; }
+  /// Bytes of a buffer at this call's sizes.
+  size_t bytes(int buffer) const;
+  /// Hands out the new memory of a buffer of kind Output, once.
+  std::unique_ptr<Buffer> take(int buffer) { return std::move(owned_[static_cast<size_t>(buffer)]); }
+
+ private:
+  void launch(const Step& step);
+
+  const Plan& plan_;
+  std::vector<int64_t> vars_;
+  std::vector<uint64_t> args_;
+  std::vector<void*> memory_;  ///< per buffer
+  std::vector<std::unique_ptr<Buffer>> owned_;
+  std::unique_ptr<Buffer> arena_;
+  uint32_t error_ = 0;
+};
+
+}  // namespace sinter::runtime

@@ -1,0 +1,91 @@
+// Plans on generated kernels: schedule, write, compile; then launches over the pool.
+#include <cstring>
+#include <utility>
+
+#include "codegen/codegen.h"
+#include "runtime/arena.h"
+#include "runtime/execute.h"
+#include "runtime/program.h"
+#include "schedule/executable.h"
+#include "schedule/schedule.h"
+#include "uop/scalar_eval.h"
+
+namespace sinter::schedule {
+namespace {
+
+class Compiled final : public Executable {
+ public:
+  std::unique_ptr<Execution> start(Bindings bindings) const override;
+
+  runtime::Plan plan;
+  runtime::ArenaLayout layout;
+  std::vector<DType> arg_types;
+  std::vector<int> buffers;  ///< of each target: where the plan computes it
+};
+
+class Run final : public Execution {
+ public:
+  Run(const Compiled& plan, const Bindings& bindings) : plan_(plan), run_(plan.plan, plan.layout, bindings.slots, bindings.vars, bits(plan, bindings)) {
+    fresh.resize(plan.targets.size());
+    for (size_t i = 0; i < plan.targets.size(); ++i) {
+      const int buffer = plan.buffers[i];
+      const int home = plan.targets[i].home;
+      if (home == buffer) continue;  // written in place
+      if (home < 0 && (fresh[i] = run_.take(buffer))) continue;
+      // An equal value of another cell: computed once, then copied.
+      if (home < 0) fresh[i] = runtime::Buffer::allocate(run_.bytes(buffer));
+      copies_.push_back({home < 0 ? fresh[i]->data() : run_.data(home), buffer});
+    }
+  }
+
+  uint32_t run() override {
+    const uint32_t error = run_.run();
+    for (const auto& [to, from] : copies_) std::memcpy(to, run_.data(from), run_.bytes(from));
+    return error;
+  }
+
+ private:
+  static std::vector<uint64_t> bits(const Compiled& plan, const Bindings& bindings) {
+    std::vector<uint64_t> out;
+    for (size_t i = 0; i < bindings.args.size(); ++i) out.push_back(ir::to_bits(plan.arg_types[i], bindings.args[i]));
+    return out;
+  }
+
+  const Compiled& plan_;
+  runtime::PlanRun run_;
+  std::vector<std::pair<void*, int>> copies_;
+};
+
+std::unique_ptr<Execution> Compiled::start(Bindings bindings) const { return std::make_unique<Run>(*this, bindings); }
+
+}  // namespace
+
+std::function<std::shared_ptr<Executable>()> make_compiled(const Collected& plan, const Decision& decision, const Canonical& canonical,
+                                                           const std::vector<uint8_t>& lifted, bool unfused) {
+  Lifted program = lift(plan, decision, canonical, lifted);
+  return [program = std::move(program), unfused] {
+    const runtime::Target target = runtime::host_target();
+    auto out = std::make_shared<Compiled>();
+    out->arg_numbers = program.arg_numbers;
+    out->arg_types = program.graph.args;
+    Scheduled scheduled = schedule(program.graph, target, unfused ? Policy::Unfused : Policy::Fused);
+    std::vector<runtime::KernelSource> sources;
+    for (const codegen::Kernel& k : scheduled.kernels) sources.push_back(codegen::write(k, target));
+    out->plan = std::move(scheduled.plan);
+    out->plan.programs = runtime::compile(sources, target);
+    out->layout = runtime::lay_out(out->plan);
+
+    const auto slots = static_cast<int>(program.graph.slots.size());
+    std::vector<uint8_t> met(program.graph.outputs.size());
+    for (const StoredValue& v : program.stored) {
+      const int buffer = out->plan.outputs[static_cast<size_t>(v.output)];
+      const bool first = !std::exchange(met[static_cast<size_t>(v.output)], true);
+      // The first of equal values is where the scheduler put it, which may not be the home it could have had.
+      out->targets.push_back({v.position, !first ? v.home : buffer < slots ? buffer : -1});
+      out->buffers.push_back(buffer);
+    }
+    return out;
+  };
+}
+
+}  // namespace sinter::schedule

@@ -1,0 +1,309 @@
+// Random programs of state, versions and gradients against the eager reference: every read agrees, errors come on both sides,
+// refused plans change nothing, crashed ones give the right value or the error, and at the end nothing is left alive.
+#include <cstdlib>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "fuzz/state_eager.h"
+#include "semantics/support.h"
+#include "sinter/error.h"
+#include "uop/mutant.h"
+
+namespace {
+
+using namespace semantics;
+
+struct Both {
+  Tensor t;
+  eager::T e;
+};
+
+struct Tally {
+  int reads = 0, refused = 0, errors_after_crash = 0;
+};
+
+class Program {
+ public:
+  Program(uint64_t seed, Tally& tally) : rnd_(seed), seed_(seed), tally_(tally) {}
+
+  void run(int steps) {
+    for (int i = 0; i < 2; ++i) {
+      params_.push_back(fresh());
+      params_.back().t.requires_grad();
+      params_.back().e.requires_grad();
+    }
+    live_ = params_;
+    for (int i = 0; i < steps; ++i) {
+      step_ = i;
+      threads_[thread_].run([&] { act(); });
+      while (live_.size() > 10) live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(pick()));
+      threads_[thread_].run([&] { tame(); });
+    }
+    no_grad_ = false;
+    if (seed_ % 4 == 3) crash();
+    else
+      for (const auto* list : {&live_, &params_})
+        for (const Both& b : *list) compare(b, "at the end");
+  }
+
+ private:
+  size_t below(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(rnd_); }
+  size_t pick() { return below(live_.size()); }
+  bool chance(double p) { return std::uniform_real_distribution<double>(0, 1)(rnd_) < p; }
+  [[noreturn]] void fail(const std::string& what) {
+    throw std::runtime_error("program " + std::to_string(seed_) + ", step " + std::to_string(step_) + ": " + what);
+  }
+
+  static Tensor tensor_of(const eager::Mat& m) { return from(m.v, {m.rows, m.cols}); }
+  Both made(const eager::Mat& m) { return {tensor_of(m), eager::T(m)}; }
+  Both fresh() {
+    eager::Mat m(3, 3);
+    for (double& v : m.v) v = static_cast<double>(below(5)) - 2;
+    return made(m);
+  }
+
+  /// Does the same on both sides: both throw UsageError or none does. Gives what they gave, if they did.
+  template <class F, class G>
+  bool both(F&& ours, G&& theirs) {
+    const std::optional<no_grad> off = no_grad_ ? std::optional<no_grad>(std::in_place) : std::nullopt;
+    eager::world().grad_mode = !no_grad_;
+    bool refused[2] = {};
+    try {
+      ours();
+    } catch (const UsageError&) {
+      refused[0] = true;
+    }
+    try {
+      theirs();
+    } catch (const UsageError&) {
+      refused[1] = true;
+    }
+    if (refused[0] != refused[1]) fail(refused[0] ? "refused by Sinter alone" : "accepted by Sinter alone");
+    return !refused[0];
+  }
+  template <class F, class G>
+  void value(F&& ours, G&& theirs) {
+    Both b;
+    if (both([&] { b.t = ours(); }, [&] { b.e = theirs(); })) live_.push_back(std::move(b));
+  }
+
+  void compare(const Both& b, const char* when) {
+    ++tally_.reads;
+    const Vec got = b.t.to_vector<double>();
+    if (!close(got, b.e.a().v)) fail(std::string("a wrong value ") + when);
+  }
+
+  void act() {
+    enum Kind { New, Op, View, Slice, Assign, Item, Drop, Copy, Clone, Detach, Leaf, Toggle, Backward, Step, Grad, Zero, Fault, Thread, Gradient };
+    static constexpr Kind kKinds[] = {New, Op, Op, Op, Op, Op, Op, Slice, Assign, Assign, Assign, Item, Item, Drop, Drop, Copy, Clone, Detach,
+                                      Leaf, Toggle, Backward, Backward, Step, Grad, Zero, View, Fault, Fault, Thread, Gradient};
+    const Kind kind = live_.size() < 2 ? New : kKinds[below(std::size(kKinds))];
+    const Both x = live_.empty() ? fresh() : live_[pick()], y = live_.empty() ? fresh() : live_[pick()];
+    switch (kind) {
+      case New: return live_.push_back(fresh());
+      case Op: return operation(x, y);
+      case View: return value([&] { return x.t.transpose(); }, [&] { return transpose(x.e); });
+      case Slice: return slice(x, y);
+      case Assign: return assign(x, y, chance(.5));
+      case Item: return compare(x, "at a read");
+      case Drop:
+        if (live_.size() > 3) live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(pick()));
+        return;
+      case Copy: return live_.push_back(x);
+      case Clone: return value([&] { return x.t.clone(); }, [&] { return x.e.clone(); });
+      case Detach: return value([&] { return x.t.detach(); }, [&] { return x.e.detach(); });
+      case Leaf:
+        if (chance(.3)) value([&] { return x.t.detach().clone().requires_grad(); }, [&] {
+          eager::T leaf = x.e.detach();
+          leaf.requires_grad();
+          return leaf;
+        });
+        return;
+      case Toggle: no_grad_ = !no_grad_; return;
+      case Backward: return backward(x);
+      case Step: both([&] { step(); }, [&] { estep(); }); return;
+      case Grad: {
+        const Both& p = params_[below(2)];
+        return value([&] { return p.t.grad(); }, [&] { return p.e.grad(); });
+      }
+      case Zero: {
+        Both& p = params_[below(2)];
+        p.t.zero_grad();
+        p.e.zero_grad();
+        return;
+      }
+      case Fault: return fault(x);
+      case Thread: thread_ = below(std::size(threads_)); return;
+      case Gradient:
+        return value([&] { return gradient(x.t.sum(), {y.t})[0].detach(); }, [&] { return eager::sum(x.e).gradient(y.e); });
+    }
+  }
+
+  void operation(const Both& x, const Both& y) {
+    switch (below(7)) {
+      case 0: return value([&] { return x.t + y.t; }, [&] { return add(x.e, y.e); });
+      case 1: return value([&] { return x.t * y.t * .25; }, [&] { return eager::scale(mul(x.e, y.e), .25); });
+      case 2: return value([&] { return x.t - y.t; }, [&] { return sub(x.e, y.e); });
+      case 3: return value([&] { return relu(x.t); }, [&] { return eager::relu(x.e); });
+      case 4: return value([&] { return maximum(x.t, y.t); }, [&] { return eager::maximum(x.e, y.e); });
+      case 5: return value([&] { return x.t * .5; }, [&] { return eager::scale(x.e, .5); });
+      default: return value([&] { return matmul(x.t, y.t) * .125; }, [&] { return eager::scale(matmul(x.e, y.e), .125); });
+    }
+  }
+  void assign(Both x, const Both& y, bool reads_old) {
+    both([&] { reads_old ? x.t.assign(x.t * .5 + y.t) : x.t.assign(y.t); },
+         [&] { reads_old ? x.e.assign(add(eager::scale(x.e, .5), y.e)) : x.e.assign(y.e); });
+  }
+  void slice(Both x, const Both& y) {
+    static constexpr std::pair<int, int> kRows[] = {{0, 1}, {1, 2}, {0, 2}, {1, 3}};
+    const auto [a, b] = kRows[below(4)];
+    const int from = chance(.5) ? 0 : 3 - (b - a), to = from + b - a;
+    both([&] { x.t.at({sinter::Slice{a, b}}) = y.t.index({sinter::Slice{from, to}}); }, [&] { x.e.assign(rows(y.e, from, to), a, b); });
+  }
+  void backward(const Both& x) {
+    const bool keep = chance(.4), square = chance(.5);
+    both([&] { (square ? x.t * x.t : x.t).sum().backward(keep); }, [&] { eager::sum(square ? mul(x.e, x.e) : x.e).backward(keep); });
+  }
+  void step() {
+    Optim opt({params_[0].t, params_[1].t}, .5);
+    opt.step();
+  }
+  void estep() {
+    std::vector<eager::T> list{params_[0].e, params_[1].e};
+    eager::step(list, .5);
+  }
+
+  /// A plan that does not compile: everything stays as it was.
+  void fault(const Both& x) {
+    runtime::faults().refuse = [](ir::Op) { return true; };
+    const bool stepping = chance(.5);
+    try {
+      if (stepping) {
+        step();
+        estep();
+      } else {
+        compare(x, "though a plan was refused");
+      }
+    } catch (const CompileError&) {
+      ++tally_.refused;
+    }
+    runtime::faults().refuse = {};
+  }
+
+  /// Keeps numbers small: both sides get ones for what has grown.
+  void tame() {
+    auto size = [](const Both& b) {
+      double most = 0;
+      for (double v : b.e.a().v) most = std::max(most, std::abs(v));
+      return most;
+    };
+    for (Both& b : live_)
+      if (!(size(b) <= 1e6)) b = made(eager::Mat(3, 3, 1));
+    for (Both& p : params_)
+      if (!(size(p) <= 1e3)) {
+        const no_grad off;
+        eager::world().grad_mode = false;
+        p.t.assign(tensor_of(eager::Mat(3, 3, 1)));
+        p.e.assign(eager::T(eager::Mat(3, 3, 1)));
+      }
+  }
+
+  /// A launch fails in the middle of a step: each handle reads right or gives the error, never another value.
+  void crash() {
+    both([&] { (matmul(params_[0].t, params_[1].t) * params_[0].t).sum().backward(); },
+         [&] { eager::sum(mul(matmul(params_[0].e, params_[1].e), params_[0].e)).backward(false); });
+    runtime::faults().fail_at_launch = static_cast<int>(below(6));
+    try {
+      step();
+    } catch (const BackendError&) {
+    }
+    estep();
+    for (int turn = 0; turn < 3; ++turn)
+      for (const auto* list : {&live_, &params_})
+        for (const Both& b : *list) {
+          try {
+            compare(b, "after a crash");
+          } catch (const BackendError&) {
+            ++tally_.errors_after_crash;
+          }
+        }
+    runtime::faults().fail_at_launch = -1;
+  }
+
+  std::mt19937_64 rnd_;
+  const uint64_t seed_;
+  Tally& tally_;
+  std::vector<Both> params_, live_;
+  Worker threads_[3];
+  size_t thread_ = 0;
+  int step_ = 0;
+  bool no_grad_ = false;
+};
+
+/// What is wrong with the program of this seed; nothing if all agrees.
+std::optional<std::string> failure_of(uint64_t seed, Tally& tally) {
+  const Count before;
+  std::optional<std::string> failure;
+  try {
+    Program(seed, tally).run(60);
+  } catch (const std::exception& e) {
+    failure = e.what();
+  }
+  eager::world() = {};
+  runtime::faults().refuse = {};
+  runtime::faults().fail_at_launch = -1;
+  if (!failure && (before.nodes() || before.buffers()))
+    failure = "program " + std::to_string(seed) + ": " + std::to_string(before.nodes()) + " nodes and " + std::to_string(before.buffers()) + " buffers are left";
+  return failure;
+}
+
+uint64_t programs() {
+  const char* wanted = std::getenv("SINTER_FUZZ_PROGRAMS");
+  return wanted ? std::strtoull(wanted, nullptr, 10) : 300;
+}
+
+}  // namespace
+
+TEST_CASE("random state programs agree with the eager reference", "[state]") {
+  debug::set_executor(GENERATE(debug::Executor::Interpreter));
+  const Clean clean;
+  Tally tally;
+  for (uint64_t seed = 0; seed < programs(); ++seed)
+    if (const auto failure = failure_of(seed, tally)) FAIL(*failure);
+  CHECK(tally.reads > static_cast<int>(programs()) * 5);
+  CHECK(tally.refused > 0);
+  CHECK(tally.errors_after_crash > 0);
+}
+
+TEST_CASE("each wrong rule of state is found by the random programs", "[state]") {
+  using ir::Mutant;
+  struct Row { Mutant mutant; const char* name; };
+  const Row row = GENERATE(values<Row>({{Mutant::InPlaceUnderKeptReader, "in place although a kept node reads the old version"},
+                                        {Mutant::InPlaceWithOtherOwner, "in place although another node owns the storage"},
+                                        {Mutant::NoReaderOrder, "no order between readers and a store in place"},
+                                        {Mutant::StorageWrittenTwice, "one storage written by two stores of a plan"},
+                                        {Mutant::HistoryLetGo, "a stored node lets its sources go although it requires grad"},
+                                        {Mutant::CommitCountedTwice, "every reference that a step ends is counted twice"},
+                                        {Mutant::VersionsMerged, "equal versions are one position"},
+                                        {Mutant::GradInterned, "nodes that require grad are interned"},
+                                        {Mutant::PoisonOnlyCurrent, "a failure poisons only what is written in place"},
+                                        {Mutant::NarrowKey, "the plan key holds only the outlives bits"},
+                                        {Mutant::FirstDecidesOutlives, "of equal nodes only the first decides what outlives"},
+                                        {Mutant::ValueNotKept, "a value that a gradient will compute again does not keep its sources"},
+                                        {Mutant::CirclesNotCut, "stores that wait for each other are not cut"},
+                                        {Mutant::MaxTieToFirst, "maximum gives ties to its first operand"}}));
+  CAPTURE(row.name);
+  debug::set_executor(debug::Executor::Interpreter);
+  runtime::faults().check_plans = true;
+  debug::clear_plans();
+  ir::mutant = row.mutant;
+  Tally tally;
+  std::optional<std::string> found;
+  for (uint64_t seed = 0; seed < 6000 && !found; ++seed) found = failure_of(seed, tally);
+  ir::mutant = Mutant::None;
+  runtime::faults() = {};
+  debug::clear_plans();
+  INFO(found.value_or("not found"));
+  CHECK(found);
+}
