@@ -92,7 +92,7 @@ class Writer {
     type(n);
     byte(p.outlives);
     byte(static_cast<uint8_t>(p.source_count));
-    for (Source s : plan_.sources_of(p)) {
+    for (Operand s : plan_.sources_of(p)) {
       number(s.constant() ? -1 : s.index);
       if (!s.constant()) continue;
       UOp c = plan_.constants[s.number()];

@@ -121,7 +121,7 @@ class Collector {
       return c;
     }
     for (UOp s : n->src) scratch_.push_back(source(s));
-    if (ir::has(n->op, ir::kFresh) && !(n->op == Op::After && ir::is_mutant(ir::Mutant::VersionsMerged))) return add(n);
+    if (ir::has(n->op, ir::kFresh)) return add(n);
     const uint64_t h = hash(n);
     size_t at = h & (table_.size() - 1);
     for (; table_[at] >= 0; at = (at + 1) & (table_.size() - 1))
@@ -132,13 +132,13 @@ class Collector {
     return table_[at] = add(n);
   }
 
-  Source source(UOp s) {
+  Operand source(UOp s) {
     if (!constant_[s->position]) return {class_of_[s->position]};
     out_.constants.push_back(s);
     return {~static_cast<int32_t>(out_.constants.size() - 1)};
   }
   void drop_constants() {
-    for (Source s : scratch_)
+    for (Operand s : scratch_)
       if (s.constant()) out_.constants.pop_back();
   }
 
@@ -176,19 +176,19 @@ class Collector {
       const auto [a, b] = std::minmax(scratch_[0].index, scratch_[1].index);
       return ir::mix(ir::mix(h, static_cast<uint64_t>(a)), static_cast<uint64_t>(b));
     }
-    for (Source s : scratch_)
+    for (Operand s : scratch_)
       h = ir::mix(h, s.constant() ? const_of(out_.constants[s.number()])->scalar().bits() : static_cast<uint64_t>(s.index));
     return h;
   }
   bool equal(const Position& p, UOp n) const {
     UOp m = p.node;
     if (m->op != n->op || m->dtype != n->dtype || m->device != n->device || p.source_count != scratch_.size()) return false;
-    if (m->shape != n->shape || (m->attr != n->attr && !std::holds_alternative<ir::Fresh>(n->attr))) return false;
-    const std::span<const Source> theirs = out_.sources_of(p);
-    if (std::equal(theirs.begin(), theirs.end(), scratch_.begin(), [&](Source a, Source b) { return same(a, b); })) return true;
+    if (m->shape != n->shape || m->attr != n->attr) return false;
+    const std::span<const Operand> theirs = out_.sources_of(p);
+    if (std::equal(theirs.begin(), theirs.end(), scratch_.begin(), [&](Operand a, Operand b) { return same(a, b); })) return true;
     return swapped(n) && theirs[0] == scratch_[1] && theirs[1] == scratch_[0];
   }
-  bool same(Source a, Source b) const {
+  bool same(Operand a, Operand b) const {
     if (a.constant() != b.constant()) return false;
     if (!a.constant()) return a == b;
     UOp x = out_.constants[a.number()], y = out_.constants[b.number()];
@@ -225,7 +225,7 @@ class Collector {
   std::vector<uint8_t> constant_;
   std::vector<uint32_t> edges_;
   std::vector<int32_t> class_of_, table_, position_of_slot_;
-  std::vector<Source> scratch_;
+  std::vector<Operand> scratch_;
 };
 
 }  // namespace

@@ -19,12 +19,12 @@ struct Request {
 };
 
 /// A source of a position: another position, or (negative) a constant, which every use writes out for itself (N1).
-struct Source {
+struct Operand {
   int32_t index = 0;
   bool constant() const { return index < 0; }
   size_t position() const { return static_cast<size_t>(index); }
   size_t number() const { return static_cast<size_t>(~index); }  ///< in Collected::constants
-  friend bool operator==(Source, Source) = default;
+  friend bool operator==(Operand, Operand) = default;
 };
 
 /// How a position that has history reads a source: what the source needs to be kept with, if the position is.
@@ -64,14 +64,14 @@ struct Collected {
   std::vector<ir::UOp> nodes;                 ///< sources first; constants are left out
   std::vector<int32_t> position_of;           ///< of each node
   std::vector<Position> positions;            ///< sources first
-  std::vector<Source> sources;
+  std::vector<Operand> sources;
   std::vector<ir::UOp> constants;             ///< Const, perhaps under Expand and Reshape
   std::vector<HistoryEdge> history;           ///< by position, each once
   std::vector<StorageUse> storages;                 ///< by slot number
   std::vector<int32_t> roots;                 ///< positions in the order asked, each once
   bool claimed = false;                       ///< a plan in flight will store one of the nodes: wait, and collect again
 
-  std::span<const Source> sources_of(const Position& p) const { return {sources.data() + p.first_source, p.source_count}; }
+  std::span<const Operand> sources_of(const Position& p) const { return {sources.data() + p.first_source, p.source_count}; }
 };
 
 /// Walks from the roots, and from the losses behind gradients that it meets. Nodes with storage are not looked behind.

@@ -60,7 +60,7 @@ std::unique_ptr<Execution> Compiled::start(Bindings bindings) const { return std
 
 }  // namespace
 
-std::function<std::shared_ptr<Executable>()> make_compiled(const Collected& plan, const Decision& decision, const Canonical& canonical,
+std::function<std::shared_ptr<Executable>()> make_compiled(const Collected& plan, const Liveness& decision, const Canonical& canonical,
                                                            const std::vector<uint8_t>& lifted, bool unfused) {
   Lifted program = lift(plan, decision, canonical, lifted);
   return [program = std::move(program), unfused] {

@@ -26,12 +26,12 @@ bool is_cheap(Op op) {
 /// Evaluated once and kept for the rest of the plan.
 bool is_heavy(Op op) { return op == Op::Reduce || op == Op::Gather || op == Op::ScatterAdd; }
 
-void find_stored(const Collected& plan, Decision& d) {
+void find_stored(const Collected& plan, Liveness& d) {
   for (size_t i = 0; i < plan.positions.size(); ++i) {  // sources first: a value left lazy keeps nothing alive that would have died
     const Position& p = plan.positions[i];
     if (p.slot >= 0) continue;
     bool near = is_cheap(p.node->op);
-    for (Source s : plan.sources_of(p)) {
+    for (Operand s : plan.sources_of(p)) {
       if (!near) break;
       if (s.constant()) continue;
       const Position& q = plan.positions[s.position()];
@@ -42,7 +42,7 @@ void find_stored(const Collected& plan, Decision& d) {
 }
 
 /// Which positions live on after the plan, themselves or as sources of something that does with its history (H3).
-std::vector<uint8_t> find_kept(const Collected& plan, const Decision& d) {
+std::vector<uint8_t> find_kept(const Collected& plan, const Liveness& d) {
   const size_t n = plan.positions.size();
   std::vector<uint8_t> kept(n), walks(n), value(n);
   size_t edge = plan.history.size();
@@ -62,7 +62,7 @@ std::vector<uint8_t> find_kept(const Collected& plan, const Decision& d) {
       }
     }
     if (value[i] && !d.stored[i] && !ir::is_mutant(ir::Mutant::ValueNotKept)) {
-      for (Source s : plan.sources_of(p))  // a gradient will compute it again
+      for (Operand s : plan.sources_of(p))  // a gradient will compute it again
         if (!s.constant()) kept[s.position()] = value[s.position()] = true;
     }
   }
@@ -83,9 +83,9 @@ ReadList united(const ReadList& a, const ReadList& b) {
 
 }  // namespace
 
-Decision decide(const Collected& plan) {
+Liveness decide(const Collected& plan) {
   const size_t n = plan.positions.size();
-  Decision d;
+  Liveness d;
   d.stored.assign(n, 0);
   d.in_place.assign(n, -1);
   find_stored(plan, d);
@@ -93,7 +93,7 @@ Decision decide(const Collected& plan) {
   d.needed = d.stored;
   for (size_t i = n; i-- > 0;)
     if (d.needed[i])
-      for (Source s : plan.sources_of(plan.positions[i]))
+      for (Operand s : plan.sources_of(plan.positions[i]))
         if (!s.constant()) d.needed[s.position()] = true;
 
   const std::vector<uint8_t> kept = find_kept(plan, d);
@@ -112,7 +112,7 @@ Decision decide(const Collected& plan) {
   return d;
 }
 
-std::vector<EvalStep> order_steps(const Collected& plan, Decision& d) {
+std::vector<EvalStep> order_steps(const Collected& plan, Liveness& d) {
   const size_t n = plan.positions.size();
   std::vector<uint8_t> once(n);
   for (size_t i = 0; i < n; ++i) {
@@ -133,7 +133,7 @@ std::vector<EvalStep> order_steps(const Collected& plan, Decision& d) {
       continue;
     }
     if (!d.needed[i]) continue;
-    for (Source s : plan.sources_of(p))
+    for (Operand s : plan.sources_of(p))
       if (!s.constant()) through[i] = united(through[i], through[s.position()]);
     if (!once[i]) continue;
     if (through[i]) {

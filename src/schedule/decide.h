@@ -9,15 +9,15 @@
 
 namespace sinter::schedule {
 
-struct Decision {
+struct Liveness {
   std::vector<uint8_t> stored;    ///< per position: lies in memory of its own after the plan (V4)
   std::vector<uint8_t> needed;    ///< per position: stored, or read by something that is needed
   std::vector<int32_t> in_place;  ///< per position: the slot that a store may write into, or -1; each slot at most once (V3)
-  friend bool operator==(const Decision&, const Decision&) = default;
+  friend bool operator==(const Liveness&, const Liveness&) = default;
 };
 
 /// One pass down, one up: linear in positions and edges.
-Decision decide(const Collected& plan);
+Liveness decide(const Collected& plan);
 
 /// One evaluation of a plan that is run position by position.
 struct EvalStep {
@@ -28,6 +28,6 @@ struct EvalStep {
 /// The order of a plan without kernels: stores, and each reduction or pick once into scratch. Sources come before users, readers
 /// of a storage before the store that writes it in place; where those wait for each other in a circle, one store gives up its
 /// place (its entry in `in_place` becomes -1). The product's plans order kernels instead (schedule/order.h).
-std::vector<EvalStep> order_steps(const Collected& plan, Decision& decision);
+std::vector<EvalStep> order_steps(const Collected& plan, Liveness& decision);
 
 }  // namespace sinter::schedule

@@ -31,7 +31,7 @@ class Execution {
 };
 
 /// A value that a plan stores, after its order is known.
-struct Target {
+struct Landing {
   int32_t position;
   int32_t home;  ///< slot that it is written into, or -1: new memory
 };
@@ -42,17 +42,17 @@ class Executable {
   /// Allocates everything. Throws OutOfMemory, and nothing has happened then.
   virtual std::unique_ptr<Execution> start(Bindings bindings) const = 0;
 
-  std::vector<Target> targets;        ///< per stored value, sources first
+  std::vector<Landing> targets;        ///< per stored value, sources first
   std::vector<uint32_t> arg_numbers;  ///< Arg n is this one of Canonical::numbers
-  Decision decision;                  ///< before stores that wait for each other were cut
+  Liveness decision;                  ///< before stores that wait for each other were cut
 };
 
 /// Evaluates position by position on the interpreter: the oracle, and what runs without a compiler.
-std::unique_ptr<Executable> make_interpreted(const Collected& plan, Decision decision, const Canonical& canonical,
+std::unique_ptr<Executable> make_interpreted(const Collected& plan, Liveness decision, const Canonical& canonical,
                                              const std::vector<uint8_t>& lifted);
 
 /// Generated kernels: schedules now, and compiles when the result is called, which needs no lock of the graph.
-std::function<std::shared_ptr<Executable>()> make_compiled(const Collected& plan, const Decision& decision, const Canonical& canonical,
+std::function<std::shared_ptr<Executable>()> make_compiled(const Collected& plan, const Liveness& decision, const Canonical& canonical,
                                                            const std::vector<uint8_t>& lifted, bool unfused);
 
 }  // namespace sinter::schedule

@@ -28,7 +28,7 @@ struct StepPlan {
 
 class Interpreted final : public Executable {
  public:
-  Interpreted(const Collected& plan, Decision decision, const Canonical& canonical, const std::vector<uint8_t>& lifted) {
+  Interpreted(const Collected& plan, Liveness decision, const Canonical& canonical, const std::vector<uint8_t>& lifted) {
     const std::vector<EvalStep> order = order_steps(plan, decision);
     LiftedSteps cut = lift_steps(plan, decision, canonical, lifted, order);
     graph_ = std::move(cut.graph);
@@ -143,7 +143,7 @@ std::unique_ptr<Execution> Interpreted::start(Bindings bindings) const { return 
 
 }  // namespace
 
-std::unique_ptr<Executable> make_interpreted(const Collected& plan, Decision decision, const Canonical& canonical,
+std::unique_ptr<Executable> make_interpreted(const Collected& plan, Liveness decision, const Canonical& canonical,
                                              const std::vector<uint8_t>& lifted) {
   return std::make_unique<Interpreted>(plan, std::move(decision), canonical, lifted);
 }

@@ -37,7 +37,7 @@ class Builder {
     if (p.slot >= 0) return value_[i] = param(p.slot, n);
     uint32_t number = canonical_.first_number[i];
     std::vector<UOp> src;
-    for (Source s : plan_.sources_of(p)) {
+    for (Operand s : plan_.sources_of(p)) {
       if (!s.constant()) {
         src.push_back(value_[s.position()]);
         continue;
@@ -122,7 +122,7 @@ class Builder {
 
 }  // namespace
 
-Lifted lift(const Collected& plan, const Decision& decision, const Canonical& canonical, const std::vector<uint8_t>& lifted) {
+Lifted lift(const Collected& plan, const Liveness& decision, const Canonical& canonical, const std::vector<uint8_t>& lifted) {
   Builder b(plan, canonical, lifted);
   Lifted out;
   std::unordered_map<UOp, int32_t> outputs;
@@ -145,7 +145,7 @@ Lifted lift(const Collected& plan, const Decision& decision, const Canonical& ca
   return out;
 }
 
-LiftedSteps lift_steps(const Collected& plan, const Decision& decision, const Canonical& canonical,
+LiftedSteps lift_steps(const Collected& plan, const Liveness& decision, const Canonical& canonical,
                        const std::vector<uint8_t>& lifted, const std::vector<EvalStep>& steps) {
   Builder b(plan, canonical, lifted);
   std::vector<int32_t> step_of(plan.positions.size(), -1), stored_of(plan.positions.size(), -1);

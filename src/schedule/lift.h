@@ -23,7 +23,7 @@ struct Lifted {
 };
 
 /// `lifted[i]`: number i is an argument.
-Lifted lift(const Collected& plan, const Decision& decision, const Canonical& canonical, const std::vector<uint8_t>& lifted);
+Lifted lift(const Collected& plan, const Liveness& decision, const Canonical& canonical, const std::vector<uint8_t>& lifted);
 
 /// One step of a plan that is interpreted: its value reads Params, where Param(slots + k) is the result of step k.
 struct LiftedStep {
@@ -37,7 +37,7 @@ struct LiftedSteps {
   std::shared_ptr<ir::Arena> graph;
   std::vector<LiftedStep> steps;
 };
-LiftedSteps lift_steps(const Collected& plan, const Decision& decision, const Canonical& canonical,
+LiftedSteps lift_steps(const Collected& plan, const Liveness& decision, const Canonical& canonical,
                        const std::vector<uint8_t>& lifted, const std::vector<EvalStep>& steps);
 
 }  // namespace sinter::schedule

@@ -50,7 +50,7 @@ Build build_plan(const Parametrised& program, Executor executor) {
   Build build;
   build.lifted = PlanCache::get().lifted_for(program.canonical);
   inject_refusal(program.plan);
-  Decision decision = decide(program.plan);
+  Liveness decision = decide(program.plan);
   if (executor == Executor::Interpreter) {
     std::shared_ptr<Executable> plan = make_interpreted(program.plan, decision, program.canonical, build.lifted);
     plan->decision = std::move(decision);

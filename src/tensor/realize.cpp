@@ -84,7 +84,7 @@ class Flight {
     }
     for (const schedule::Position& p : program.plan.positions)
       if (p.slot >= 0 && p.node->storage()->notice && !p.node->storage()->notice->empty()) notice_ = p.node->storage()->notice;
-    for (const schedule::Target& t : targets) {
+    for (const schedule::Landing& t : targets) {
       homes_.push_back(t.home);
       if (program.plan.positions[static_cast<size_t>(t.position)].home < 0) continue;
       runtime::count(t.home >= 0 ? runtime::counters().in_place : runtime::counters().moved);

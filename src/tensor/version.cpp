@@ -5,6 +5,8 @@
 #include <atomic>
 #include <utility>
 
+#include "uop/mutant.h"
+
 namespace sinter::tensor {
 namespace {
 
@@ -33,8 +35,9 @@ Records& records() {
 UOp next_version(const Cell& cell, UOp value, const std::optional<ir::Region>& box) {
   ir::TensorGraph& g = ir::TensorGraph::get();
   UOp old = cell.node.get();
+  const bool merged = ir::is_mutant(ir::Mutant::VersionsMerged);
   UOp n = box ? g.make({ir::Op::After, old->dtype, old->shape, {old, value}, *box})
-              : g.make({ir::Op::After, old->dtype, old->shape, {value}, ir::Fresh{g.fresh_id()}});
+              : g.make({ir::Op::After, old->dtype, old->shape, {value}, ir::Fresh{merged ? 0 : g.fresh_id()}});
   if (ir::Storage* home = old->storage() ? old->storage() : old->state.home) g.set_home(n, home);
   if (cell.leaf_id) {
     n->state.requires_grad = n->state.leaf = true;

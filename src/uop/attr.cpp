@@ -43,6 +43,10 @@ int64_t saturate(double v) {
   return static_cast<int64_t>(static_cast<T>(v));
 }
 
+uint64_t likeness_of(const Dim& d) {
+  return d.symbolic() ? mix(hash_text(d.var().name()), static_cast<uint64_t>(d.bound())) : static_cast<uint64_t>(d.value());
+}
+
 }  // namespace
 
 uint64_t mix(uint64_t a, uint64_t b) {
@@ -79,6 +83,20 @@ Scalar Scalar::of(DType dtype, int64_t value) {
   Scalar s;
   s.bits_ = static_cast<uint64_t>(wrap(dtype, value));
   return s;
+}
+
+uint64_t likeness_of(const Shape& shape) {
+  uint64_t h = shape.rank();
+  for (const Dim& d : shape) h = mix(h, likeness_of(d));
+  return h;
+}
+uint64_t likeness_of(const Attr& attr) {
+  const auto* box = std::get_if<Region>(&attr);
+  if (!box) return hash_of(attr);
+  uint64_t h = mix(attr.index(), box->size());
+  for (const Extent& e : *box)  // the sizes of the others follow from the shapes
+    if (e.end.symbolic()) h = mix(h, likeness_of(e.end));
+  return h;
 }
 
 uint64_t hash_of(const Shape& shape) {

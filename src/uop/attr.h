@@ -90,6 +90,9 @@ using Attr = std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceA
 /// A hash in which equal attributes are equal and nothing depends on an address.
 uint64_t hash_of(const Attr& attr);
 uint64_t hash_of(const Shape& shape);
+/// The same, blind to what may change between calls of one program: values of symbolic sizes and offsets of boxes (SEMANTICS N1, N3).
+uint64_t likeness_of(const Attr& attr);
+uint64_t likeness_of(const Shape& shape);
 /// Mixes b into a (order matters).
 uint64_t mix(uint64_t a, uint64_t b);
 

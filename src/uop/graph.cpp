@@ -8,14 +8,14 @@ namespace {
 
 /// What commutative order may see of a source: of leaves, versions, DETACH and stored nodes only type, shape and device.
 uint64_t plain_likeness(DType dtype, const Shape& shape, Device device) {
-  return mix(mix(0x5eed, static_cast<uint64_t>(dtype)), mix(hash_of(shape), device.id()));
+  return mix(mix(0x5eed, static_cast<uint64_t>(dtype)), mix(likeness_of(shape), device.id()));
 }
 uint64_t look(UOp s) { return s->storage() ? plain_likeness(s->dtype, s->shape, s->device) : s->likeness; }
 
-uint64_t likeness_of(const NodeSpec& s) {
+uint64_t likeness_of_node(const NodeSpec& s) {
   if (has(s.op, kFresh) || s.op == Op::Detach) return plain_likeness(s.dtype, s.shape, s.device);
-  uint64_t h = mix(mix(static_cast<uint64_t>(s.op), static_cast<uint64_t>(s.dtype)), mix(hash_of(s.shape), s.device.id()));
-  if (s.op != Op::Const) h = mix(h, hash_of(s.attr));
+  uint64_t h = mix(mix(static_cast<uint64_t>(s.op), static_cast<uint64_t>(s.dtype)), mix(likeness_of(s.shape), s.device.id()));
+  if (s.op != Op::Const) h = mix(h, likeness_of(s.attr));
   for (UOp u : s.src) h = mix(h, look(u));
   return h;
 }
@@ -57,7 +57,7 @@ UOp Graph::find(const NodeSpec& spec, uint64_t identity) const {
 }
 
 Node* Graph::create(NodeSpec&& s, uint64_t identity, bool intern) {
-  uint64_t likeness = likeness_of(s);
+  uint64_t likeness = likeness_of_node(s);
   Node* n = allocate(Node{this, s.op, s.dtype, s.device, next_id_++, std::move(s.shape), std::move(s.attr), std::move(s.src),
                           identity, likeness});
   ++live_;

@@ -14,7 +14,7 @@ enum class Mutant : uint8_t {
   StorageWrittenTwice,      ///< one storage written by two stores of a plan
   HistoryLetGo,             ///< a stored node lets its sources go although it requires grad
   CommitCountedTwice,       ///< every reference that a step() ends is counted twice
-  VersionsMerged,           ///< equal versions are one position
+  VersionsMerged,           ///< equal versions are one node
   GradInterned,             ///< nodes that require grad are interned
   PoisonOnlyCurrent,        ///< a failure poisons only the value being written
   NarrowKey,                ///< the plan key holds only the outlives bits

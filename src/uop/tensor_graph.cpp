@@ -29,7 +29,7 @@ UOp TensorGraph::make(NodeSpec spec) {
         s = make({Op::Detach, s->dtype, s->shape, {s}});
   }
   canonicalise(spec);
-  bool fresh = has(spec.op, kFresh);
+  bool fresh = has(spec.op, kFresh) && !(spec.op == Op::After && is_mutant(Mutant::VersionsMerged));
   uint64_t identity = identity_of(spec);
   const bool interned = !fresh && (!requires_grad || is_mutant(Mutant::GradInterned));
   if (interned)

@@ -259,7 +259,7 @@ std::optional<std::string> failure_of(uint64_t seed, Tally& tally) {
 }
 
 uint64_t programs() {
-  const char* wanted = std::getenv("SINTER_FUZZ_PROGRAMS");
+  const char* wanted = std::getenv("STATE_FUZZ_PROGRAMS");
   return wanted ? std::strtoull(wanted, nullptr, 10) : 300;
 }
 
@@ -285,7 +285,7 @@ TEST_CASE("each wrong rule of state is found by the random programs", "[state]")
                                         {Mutant::StorageWrittenTwice, "one storage written by two stores of a plan"},
                                         {Mutant::HistoryLetGo, "a stored node lets its sources go although it requires grad"},
                                         {Mutant::CommitCountedTwice, "every reference that a step ends is counted twice"},
-                                        {Mutant::VersionsMerged, "equal versions are one position"},
+                                        {Mutant::VersionsMerged, "equal versions are one node"},
                                         {Mutant::GradInterned, "nodes that require grad are interned"},
                                         {Mutant::PoisonOnlyCurrent, "a failure poisons only what is written in place"},
                                         {Mutant::NarrowKey, "the plan key holds only the outlives bits"},
