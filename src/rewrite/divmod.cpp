@@ -95,8 +95,8 @@ IndexMath::Reduced IndexMath::reduce(Linear sum, int64_t d) {
   // The constant: such that the numerator is not negative where that is known, by as little as possible.
   const int64_t constant = std::exchange(r.rest.constant, 0);
   const Bounds b = wide_.of(r.rest);
-  const bool bounded =
-      b.lo > std::numeric_limits<int64_t>::min() / 2 && std::abs(constant) < std::numeric_limits<int64_t>::max() / 4;
+  // Bounds that merely say "some int64" (an index that was read) must not move it: sums of such shifts overflow.
+  const bool bounded = b.lo > -(int64_t{1} << 48) && std::abs(constant) < std::numeric_limits<int64_t>::max() / 4;
   const int64_t shift = floor_div(bounded ? b.lo + constant : constant, r.divisor);
   r.rest.constant = constant - shift * r.divisor;
   r.quotient.constant += shift;

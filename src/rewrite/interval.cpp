@@ -221,7 +221,9 @@ Bounds Intervals::alu(UOp x) {
         return a.lo > 0 || a.hi < 0 ? exactly(1) : a.lo == 0 && a.hi == 0 ? exactly(0) : type;
       return a.within(type.lo, type.hi) ? a : type;
     }
-    case Op::Check: return a;
+    case Op::Check:
+      if (x->dtype == DType::Bool) break;  // a condition that raises must not be found to hold anyway
+      return a;
     default: break;
   }
   return bounds_of(x->dtype);

@@ -73,30 +73,32 @@ std::vector<int> cut_circles(StageGraph& g) {
   return lost;
 }
 
-/// The buffers with a home that the value of `stage` is made of inside the kernel.
-std::vector<int> homes_read(const Partition& p, int stage, const std::unordered_set<int>& members, const std::map<int, int>& stores) {
-  std::vector<int> found, todo{stage};
-  std::unordered_set<int> seen{stage};
+/// The slots with a home that a stage's value is made of inside the kernel, from its sources number `first` on.
+std::vector<int> homes_read(const Partition& p, const Kernel& k, int stage, size_t first, const std::map<int, int>& stores) {
+  std::unordered_set<int> members, seen;
+  for (const Member& m : k.members) members.insert(m.stage);
+  std::vector<int> found, todo;
+  auto visit = [&](const Source& src) {
+    if (src.stage < 0 || !seen.insert(src.stage).second) return;
+    if (members.contains(src.stage)) todo.push_back(src.stage);
+    else if (is_buffer(p.graph, src.stage) && stores.contains(slot_of(p.graph, src.stage)))
+      found.push_back(slot_of(p.graph, src.stage));
+  };
+  const std::vector<Source>& sources = p.graph.stages[static_cast<size_t>(stage)].sources;
+  for (size_t i = first; i < sources.size(); ++i) visit(sources[i]);
   while (!todo.empty()) {
-    const Stage& s = p.graph.stages[static_cast<size_t>(todo.back())];
+    const int s = todo.back();
     todo.pop_back();
-    for (const Source& src : s.sources) {
-      if (src.stage < 0 || !seen.insert(src.stage).second) continue;
-      if (members.contains(src.stage)) todo.push_back(src.stage);
-      else if (is_buffer(p.graph, src.stage) && stores.contains(slot_of(p.graph, src.stage)))
-        found.push_back(slot_of(p.graph, src.stage));
-    }
+    for (const Source& src : p.graph.stages[static_cast<size_t>(s)].sources) visit(src);
   }
   return found;
 }
 
 /// Stores that read a home come before the store into it.
 void order_stores(Partition& p, Kernel& k, const std::map<int, int>& stores) {
-  std::unordered_set<int> members;
-  for (const Member& m : k.members) members.insert(m.stage);
   const size_t n = k.outputs.size();
   std::vector<std::vector<int>> reads;
-  for (const Stored& o : k.outputs) reads.push_back(homes_read(p, o.stage, members, stores));
+  for (const Stored& o : k.outputs) reads.push_back(homes_read(p, k, o.stage, 0, stores));
   auto writes = [&](size_t i, int slot) {
     const std::vector<int>& outputs = p.graph.stages[static_cast<size_t>(k.outputs[i].stage)].outputs;
     return std::any_of(outputs.begin(), outputs.end(), [&](int o) { return p.graph.homes[static_cast<size_t>(o)] == slot; });
@@ -112,7 +114,7 @@ void order_stores(Partition& p, Kernel& k, const std::map<int, int>& stores) {
         if (j != i && !placed[j])
           for (int slot : reads[j]) free &= !writes(i, slot);
       if (free) next = i;
-      else if (stuck == n) stuck = i;
+      else if (stuck == n && p.graph.stages[static_cast<size_t>(k.outputs[i].stage)].kind != StageKind::Box) stuck = i;
     }
     if (next == n) {
       take_new_storage(p.graph, k.outputs[stuck].stage);
@@ -127,6 +129,15 @@ void order_stores(Partition& p, Kernel& k, const std::map<int, int>& stores) {
 }  // namespace
 
 std::vector<int> order_in_place(StageGraph& g) {
+  // A value that several outputs share can be read from one home at most while it is stored.
+  for (const Stage& s : g.stages) {
+    bool taken = false;
+    for (int o : s.outputs) {
+      int& home = g.homes[static_cast<size_t>(o)];
+      if (taken) home = -1;
+      taken = taken || home >= 0;
+    }
+  }
   const std::map<int, int> stores = stores_by_slot(g);
   for (size_t i = 0; i < g.stages.size(); ++i) {
     Stage& s = g.stages[i];
@@ -145,6 +156,12 @@ bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) 
   const Kernel& k = p.kernels[static_cast<size_t>(kernel)];
   for (const Stored& out : k.outputs) {
     if (out.stage != store) continue;
+    // The updates of a scatter run when its base has been written.
+    if (p.graph.stages[static_cast<size_t>(store)].kind == StageKind::ScatterAdd) {
+      const int slot = slot_of(p.graph, buffer);
+      const std::vector<int> read = homes_read(p, k, store, 1, {{slot, store}});
+      if (std::find(read.begin(), read.end(), slot) != read.end()) return false;
+    }
     const ir::UOp target = p.graph.stages[static_cast<size_t>(store)].target;
     const IndexId element = p.space.normal(target ? p.space.down(target, out.at) : out.at);
     for (IndexId at : k.reads.at(buffer))

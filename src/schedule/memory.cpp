@@ -39,7 +39,7 @@ Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan
     const int stage = p.graph.output_stages[o];
     int buffer = p.graph.homes[o];
     if (buffer < 0) {
-      const ir::UOp value = graph.outputs[o].value;
+      const ir::UOp value = p.graph.stages[static_cast<size_t>(stage)].node;  // as it is stored: an output may be reshaped
       buffer = add_buffer(plan, PlanBuffer::Kind::Output, value->dtype, value->shape, graph.vars);
     }
     placement.output_buffers.push_back(buffer);

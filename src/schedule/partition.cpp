@@ -162,7 +162,7 @@ Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, 
       const double join = ns + away[i] + write * static_cast<double>(std::max<size_t>(1, kernels.size()));
       if (join < o.join_price) o.join_price = join, o.host = k;
     }
-    if (all) o.inline_price = sum + *std::max_element(away.begin(), away.end());
+    if (all && levels_fit(kernels, hazards)) o.inline_price = sum + *std::max_element(away.begin(), away.end());
   }
   double reads = reads_of(st, nullptr);
   if (!hosted) reads = std::max(0.0, reads - prices_.transfer(stage(st.anchor).bytes));
@@ -175,11 +175,14 @@ void Partitioner::record(int s, int kernel, IndexId at, Choice choice, const Opt
 }
 
 void Partitioner::do_inline(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const Options& o) {
+  // A kernel that stores what s reads is below the others that evaluate s, so it is lifted first.
+  for (bool stores : {true, false})
+    for (int k : kernels)
+      if (std::binary_search(hazards.begin(), hazards.end(), k) == stores) lift(k, {}, hazards);
   for (size_t i = 0; i < kernels.size(); ++i) {
     const int k = kernels[i];
     std::vector<IndexId> ix = std::move(at(k).wanted[s]);
     at(k).wanted.erase(s);
-    lift(k, {}, hazards);
     record(s, k, ix[0], Choice::Inline, o, o.absorb[i].how);
     evaluate(k, s, std::move(ix), o.absorb[i].ns);
   }
@@ -302,6 +305,26 @@ bool Partitioner::level_fits(int k, const std::vector<int>& users, const std::ve
     for (int other : *list)
       if (other != k && at(other).level >= at(k).level) return false;
   return true;
+}
+
+/// May all of the kernels evaluate what must run before `hazards`? Two of them that are hazards themselves would wait for each other.
+bool Partitioner::levels_fit(const std::vector<int>& kernels, const std::vector<int>& hazards) const {
+  int highest = -1, own = -1;
+  for (int h : hazards) {
+    if (!std::binary_search(kernels.begin(), kernels.end(), h)) {
+      highest = std::max(highest, at(h).level);
+    } else if (own >= 0) {
+      return false;
+    } else {
+      own = h;
+    }
+  }
+  if (own >= 0) {
+    if (at(own).level <= highest && at(own).has_feeders) return false;
+    highest = std::max(at(own).level, highest + 1);
+  }
+  return std::all_of(kernels.begin(), kernels.end(),
+                     [&](int k) { return k == own || at(k).level > highest || !at(k).has_feeders; });
 }
 
 void Partitioner::lift(int k, const std::vector<int>& users, const std::vector<int>& hazards) {

@@ -43,6 +43,7 @@ class Partitioner {
 
   // levels
   bool level_fits(int kernel, const std::vector<int>& users, const std::vector<int>& hazards) const;
+  bool levels_fit(const std::vector<int>& kernels, const std::vector<int>& hazards) const;
   void lift(int kernel, const std::vector<int>& users, const std::vector<int>& hazards);
   bool exact_where_stored(int kernel, int s, const std::vector<IndexId>& at);
 

@@ -106,7 +106,11 @@ class Writer {
     UOp n = source.head;
     if (ir::is_movement(n->op)) {
       Indexed now = *places_[static_cast<size_t>(at)];
-      for (; ir::is_movement(n->op); n = n->src[0]) now = ir::through(g_, local(n), now);
+      for (; ir::is_movement(n->op); n = n->src[0]) {
+        now = ir::through(g_, local(n), now);
+        for (size_t i = 0; i < now.index.size(); ++i)
+          if (n->src[0]->shape[i] == 1) now.index[i] = math_.constant(0);  // where there is an element at all
+      }
       const bool gated = !(now.valid == places_[static_cast<size_t>(at)]->valid);
       return {source.stage, n, place(std::move(now)), gated};
     }
@@ -143,6 +147,8 @@ class Writer {
   /// The value of a request, or null if it must be evaluated first.
   UOp value(const Request& r) {
     const Indexed& at = *places_[static_cast<size_t>(r.place)];
+    if (at.valid && at.valid->op == Op::Const)  // nowhere: a gate that holds everywhere is null
+      return zero(r.stage >= 0 ? stage(r.stage).node->dtype : r.leaf->dtype);
     if (r.stage >= 0 && !member(r.stage)) return load(r.stage, at);
     UOp v;
     if (r.stage < 0) {
@@ -205,7 +211,10 @@ class Writer {
       Indexed at = *places_[static_cast<size_t>(f.place)];
       const std::vector<UOp>& ranges = reduce_ranges(f.stage);
       size_t next = 0;
-      for (int64_t d : reduced_axes(s)) at.index[static_cast<size_t>(d)] = ranges[next++];
+      for (int64_t d : reduced_axes(s)) {
+        UOp r = ranges[next++];
+        if (!(s.node->src[0]->shape[static_cast<size_t>(d)] == 1)) at.index[static_cast<size_t>(d)] = r;
+      }
       const int inside = place(std::move(at));
       for (const Source& src : s.sources) f.requests.push_back(request(src, inside));
     } else if (s.kind == StageKind::Gather) {
@@ -280,8 +289,10 @@ class Writer {
     UOp ok = m.both(m.le(m.constant(0), i), m.lt(i, extent));
     if (!ok || (ok->op == Op::Const && ok->scalar().as_int())) return i;
     UOp raise = valid ? ir::alu(Op::Or, {ok, ir::alu(Op::Not, {valid})}) : ok;
-    valid = free.both(valid, ok);
-    return g_.make({Op::Check, DType::Index, {}, {i, raise}, kIndexErrorBit});
+    // The check is on the gate, not on the index: a table that is one value all along the axis needs no index. The bare
+    // condition stands beside it, for what it says about the index.
+    valid = free.both(free.both(valid, ok), g_.make({Op::Check, DType::Bool, {}, {ok, raise}, kIndexErrorBit}));
+    return i;
   }
 
   /// Digits of outer axes back to one expression.
@@ -299,7 +310,7 @@ class Writer {
     Indexed target = at;
     if (s.target) target = ir::through(g_, local(s.target), at);
     const UOp v = evaluate({out.stage, {}, place(std::move(at)), false});
-    each_buffer(out.stage, [&](int buffer) { stores.push_back(ir::store(destination(s, buffer), target.index, v)); });
+    for (int b : destinations(out.stage)) stores.push_back(ir::store(destination(s, b), target.index, v));
   }
 
   UOp destination(const Stage& s, int buffer) {
@@ -307,15 +318,15 @@ class Writer {
     return param(buffer, n->dtype, n->shape);
   }
 
-  template <class F>
-  void each_buffer(int number, F f) {
+  /// Where the value goes: into its home last, so that the other stores do not read what it overwrites.
+  std::vector<int> destinations(int number) {
     std::vector<int> buffers;
-    for (int o : stage(number).outputs) buffers.push_back(placement_.output_buffers[static_cast<size_t>(o)]);
+    for (bool home : {false, true})
+      for (int o : stage(number).outputs)
+        if ((p_.graph.homes[static_cast<size_t>(o)] >= 0) == home) buffers.push_back(placement_.output_buffers[static_cast<size_t>(o)]);
     if (buffers.empty()) buffers.push_back(placement_.stage_buffers[static_cast<size_t>(number)]);
-    for (int b : buffers) {
-      f(b);
-      out_.writes.push_back(b);
-    }
+    out_.writes.insert(out_.writes.end(), buffers.begin(), buffers.end());
+    return buffers;
   }
 
   /// First the base into every element, unless it lies there already; then the updates in order.
@@ -331,25 +342,29 @@ class Writer {
     const bool lies_there = s.sources[0].stage >= 0 && stage(s.sources[0].stage).kind == StageKind::Buffer &&
                             s.sources[0].head->op == Op::Param;
     UOp base;
-    each_buffer(out.stage, [&](int buffer) {
-      if (lies_there && buffer == static_cast<int>(stage(s.sources[0].stage).node->integer())) return;
+    const std::vector<int> buffers = destinations(out.stage);
+    for (int buffer : buffers) {
+      if (lies_there && buffer == static_cast<int>(stage(s.sources[0].stage).node->integer())) continue;
       if (!base) {
         fill.index[axis] = inner(n->shape[axis]);
         base = evaluate(request(s.sources[0], place(fill)));
       }
       stores.push_back(ir::store(destination(s, buffer), fill.index, base));
-    });
-    update.index[axis] = inner(n->src[1]->shape[axis]);
+    }
+    UOp turn = update.index[axis] = inner(n->src[1]->shape[axis]);
     const int there = place(update);
     UOp gate;
     UOp target = checked(evaluate(request(s.sources[1], there)), n->shape[axis], gate);
     UOp value = evaluate(request(s.sources[2], there));
     Indexed to = at;
     to.index[axis] = target;
-    for (int o : s.outputs.empty() ? std::vector<int>{-1} : s.outputs) {
-      const int buffer = o < 0 ? placement_.stage_buffers[static_cast<size_t>(out.stage)] : placement_.output_buffers[static_cast<size_t>(o)];
-      stores.push_back(ir::store(destination(s, buffer), to.index, value, true, gate));
-    }
+    if (turn->op == Op::Range && !depends(target, turn) && !depends(value, turn)) out_.alike = n;
+    for (int buffer : buffers) stores.push_back(ir::store(destination(s, buffer), to.index, value, true, gate));
+  }
+
+  static bool depends(UOp value, UOp range) {
+    const std::vector<UOp> all = ir::topological(value);
+    return std::find(all.begin(), all.end(), range) != all.end();
   }
 
   /// "r_256_128_784": outer extents, then those of the first reduction.

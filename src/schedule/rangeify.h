@@ -20,6 +20,8 @@ struct Ranged {
   std::vector<int> buffers;  ///< per Param of the kernel
   std::vector<int> args;     ///< per Arg of the kernel: number of the plan's
   std::vector<int> writes;   ///< buffers among them that it stores into
+  ir::UOp alike;             ///< a SCATTER_ADD of the plan graph whose updates are one expression for all i, so that no loop would
+                             ///< repeat them: its index must be stored first. Null: the kernel is good
 };
 
 /// Ranges, Params and Args are numbered in order of first use, and commutative operands are walked in an order that sees no

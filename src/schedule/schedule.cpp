@@ -5,12 +5,15 @@
 #include <unordered_map>
 
 #include "runtime/counters.h"
+#include "runtime/env.h"
 #include "runtime/log.h"
 #include "schedule/hazards.h"
 #include "schedule/memory.h"
 #include "schedule/rangeify.h"
+#include "schedule/rebuild.h"
 #include "schedule/reductions.h"
 #include "schedule/versions.h"
+#include "uop/verify.h"
 
 namespace sinter::schedule {
 namespace {
@@ -36,26 +39,21 @@ int number_of(const Var& var, const std::vector<Var>& vars) {
   return static_cast<int>(std::find(vars.begin(), vars.end(), var) - vars.begin());
 }
 
-}  // namespace
-
-Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
-  runtime::count(runtime::counters().partition_runs);
-  const Prices prices = prices_for(target);
-  Partition p = partition(stages_in_order(plan, prices), prices, policy);
-  settle_in_place(p);
-  verify_partition(p);
-  if (runtime::logging(3)) runtime::log(3, to_string(p));
-  return p;
-}
-
-Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy) {
-  const Partition p = cut(plan, target, policy);
+/// The second half: kernels and steps. `alike` is set when a SCATTER_ADD must have its index stored first.
+Scheduled write_plan(const PlanGraph& plan, const Partition& p, ir::UOp& alike) {
   Scheduled out;
   const Placement placement = place_values(plan, p, out.plan);
   Rangeifier rangeifier(p, placement);
   std::unordered_multimap<uint64_t, int> bodies;
   for (int k : launch_order(p)) {
+    const std::vector<int>& outer = p.kernels[static_cast<size_t>(k)].outer;
+    if (std::any_of(outer.begin(), outer.end(), [&](int a) { return p.space.bound(a) == 0; })) continue;  // stores nothing
     Ranged ranged = rangeifier.kernel(k);
+    if (runtime::env().check) ir::verify_kernel(ranged.kernel.sink, "rangeify");
+    if (ranged.alike) {
+      alike = ranged.alike;
+      return out;
+    }
     const uint64_t hash = hash_body(ranged.kernel);
     runtime::Step step;
     step.program = -1;
@@ -76,6 +74,39 @@ Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy)
   }
   set_lifetimes(out.plan);
   return out;
+}
+
+/// SCATTER_ADD reads its index from memory.
+void store_index(PlanGraph& plan, ir::UOp scatter) {
+  rebuild(plan, [&](ir::UOp n, const std::vector<ir::UOp>& src) {
+    return n == scatter ? ir::with_sources(*plan.graph, n, {src[0], ir::contiguous(src[1]), src[2]}) : ir::UOp();
+  });
+}
+
+}  // namespace
+
+Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
+  runtime::count(runtime::counters().partition_runs);
+  const Prices prices = prices_for(target);
+  Partition p = partition(stages_in_order(plan, prices), prices, policy);
+  settle_in_place(p);
+  verify_partition(p);
+  if (runtime::logging(3)) runtime::log(3, to_string(p));
+  return p;
+}
+
+Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy) {
+  if (runtime::env().check) {
+    std::vector<ir::UOp> roots;
+    for (const Output& o : plan.outputs) roots.push_back(o.value);
+    ir::verify_plan(roots, "schedule");
+  }
+  for (;;) {
+    ir::UOp alike;
+    Scheduled out = write_plan(plan, cut(plan, target, policy), alike);
+    if (!alike) return out;
+    store_index(plan, alike);
+  }
 }
 
 }  // namespace sinter::schedule

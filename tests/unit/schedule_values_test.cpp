@@ -1,0 +1,445 @@
+// What the kernels compute: against the interpretation of the plan graph, fused and unfused, bit for bit.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "catch.h"
+#include "schedule_support.h"
+#include "uop/dump.h"
+#include "uop/verify.h"
+#include "uop/walk.h"
+
+using namespace sinter;
+using namespace sinter::ir;
+using namespace sinter::schedule;
+using namespace sinter::schedule::testing;
+
+namespace {
+
+runtime::Array numbers(DType dtype, const std::vector<int64_t>& shape, std::mt19937& random, int64_t low = -4, int64_t high = 4) {
+  runtime::Array a(dtype, shape);
+  std::uniform_int_distribution<int64_t> whole(low, high);
+  for (int64_t i = 0; i < a.numel(); ++i) {
+    const int64_t v = whole(random);
+    a.set(i, is_float(dtype) ? Scalar::of(dtype, static_cast<double>(v) + 0.125 * static_cast<double>(whole(random))) : Scalar::of(dtype, v));
+  }
+  return a;
+}
+
+std::vector<int64_t> sizes(const Shape& shape, const PlanGraph& plan, const std::vector<int64_t>& vars) {
+  std::vector<int64_t> out;
+  for (const Dim& d : shape) {
+    int64_t n = d.value();
+    for (size_t v = 0; v < plan.vars.size(); ++v)
+      if (d.symbolic() && plan.vars[v] == d.var()) n = vars[v];
+    out.push_back(n);
+  }
+  return out;
+}
+
+Inputs inputs_for(const PlanGraph& plan, std::mt19937& random, std::vector<int64_t> vars = {}, int64_t reach = 4) {
+  Inputs in;
+  in.vars = std::move(vars);
+  for (const Slot& s : plan.slots) in.slots.push_back(numbers(s.dtype, sizes(s.shape, plan, in.vars), random, -reach, reach));
+  for (DType d : plan.args) in.args.push_back(Scalar::of(d, d == DType::Index ? int64_t{1} : int64_t{3}));
+  return in;
+}
+
+/// Shapes may differ by a reshape: a plan stores values as its kernels see them.
+bool same_bits(const runtime::Array& a, const runtime::Array& b) { return a.numel() == b.numel() && a.dtype == b.dtype && a.data == b.data; }
+
+/// Where a kernel reads what it overwrites, it is the very element: the same index expressions.
+void check_exact(const codegen::Kernel& k) {
+  for (UOp store : k.sink->src)
+    for (UOp n : topological(k.sink)) {
+      if (n->op != Op::Load || !(n->src[0] == store->src[0]) || store->integer() == 1) continue;
+      const size_t rank = n->src[0]->rank();
+      INFO(dump(k.sink));
+      CHECK(std::equal(n->src.begin(), n->src.begin() + static_cast<std::ptrdiff_t>(rank) + 1, store->src.begin()));
+    }
+}
+
+/// Fused, unfused and the plan graph agree in every bit of every output.
+void check_values(const PlanGraph& plan, const Inputs& in) {
+  const runtime::Target target = runtime::reference_target();
+  PlanGraph lowered = plan;
+  Partition table = cut(lowered, target);
+  const Result expected = oracle(lowered, in);
+  for (Policy policy : {Policy::Fused, Policy::Unfused}) {
+    const Scheduled s = schedule::schedule(plan, target, policy);
+    for (const codegen::Kernel& k : s.kernels) {
+      verify_kernel(k.sink, "rangeify");
+      check_exact(k);
+    }
+    const Result got = run(s, in);
+    // Nobody looks at indices of elements that no output wants, or into tables that are zero anyway.
+    if (got.error > expected.error) {
+      std::string text = to_string(table);
+      for (auto& o : plan.outputs) text += dump(o.value);
+      for (const codegen::Kernel& k : s.kernels) text += k.name + "\n" + dump(k.sink);
+      FAIL("error " << got.error << " expected " << expected.error << (policy == Policy::Fused ? " fused" : " unfused") << "\n" << text);
+    }
+    for (size_t i = 0; i < got.outputs.size(); ++i) {
+      if (same_bits(got.outputs[i], expected.outputs[i])) continue;
+      std::string text = to_string(table) + dump(plan.outputs[i].value);
+      for (const codegen::Kernel& k : s.kernels) text += k.name + "\n" + dump(k.sink);
+      for (int64_t e = 0; e < std::min<int64_t>(16, got.outputs[i].numel()); ++e)
+        text += dump(got.outputs[i].at(e)) + " expected " + dump(expected.outputs[i].at(e)) + "\n";
+      FAIL("output " << i << (policy == Policy::Fused ? " fused" : " unfused") << "\n" << text);
+    }
+  }
+}
+
+/// The program as it was given has the same values too, up to rounding of its sums.
+void check_meaning(const PlanGraph& plan, const Inputs& in) {
+  const Result expected = oracle(plan, in), got = run(schedule::schedule(plan, runtime::reference_target()), in);
+  for (size_t i = 0; i < got.outputs.size(); ++i)
+    for (int64_t e = 0; e < got.outputs[i].numel(); ++e) {
+      const double x = got.outputs[i].at(e).as_double(), y = expected.outputs[i].at(e).as_double();
+      CHECK(x == Approx(y).epsilon(1e-4).margin(1e-3));
+    }
+}
+
+UOp row_like(UOp vector, UOp matrix) { return broadcast_to(vector, matrix->shape); }
+
+}  // namespace
+
+TEST_CASE("products, softmax and layer norm", "[schedule]") {
+  std::mt19937 random(1);
+  Program p;
+  UOp x = p.slot({5, 7}), w = p.slot({7, 3}), b = p.slot({3});
+  UOp y = matmul(x, w);
+  UOp z = maximum(y + row_like(b, y), like(y, 0.0));
+  UOp e = exp(z - expand(reduce(Combine::Max, z, {1}), z->shape));
+  p.store(e / expand(sum(e, {1}), z->shape));
+  UOp mean = sum(x, {1}) * (1.0 / 7), d = x - expand(mean, x->shape);
+  p.store(d / sqrt(expand(sum(d * d, {1}) * (1.0 / 7) + 1e-5, x->shape)));
+  p.store(z);
+  p.store(matmul(transpose(x), z));
+  const Inputs in = inputs_for(p.plan, random);
+  check_values(p.plan, in);
+  check_meaning(p.plan, in);
+}
+
+TEST_CASE("views in any order", "[schedule]") {
+  std::mt19937 random(2);
+  Program p;
+  UOp x = p.slot({4, 6});
+  UOp padded = pad(x, {{1, 5}, {2, 8}}, {7, 9});
+  p.store(exp(padded));
+  p.store(flip(permute(reshape(exp(x), {2, 2, 6}), {2, 0, 1}), {0, 2}));
+  p.store(shrink(pad(x + 1.0, {{2, 6}, {0, 6}}, {8, 6}), {{1, 4}, {2, 6}}) * 2.0);
+  p.store(reshape(permute(x, {1, 0}), {3, 8}));
+  p.store(sum(reshape(flip(padded, {1}), {7, 3, 3}), {1}));
+  p.store(x);
+  p.store(full(p.graph(), {3, 2}, DType::F32, 2.5));
+  p.store(expand(reshape(arange(p.graph(), 5), {5, 1}), {5, 4}) + cast(expand(reshape(shrink(reshape(x, {24}), {{3, 7}}), {1, 4}), {5, 4}), DType::I64));
+  check_values(p.plan, inputs_for(p.plan, random));
+}
+
+TEST_CASE("sums in trees", "[schedule]") {
+  std::mt19937 random(3);
+  Program p;
+  UOp x = p.slot({70, 130}), line = p.slot({70000}), column = p.slot({200, 3}), twice = p.slot({4, 80}, DType::F64);
+  p.store(sum(x, {1}));
+  p.store(sum(line, {0}));
+  p.store(sum(column, {0}));
+  p.store(sum(x, {0, 1}));
+  p.store(sum(twice * twice, {1}));
+  p.store(reduce(Combine::Max, permute(x, {1, 0}), {0}));
+  Inputs in = inputs_for(p.plan, random);
+  check_values(p.plan, in);
+  check_meaning(p.plan, in);
+  PlanGraph plan = p.plan;
+  cut(plan, runtime::reference_target());
+  auto tree = [&](size_t i) {
+    UOp n = plan.outputs[i].value;
+    while (n->op != Op::Reduce) n = n->src[0];
+    return n->reduction();
+  };
+  CHECK(tree(0).tree == Tree{16, 0});
+  CHECK(tree(1).tree == Tree{16, 4096});
+  CHECK(tree(2).tree == Tree{1, 0});
+  CHECK(tree(4).tree == Tree{8, 0});
+  CHECK(tree(4).combine == Combine::Dot);
+  CHECK(tree(5).tree == Tree{16, 0});
+}
+
+TEST_CASE("gather and scatter: negative indices, and ones out of range", "[schedule]") {
+  std::mt19937 random(4);
+  Program p;
+  UOp table = p.slot({6, 3}), index = p.slot({5, 3}, DType::I32), value = p.slot({5, 3});
+  p.store(gather(exp(table), index, 0) + 1.0);
+  p.store(gather(permute(table, {1, 0}), permute(gather(index, cast(index, DType::I64) * like(cast(index, DType::I64), 0.0), 0), {1, 0}), 1));
+  p.store(scatter_add(table * 2.0, index, value + 1.0, 0));
+  p.store(scatter_add(full(p.graph(), {6, 3}, DType::F32, 0.0), index, value, 0));
+  for (int64_t reach : {5, 9}) check_values(p.plan, inputs_for(p.plan, random, {}, reach));
+  Inputs in = inputs_for(p.plan, random, {}, 5);
+  CHECK(run(schedule::schedule(p.plan, runtime::reference_target()), in).error == 0);
+  in.slots[1].set(0, Scalar::of(DType::I32, 6));
+  CHECK(run(schedule::schedule(p.plan, runtime::reference_target()), in).error == 1);
+}
+
+TEST_CASE("versions in place and in new storage", "[schedule]") {
+  std::mt19937 random(5);
+  Program p;
+  UOp x = p.slot({8, 6}), y = p.slot({8, 6}), v = p.slot({30}), w = p.slot({4, 4}), table = p.slot({6, 3}), big = p.slot({40});
+  UOp begin = p.arg(DType::Index), zero = constant(p.graph(), DType::Index, 0);
+  UOp x2 = p.after(x, shrink(y, {{0, 3}, {0, 6}}), {{2, 5}, {0, 6}});
+  p.store(x2, 0);                                                                   // a box of its home
+  p.store(x2 + y, 1);                                                               // reads the new version
+  p.store(p.after(v, shrink(v, {{0, 29}}) * 2.0, {{1, 30}}), 2);                     // through a temporary
+  p.store(transpose(w), 3);                                                         // new storage
+  p.store(scatter_add(table, cast(shrink(table, {{0, 4}, {0, 3}}) * like(shrink(table, {{0, 4}, {0, 3}}), 0.0), DType::I64),
+                      shrink(table, {{1, 5}, {0, 3}}), 0), 4);                      // reads what it adds to: new storage
+  UOp b2 = p.after(big, shrink(big, {{20, 25}}), {{3, 8}});                          // a view of itself
+  UOp b3 = p.after(b2, shrink(b2, {{0, 5}}) + 1.0, {{0, 5}}, {begin});               // a begin that changes from call to call
+  p.store(b3, 5);
+  p.store(sum(b2, {0}));
+  (void)zero;
+  Inputs in = inputs_for(p.plan, random);
+  in.args[0] = Scalar::of(DType::Index, 30);
+  check_values(p.plan, in);
+  check_meaning(p.plan, in);
+  const Scheduled s = schedule::schedule(p.plan, runtime::reference_target());
+  CHECK(s.plan.outputs[0] == 0);
+  CHECK(s.plan.outputs[1] == 1);
+  CHECK(s.plan.outputs[2] == 2);
+  CHECK(s.plan.outputs[3] >= 6);
+  CHECK(s.plan.outputs[4] >= 6);
+}
+
+TEST_CASE("swaps, and stores of one kernel that read each other's old values", "[schedule]") {
+  std::mt19937 random(6);
+  Program p;
+  UOp a = p.slot({9}), b = p.slot({9}), c = p.slot({9});
+  UOp s = sum(c, {0});
+  UOp shared = expand(s, {9}) + c;
+  p.store(b * 2.0 + shared, 0);
+  p.store(a * 3.0 + shared, 1);
+  p.store(a + b, 2);
+  check_values(p.plan, inputs_for(p.plan, random));
+  Program q;
+  a = q.slot({9}), b = q.slot({9});
+  q.store(b, 0);
+  q.store(a, 1);
+  check_values(q.plan, inputs_for(q.plan, random));
+}
+
+TEST_CASE("one plan for every value of a symbolic size", "[schedule]") {
+  std::mt19937 random(7);
+  Var batch("batch", 1, 256);
+  Program p;
+  Dim n = batch(96);
+  UOp x = p.slot({n, 6}), w = p.slot({6, 4}), b = p.slot({4});
+  UOp y = matmul(x, w);
+  UOp h = maximum(y + row_like(b, y), like(y, 0.0));
+  UOp count = cast(variable(p.graph(), batch, DType::I64), DType::F32);
+  p.store(reshape(sum(h, {0, 1}), {}) / count);
+  p.store(reshape(h, {n, 2, 2}) * 2.0);
+  p.store(sum(reshape(shrink(x, {{0, n}, {0, 1}}), {n}), {0}));
+  p.store(flip(x, {0}));
+  for (int64_t value : {1, 7, 256}) {
+    const Inputs in = inputs_for(p.plan, random, {value});
+    const Scheduled s = schedule::schedule(p.plan, runtime::reference_target());
+    // The interpreter takes sizes from the graph: the program at this very value is its oracle.
+    Program q;
+    Dim m = batch(value);
+    x = q.slot({m, 6}), w = q.slot({6, 4}), b = q.slot({4});
+    y = matmul(x, w);
+    h = maximum(y + row_like(b, y), like(y, 0.0));
+    count = cast(variable(q.graph(), batch, DType::I64), DType::F32);
+    q.store(reshape(sum(h, {0, 1}), {}) / count);
+    q.store(reshape(h, {m, 2, 2}) * 2.0);
+    q.store(sum(reshape(shrink(x, {{0, m}, {0, 1}}), {m}), {0}));
+    q.store(flip(x, {0}));
+    PlanGraph lowered = q.plan;
+    cut(lowered, runtime::reference_target());
+    const Result expected = oracle(lowered, in), got = run(s, in);
+    for (size_t i = 0; i < 4; ++i) CHECK(same_bits(got.outputs[i], expected.outputs[i]));
+  }
+}
+
+TEST_CASE("empty sizes and sizes of one", "[schedule]") {
+  std::mt19937 random(8);
+  Program p;
+  UOp none = p.slot({0, 3}), one = p.slot({1, 1, 4}), bits = p.slot({4}, DType::Bool);
+  p.store(sum(none, {0}));
+  p.store(none + 1.0);
+  p.store(sum(one, {0, 1}) * 2.0);
+  p.store(reduce(Combine::Max, one, {1}));
+  p.store(reshape(one, {2, 2}));
+  p.store(reduce(Combine::Max, bits, {0}));
+  p.store(pad(none, {{1, 1}, {0, 3}}, {2, 3}));
+  check_values(p.plan, inputs_for(p.plan, random));
+}
+
+namespace {
+
+/// Random programs over small shapes: elementwise, movement, reductions, picks, versions.
+class Generator {
+ public:
+  explicit Generator(uint32_t seed) : random_(seed) {}
+
+  Program make() {
+    Program p;
+    const int slots = pick(2, 4);
+    for (int i = 0; i < slots; ++i) pool_.push_back(p.slot(shape(), kind()));
+    const int params = static_cast<int>(pool_.size());
+    const int ops = pick(5, 40);
+    for (int i = 0; i < ops; ++i)
+      if (UOp n = op(p)) pool_.push_back(n);
+    std::vector<bool> taken(static_cast<size_t>(params), false);
+    const int outputs = pick(1, 4);
+    for (int i = 0; i < outputs; ++i) {
+      UOp v = pool_[pool_.size() - 1 - static_cast<size_t>(pick(0, std::min<int>(6, static_cast<int>(pool_.size()) - 1)))];
+      int home = -1;
+      for (int s = 0; s < params; ++s)
+        if (!taken[static_cast<size_t>(s)] && home < 0 && pool_[static_cast<size_t>(s)]->shape == v->shape &&
+            pool_[static_cast<size_t>(s)]->dtype == v->dtype && pick(0, 1))
+          home = s;
+      if (home >= 0) {
+        taken[static_cast<size_t>(home)] = true;
+        UOp old = pool_[static_cast<size_t>(home)];
+        if (pick(0, 2) == 0) {
+          Region box = random_box(v->shape);
+          v = p.after(old, shrink(v, box), box);
+        }
+      }
+      p.store(v, home);
+    }
+    return p;
+  }
+
+ private:
+  int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+  DType kind() {
+    static constexpr DType kinds[] = {DType::F32, DType::F32, DType::F32, DType::I32, DType::F64};
+    return kinds[pick(0, 4)];
+  }
+  Shape shape() {
+    Shape s;
+    const int rank = pick(1, 3);
+    for (int i = 0; i < rank; ++i) s.push_back(pick(1, 5));
+    return s;
+  }
+  UOp any() {
+    // Recent values more often: programs become deep.
+    const int n = static_cast<int>(pool_.size());
+    return pool_[static_cast<size_t>(pick(0, 1) ? pick(std::max(0, n - 5), n - 1) : pick(0, n - 1))];
+  }
+  Region random_box(const Shape& s) {
+    Region box;
+    for (const Dim& d : s) {
+      const int n = static_cast<int>(d.value()), b = pick(0, n - 1);
+      if (pick(0, 1)) box.push_back({0, d});
+      else box.push_back({b, pick(b + 1, n)});
+    }
+    return box;
+  }
+  Ints some_axes(size_t rank) {
+    Ints axes;
+    for (size_t i = 0; i < rank; ++i)
+      if (pick(0, 1)) axes.push_back(static_cast<int64_t>(i));
+    if (axes.empty()) axes.push_back(pick(0, static_cast<int>(rank) - 1));
+    return axes;
+  }
+  /// Another value brought to the shape and type of x.
+  UOp partner(UOp x) {
+    UOp y = any();
+    if (y->shape.numel() == x->shape.numel()) {
+      y = reshape(y, x->shape);
+    } else {
+      Ints axes;
+      for (size_t i = 0; i < y->rank(); ++i) axes.push_back(static_cast<int64_t>(i));
+      if (y->rank() == x->rank()) {
+        axes.clear();
+        for (size_t i = 0; i < y->rank(); ++i)
+          if (!(y->shape[i] == x->shape[i])) axes.push_back(static_cast<int64_t>(i));
+        y = expand(sum(y, axes), x->shape);
+      } else {
+        y = broadcast_to(reshape(reduce(Combine::Max, y, axes), {}), x->shape);
+      }
+    }
+    return cast(y, x->dtype);
+  }
+
+  UOp op(Program& p) {
+    UOp x = any();
+    const auto rank = x->rank();
+    if (x->shape.numel() > 400 || rank > 5) return {};
+    switch (pick(0, 15)) {
+      case 0: return x + partner(x);
+      case 1: return x - partner(x);
+      case 2: return x * partner(x);
+      case 3: return maximum(x, partner(x));
+      case 4: return where(lt(x, partner(x)), x, -x);
+      case 5: return is_float(x->dtype) ? alu(Op::Floor, {x * 0.5}) : alu(Op::Abs, {x});
+      case 6: return cast(x, kind());
+      case 7: {
+        Ints order;
+        for (size_t i = 0; i < rank; ++i) order.push_back(static_cast<int64_t>(i));
+        std::shuffle(order.begin(), order.end(), random_);
+        return rank ? permute(x, order) : UOp();
+      }
+      case 8: {
+        std::vector<Dim> dims(x->shape.begin(), x->shape.end());
+        if (rank > 1 && pick(0, 1)) {
+          const auto i = static_cast<size_t>(pick(0, static_cast<int>(rank) - 2));
+          dims[i] = dims[i].value() * dims[i + 1].value();
+          dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+        } else {
+          for (size_t i = 0; i < rank; ++i)
+            if (dims[i].value() % 2 == 0) {
+              dims[i] = dims[i].value() / 2;
+              dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(i) + pick(0, 1), Dim(2));
+              break;
+            }
+        }
+        return reshape(x, Shape(std::move(dims)));
+      }
+      case 9: return rank ? shrink(x, random_box(x->shape)) : UOp();
+      case 10: {
+        Region box;
+        Shape to;
+        for (const Dim& d : x->shape) {
+          const int before = pick(0, 1), after = pick(0, 2);
+          box.push_back({before, before + d.value()});
+          to.push_back(d.value() + before + after);
+        }
+        return rank ? pad(x, box, to) : UOp();
+      }
+      case 11: return rank ? flip(x, some_axes(rank)) : UOp();
+      case 12:
+      case 13: {
+        if (!rank) return {};
+        static constexpr Combine combines[] = {Combine::Add, Combine::Add, Combine::Add, Combine::Max, Combine::Min};
+        UOp r = reduce(combines[pick(0, 4)], pick(0, 1) ? x * partner(x) : x, some_axes(rank));
+        return pick(0, 1) ? expand(r, x->shape) : r;
+      }
+      case 14: {
+        if (!rank) return {};
+        const int64_t axis = pick(0, static_cast<int>(rank) - 1);
+        UOp index = cast(partner(x), pick(0, 1) ? DType::I64 : DType::I32);
+        return pick(0, 1) ? gather(x, index, axis) : scatter_add(x, index, partner(x), axis);
+      }
+      default: return contiguous(x);
+    }
+    (void)p;
+  }
+
+  std::mt19937 random_;
+  std::vector<UOp> pool_;
+};
+
+}  // namespace
+
+TEST_CASE("random programs: fused, unfused and plan graph agree in every bit", "[schedule]") {
+  for (uint32_t seed = 1; seed <= 1000; ++seed) {
+    INFO("seed " << seed);
+    Program p = Generator(seed).make();
+    std::mt19937 random(seed);
+    check_values(p.plan, inputs_for(p.plan, random));
+  }
+}
