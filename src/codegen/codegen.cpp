@@ -11,8 +11,11 @@
 #include "codegen/reduce_tree.h"
 #include "codegen/render/c.h"
 #include "codegen/statement.h"
+#include "rewrite/rewriter.h"
+#include "rewrite/rules/rules.h"
 #include "runtime/log.h"
 #include "uop/dump.h"
+#include "uop/verify.h"
 
 namespace sinter::codegen {
 namespace {
@@ -49,7 +52,10 @@ runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target)
 runtime::KernelSource write(const Kernel& given, const runtime::Target& target, const std::vector<Opt>& opts) {
   Kernel kernel = given;
   ir::Graph& g = *kernel.graph;
-  step(kernel, "math", expand_math(g, kernel.sink), [](ir::UOp) {});
+  auto kernel_form = [](std::string_view pass) { return [pass](ir::UOp sink) { ir::verify_kernel(sink, pass); }; };
+  ir::verify_kernel(kernel.sink, "codegen");
+  step(kernel, "simplify", ir::rewrite(g, kernel.sink, ir::simplify_rules(), "codegen"), kernel_form("simplify"));
+  step(kernel, "math", expand_math(g, kernel.sink), kernel_form("math"));
   step(kernel, "reductions", split_reductions(g, kernel.sink), verify_reductions);
   step(kernel, "legalise", legalise(g, kernel.sink), verify_legal);
 
