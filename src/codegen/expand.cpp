@@ -123,9 +123,24 @@ class Expander {
     const Id outside = tail_;
     tail_ = kNone;
     one_loop(item.level, begin, main, width, body);
+    if (main == end) return void(tail_ = outside);
+    if (range_kind(item.level.range) == AxisKind::Reduce) spill(item);
     tail_ = main;
     one_loop(item.level, main, end, 1, body);
     tail_ = outside;
+  }
+
+  /// Before the tail of a reduction with lanes: accumulators go to memory, where one lane at a time is cheap to reach.
+  void spill(const Item& loop) {
+    for (const Item& item : loop.body)
+      if (item.what == What::Update)
+        for_each_copy(at(item.statement).node, [&] {
+          Id& acc = accumulator(item.statement);
+          const Type type = emit_.type(acc);
+          Inst memory{Code::Accumulator, type, {emit_.here({Code::Result, type, {acc}})}};
+          memory.imm = 1;
+          acc = emit_.here(std::move(memory));
+        });
   }
 
   /// One loop with `step` elements at a time, unless it is known to be empty. `body` gets the loop's variable.

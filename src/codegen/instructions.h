@@ -35,7 +35,7 @@ enum class Code : uint8_t {
   Load,         ///< element src[0] and its neighbours of slot imm [where src[1], else src[2]]
   Store,        ///< src[1] goes to element src[0] of slot imm and its neighbours
   Raise,        ///< bit imm of the error word, where src[0] is false
-  Accumulator,  ///< a variable that begins as src[0]
+  Accumulator,  ///< a variable that begins as src[0]; imm 1: in memory, for access lane by lane
   Result,       ///< what an accumulator holds now
   Assign,       ///< src[1] into accumulator src[0]; with src[2] into that lane only
   Loop,  ///< block `block` for each value from src[0] below src[1] in steps of imm; the value is the loop's variable

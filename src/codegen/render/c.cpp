@@ -162,11 +162,18 @@ class Renderer {
       case Code::Raise:
         return line(fmt::format("if (!{}) __atomic_fetch_or(({}*)bufs[0], {}u, __ATOMIC_RELAXED);", text(n.src[0]),
                                 spell_.type({DType::U32, 1}), uint32_t{1} << n.imm));
-      case Code::Accumulator:
+      case Code::Accumulator: {
         text(id) = fresh("acc");
-        return line(fmt::format("{} {} = {};{}", spell_.type(n.type), text(id), text(n.src[0]),
-                                n.note.empty() ? "" : "  // " + n.note));
-      case Code::Result: return define(id, text(n.src[0]), true);
+        const std::string initial = bare(n.src[0]);
+        if (n.imm == 0) return line(fmt::format("{} {} = {};", spell_.type(n.type), text(id), initial));
+        line(fmt::format("{} {}[{}];", spell_.type({n.type.dtype, 1}), text(id), n.type.lanes));
+        return line(fmt::format("*({}*){} = {};", spell_.memory_type(n.type), text(id), initial));
+      }
+      case Code::Result: {
+        const bool memory = code_[n.src[0]].imm == 1;
+        return define(id, memory ? fmt::format("*({}*){}", spell_.memory_type(n.type), text(n.src[0])) : text(n.src[0]),
+                      true);
+      }
       case Code::Assign:
         return line(n.src.size() == 2 ? fmt::format("{} = {};", text(n.src[0]), bare(n.src[1]))
                                       : fmt::format("{}[{}] = {};", text(n.src[0]), text(n.src[2]), bare(n.src[1])));
