@@ -235,16 +235,19 @@ class Expander {
   }
 
   // ---- statements
-  /// Lanes of its own that the innermost loop of a REDUCE has.
-  int own_lanes(const Statement& s) const { return s.loops.size() > s.own ? s.loops.back().lanes : 1; }
+  /// The chains that a REDUCE runs in, if it has a loop.
+  int chains(const Statement& s) const { return s.loops.size() > s.own ? s.node->reduction().tree.lanes : 1; }
+  /// Chains that take one element at a time, because there is a vector inside.
+  bool one_by_one(const Statement& s) const { return chains(s) > 1 && s.loops.back().lanes == 1; }
   Id& accumulator(int statement) { return accumulators_[{statement, values_.copies(at(statement).node)}]; }
 
   void init(int statement) {
     const Statement& s = at(statement);
     const ir::ReduceAttr attr = s.node->reduction();
-    const int lanes = own_lanes(s) > 1 ? own_lanes(s) : values_.varies(s.node) ? values_.lanes() : 1;
+    const int lanes = chains(s) > 1 ? chains(s) : values_.varies(s.node) ? values_.lanes() : 1;
     const Id identity = emit_.splat(emit_.constant(s.node->dtype, ir::identity_of(attr.combine, s.node->dtype)), lanes);
     Inst inst{Code::Accumulator, {s.node->dtype, lanes}, {identity}};
+    inst.imm = lanes > 1 && one_by_one(s);
     accumulator(statement) = emit_.here(std::move(inst));
   }
 
@@ -262,9 +265,11 @@ class Expander {
     Type type = emit_.type(acc);
     std::vector<Id> values;
     for (UOp v : values_of(s.node)) values.push_back(values_.value(v));
-    if (own_lanes(s) > 1 && tail_ != kNone) {
-      // One element past the whole vectors: it goes to the chain of its lane.
-      const Id lane = emit_.index(Op::Sub, values_.value(s.loops.back().range), tail_);
+    if (chains(s) > 1 && (tail_ != kNone || one_by_one(s))) {
+      // Element i goes to chain i % lanes: whole vectors came before a tail.
+      const Id i = values_.value(s.loops.back().range);
+      const Id lane =
+          one_by_one(s) ? emit_.divide(Op::Mod, i, emit_.number(chains(s))) : emit_.index(Op::Sub, i, tail_);
       type.lanes = 1;
       const Id sum = emit_.here({Code::Lane, type, {acc, lane}});
       emit_.here({Code::Assign, {}, {acc, combined(attr, type, sum, values), lane}});
@@ -279,9 +284,9 @@ class Expander {
     const Statement& s = at(statement);
     const Id acc = accumulator(statement);
     Id result = emit_.here({Code::Result, emit_.type(acc), {acc}});
-    if (own_lanes(s) > 1) {
+    if (chains(s) > 1) {
       // Chains are halved, as Tree says.
-      for (int lanes = own_lanes(s) / 2; lanes > 0; lanes /= 2) {
+      for (int lanes = chains(s) / 2; lanes > 0; lanes /= 2) {
         const Type half{s.node->dtype, lanes};
         auto part = [&](int which) {
           if (lanes == 1) return emit_.lane(result, which);

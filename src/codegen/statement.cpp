@@ -143,6 +143,16 @@ class Builder {
       if (n->op == Op::Reduce && n != s.node) s.deps.push_back({add_reduce(n, s.loops, place), Dep::Why::Value});
   }
 
+  /// The lanes of a REDUCE's innermost loop: its Tree's, unless a REDUCE inside that loop has lanes of its own.
+  int vector_lanes(UOp reduce) {
+    const int lanes = reduce->reduction().tree.lanes;
+    if (lanes == 1) return 1;
+    const size_t last = ranges_.number(reduce->src.back());
+    for (UOp n : ir::topological(reduce))
+      if (n->op == Op::Reduce && n != reduce && n->reduction().tree.lanes > 1 && ranges_.free(n)[last]) return 1;
+    return lanes;
+  }
+
   /// The statement of `reduce` inside the loops of its user. Recurses on the nesting of REDUCEs only.
   int add_reduce(UOp reduce, const std::vector<Level>& around, const Place& place) {
     const RangeSet free = ranges_.free(reduce);
@@ -155,7 +165,7 @@ class Builder {
 
     std::vector<UOp> own = ranges_of(reduce);
     for (size_t i = 0; i < own.size(); ++i)
-      if (!one_trip(own[i])) s.loops.push_back(level(own[i], i + 1 == own.size() ? reduce->reduction().tree.lanes : 1));
+      if (!one_trip(own[i])) s.loops.push_back(level(own[i], i + 1 == own.size() ? vector_lanes(reduce) : 1));
     if (place.depth == depth && places_.at(reduce.get()) == place && s.loops.size() > depth)
       s.turn = s.loops[depth].turn = turn_number(place.turn);
     add_values(s, place);
