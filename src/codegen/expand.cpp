@@ -133,7 +133,7 @@ class Expander {
   /// Before the tail of a reduction with lanes: accumulators go to memory, where one lane at a time is cheap to reach.
   void spill(const Item& loop) {
     for (const Item& item : loop.body)
-      if (item.what == What::Update)
+      if (item.what == What::Update && chains(at(item.statement)) > 1)
         for_each_copy(at(item.statement).node, [&] {
           Id& acc = accumulator(item.statement);
           const Type type = emit_.type(acc);

@@ -19,6 +19,7 @@ class Builder {
 
   std::vector<Item> build(std::vector<int> todo, size_t depth) {
     std::vector<Item> out;
+    std::vector<int> moved;  // each statement is brought forward once at most
     while (!todo.empty()) {
       if (at(todo[0]).loops.size() == depth) {
         emit(out, todo[0], depth);
@@ -28,6 +29,13 @@ class Builder {
       const Level level = at(todo[0]).loops[depth];
       std::vector<int> group, rest;
       for (int t : todo) (group.empty() || joins(t, level, depth, group, rest) ? group : rest).push_back(t);
+      int first = blocker(level, depth, group, rest);
+      if (first >= 0 && std::find(moved.begin(), moved.end(), first) == moved.end()) {
+        moved.push_back(first);
+        todo.erase(std::find(todo.begin(), todo.end(), first));
+        todo.insert(todo.begin(), first);
+        continue;
+      }
       group = with_copies(group, depth);
       // The outermost own loop of a REDUCE stands between its init and its finish.
       auto mark = [&](What what) {
@@ -66,6 +74,25 @@ class Builder {
       if (d.why == Dep::Why::Memory && !outer) return false;
     }
     return true;
+  }
+
+  /// A statement that keeps another one out of the group although it could run before the group; -1 if there is none.
+  int blocker(const Level& level, size_t depth, const std::vector<int>& group, const std::vector<int>& rest) const {
+    auto in = [](const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); };
+    for (int t : rest) {
+      if (at(t).loops.size() <= depth || !(at(t).loops[depth] == level)) continue;
+      // Everything in the rest below t, sources found last.
+      std::vector<int> needed{t};
+      bool after_group = false;
+      for (size_t i = 0; i < needed.size(); ++i)
+        for (const Dep& d : at(needed[i]).deps) {
+          after_group |= i > 0 && in(group, d.on);
+          if (in(rest, d.on) && !in(needed, d.on)) needed.push_back(d.on);
+        }
+      if (needed.size() == 1 || after_group) continue;
+      return *std::min_element(needed.begin() + 1, needed.end());
+    }
+    return -1;
   }
 
   /// The group with its own copies of REDUCEs that it needs inside this loop, but that stand in an earlier one over the

@@ -166,7 +166,10 @@ class Builder {
     std::vector<UOp> own = ranges_of(reduce);
     for (size_t i = 0; i < own.size(); ++i)
       if (!one_trip(own[i])) s.loops.push_back(level(own[i], i + 1 == own.size() ? vector_lanes(reduce) : 1));
-    if (place.depth == depth && places_.at(reduce.get()) == place && s.loops.size() > depth)
+    const bool outermost =
+        depth == place.depth && std::all_of(s.loops.begin(), s.loops.begin() + static_cast<long>(depth),
+                                            [](const Level& l) { return range_kind(l.range) == AxisKind::Outer; });
+    if (outermost && places_.at(reduce.get()) == place && s.loops.size() > depth)
       s.turn = s.loops[depth].turn = turn_number(place.turn);
     add_values(s, place);
     int at = finish(std::move(s));

@@ -175,8 +175,9 @@ Id Values::address(UOp access, int lane) {
   std::stable_sort(parts.begin(), parts.end(), [this](Id a, Id b) { return emit_.depth(a) < emit_.depth(b); });
   Id total = kNone;
   for (Id p : parts) total = total == kNone ? p : emit_.index(Op::Add, total, p);
-  const Id constant = emit_.number(sum.constant);
-  return total == kNone ? constant : emit_.index(Op::Add, total, constant);
+  if (total == kNone) return emit_.number(sum.constant);
+  return sum.constant < 0 ? emit_.index(Op::Sub, total, emit_.number(-sum.constant))
+                          : emit_.index(Op::Add, total, emit_.number(sum.constant));
 }
 
 /// A vector of what each lane is by itself.

@@ -74,10 +74,7 @@ class Renderer {
     return texts;
   }
   /// Without parentheses around the whole.
-  std::string bare(Id id) {
-    const std::string& t = text(id);
-    return t.front() == '(' && closes(t, 0) + 1 == t.size() ? t.substr(1, t.size() - 2) : t;
-  }
+  std::string bare(Id id) { return without_parentheses(text(id)); }
 
   /// Gives the value a name, or leaves it to its only user.
   void define(Id id, const std::string& expression, bool movable) {
@@ -97,15 +94,6 @@ class Renderer {
     text(id) = fresh("v");
     line(fmt::format("const {} {} = {};", spell_.type(code_[id].type), text(id), expression));
   }
-  /// Where the parenthesis that opens at `at` is closed.
-  static size_t closes(const std::string& e, size_t at) {
-    int depth = 0;
-    for (size_t i = at; i < e.size(); ++i) {
-      if (e[i] == '(') ++depth;
-      if (e[i] == ')' && --depth == 0) return i;
-    }
-    return e.size();
-  }
   static size_t name_length(const std::string& e) {
     size_t i = 0;
     while (i < e.size() && (std::isalnum(static_cast<unsigned char>(e[i])) || e[i] == '_')) ++i;
@@ -114,7 +102,7 @@ class Renderer {
   /// A name, a number or a call: needs no parentheses.
   static bool stands_alone(const std::string& e) {
     const size_t n = name_length(e);
-    return n == e.size() || (n > 0 && e[n] == '(' && closes(e, n) + 1 == e.size());
+    return n == e.size() || (n > 0 && e[n] == '(' && closing(e, n) + 1 == e.size());
   }
 
   /// The element of a buffer, or the vector that begins there.
@@ -134,7 +122,7 @@ class Renderer {
       case Code::Arg:
         return define(id, spell_.from_bits(n.type.dtype, fmt::format("vars[{}]", code_.vars + n.imm)), false);
       case Code::Alu: return define(id, spell_.alu(n.op, n.type, code_[n.src.back()].type, operands(n.src)), true);
-      case Code::Splat: return define(id, spell_.splat(n.type, text(n.src[0])), true);
+      case Code::Splat: return define(id, spell_.splat(n.type, bare(n.src[0])), true);
       case Code::Iota: {
         std::string list;
         for (int i = 0; i < n.type.lanes; ++i) list += fmt::format("{}{}", i ? ", " : "", i);

@@ -365,12 +365,29 @@ std::string CSpelling::lane_by_lane(Op op, Type result, Type source) {
 
 std::string CSpelling::alu(Op op, Type result, Type source, std::span<const std::string> args) {
   if (op == Op::Where) source = result;
-  auto call = [&](const std::string& function) { return fmt::format("{}({})", function, fmt::join(args, ", ")); };
+  auto call = [&](const std::string& function) {
+    std::vector<std::string> bare;
+    for (const std::string& a : args) bare.push_back(without_parentheses(a));
+    return fmt::format("{}({})", function, fmt::join(bare, ", "));
+  };
   std::string p = pattern(op, result, source);
   if (p.empty()) return call(lane_by_lane(op, result, source));
   if (p[0] != '@') return fill(p, result, source, args);
   const std::string name = fill(p.substr(1), result, source);
   return call(helper(name, result, source, helper_text(name)));
+}
+
+size_t closing(const std::string& text, size_t open) {
+  int depth = 0;
+  for (size_t i = open; i < text.size(); ++i) {
+    if (text[i] == '(') ++depth;
+    if (text[i] == ')' && --depth == 0) return i;
+  }
+  return text.size();
+}
+std::string without_parentheses(const std::string& text) {
+  return !text.empty() && text[0] == '(' && closing(text, 0) + 1 == text.size() ? text.substr(1, text.size() - 2)
+                                                                                : text;
 }
 
 std::string CSpelling::splat(Type t, const std::string& scalar) {

@@ -45,6 +45,11 @@ class CSpelling {
   std::string types_, functions_;
 };
 
+/// Where the parenthesis that opens at `open` is closed; the text's length if nowhere.
+size_t closing(const std::string& text, size_t open);
+/// A text without the pair of parentheses around all of it.
+std::string without_parentheses(const std::string& text);
+
 /// Whether C has a spelling for the op on floats, on integers, on bool: what the table holds.
 bool spelled_in_c(ir::Op op, DType dtype);
 
