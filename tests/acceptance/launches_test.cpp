@@ -1,0 +1,129 @@
+// Launch counts of known programs, with the bytes that they move and the values that they give: upper bounds at this
+// machine's Target (the cuts of these programs do not depend on it).
+#include <fmt/format.h>
+
+#include "catch.h"
+#include "sinter/sinter.h"
+
+using namespace sinter;
+
+namespace {
+
+struct Cost { uint64_t launches, bytes; };
+
+/// What realising them costs, when all their inputs are stored.
+template <class... T>
+Cost cost(const T&... tensors) {
+  debug::reset_counters();
+  realize(tensors...);
+  const debug::Counters c = debug::counters();
+  return {c.launches, c.bytes_moved};
+}
+
+Tensor stored(const Tensor& t) { return t.contiguous().realize(); }
+
+}  // namespace
+
+TEST_CASE("an elementwise chain of sixty ops is one launch", "[launches]") {
+  Tensor a = stored(rand({1000})), b = stored(rand({1000}));
+  Tensor x = a;
+  std::vector<float> want = a.to_vector<float>(), other = b.to_vector<float>();
+  for (int i = 0; i < 30; ++i) {
+    x = x * b + 0.5;
+    for (size_t j = 0; j < want.size(); ++j) {
+      const float product = want[j] * other[j];  // rounded by itself: contraction is off
+      want[j] = product + 0.5f;
+    }
+  }
+  const Cost c = cost(x);
+  CHECK(c.launches == 1);
+  CHECK(c.bytes <= 3 * 4000);
+  CHECK(x.to_vector<float>() == want);
+}
+
+TEST_CASE("two values of the same inputs are one launch", "[launches]") {
+  Tensor a = stored(arange(100).to(float32)), b = stored(ones({100}) * 3.0);
+  Tensor s = a + b, p = a * b;
+  const Cost c = cost(s, p);
+  CHECK(c.launches == 1);
+  CHECK(c.bytes <= 4 * 400);
+  CHECK(s.to_vector<float>()[7] == 10.0f);
+  CHECK(p.to_vector<float>()[7] == 21.0f);
+}
+
+TEST_CASE("a reduction with what feeds and follows it is one launch", "[launches]") {
+  Tensor a = stored(arange(12).reshape({3, 4}).to(float32));
+  Tensor y = exp((a * 2.0 + 1.0).sum(1) * 0.0) + 1.0;
+  CHECK(cost(y).launches == 1);
+  CHECK(y.to_vector<float>() == std::vector<float>{2, 2, 2});
+  Tensor w = stored(ones({5, 4})), bias = stored(arange(5).to(float32));
+  Tensor z = relu(matmul(a, w.transpose()) + bias - 10.0);
+  const Cost c = cost(z);
+  CHECK(c.launches == 1);
+  CHECK(c.bytes <= 4u * (12 + 20 + 5 + 15));
+  CHECK(z.to_vector<float>() == std::vector<float>{0, 0, 0, 0, 0, 12, 13, 14, 15, 16, 28, 29, 30, 31, 32});
+}
+
+TEST_CASE("a look-up in a 50,000-row table and its gradient are one launch each", "[launches]") {
+  constexpr int64_t rows = 50000, width = 16;
+  Tensor table = stored(ones({rows, width}) * 2.0).requires_grad();
+  Tensor index = from(std::vector<int64_t>{3, 49999, 3, -1, 17});
+  Tensor y = embedding(index, table);
+  Cost c = cost(y);
+  CHECK(c.launches == 1);
+  CHECK(c.bytes < 10000);  // never the table
+  CHECK(y.sum().item() == 160.0);
+  Tensor loss = (embedding(index, table) * 3.0).sum();
+  loss.backward();
+  Tensor g = table.grad();
+  c = cost(g);
+  CHECK(c.launches == 1);
+  CHECK(c.bytes <= static_cast<uint64_t>(rows * width * 4) + 10000);  // the zero fill, and the rows
+  CHECK(g[3].sum().item() == 16 * 6.0);
+  CHECK(g[49999].sum().item() == 16 * 6.0);
+  CHECK(g.sum().item() == 5 * 16 * 3.0);
+}
+
+TEST_CASE("a training step of the MLP is at most 14 launches", "[launches]") {
+  for (bool adam : {false, true}) {
+    manual_seed(0);
+    nn::Linear l1(784, 128), l2(128, 10);
+    std::vector<Tensor> parameters{l1.weight, l1.bias, l2.weight, l2.bias};
+    std::unique_ptr<optim::Optimizer> opt;
+    if (adam) opt = std::make_unique<optim::Adam>(parameters, optim::Adam::Options{});
+    else opt = std::make_unique<optim::SGD>(parameters, optim::SGD::Options{.lr = 0.1});
+    Tensor x = stored(rand({256, 784})), y = stored(randint(0, 10, {256}));
+    realize_all(parameters);
+    double first = 0, last = 0;
+    for (int i = 0; i < 4; ++i) {
+      Tensor loss = cross_entropy(l2(relu(l1(x))), y);
+      loss.backward();
+      debug::reset_counters();
+      opt->step();
+      CHECK(debug::counters().launches <= 14);
+      CHECK(debug::counters().bytes_moved < 40u << 20);
+      (i == 0 ? first : last) = loss.item();
+      CHECK(debug::counters().launches <= 14);  // the loss was stored by the step
+    }
+    CHECK(last < first);
+    WARN(fmt::format("{}: {} launches, {:.1f} MB moved", adam ? "Adam" : "SGD", debug::counters().launches, debug::counters().bytes_moved / 1e6));
+  }
+}
+
+TEST_CASE("a million dependent adds: few launches, fewer bodies, no recursion", "[launches][slow]") {
+  constexpr int kLinks = 1000000;
+  const size_t nodes = debug::counters().live_nodes;
+  {
+    Tensor step = stored(from(std::vector<int64_t>{1, 2, 3}));
+    Tensor x = stored(zeros({3}, int64));
+    for (int i = 0; i < kLinks; ++i) x = x + step;
+    debug::reset_counters();
+    x.realize();
+    const debug::Counters c = debug::counters();
+    CHECK(c.launches <= 2600);
+    CHECK(c.compiles <= 4);
+    CHECK(x.to_vector<int64_t>() == std::vector<int64_t>{kLinks, 2 * kLinks, 3 * kLinks});
+    WARN(fmt::format("{} launches, {} bodies compiled", c.launches, c.compiles));
+  }
+  CHECK(debug::counters().live_nodes == nodes);
+}
