@@ -1,5 +1,5 @@
-// Random programs three ways: interpreted, as fused kernels, and with every op a kernel of its own. SINTER_FUZZ_PROGRAMS sets
-// how many; SINTER_FUZZ_SEED the first seed.
+// Random programs three ways: interpreted, as fused kernels, and with every op a kernel of its own. FUZZ_PROGRAMS sets
+// how many; FUZZ_SEED the first seed.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -56,7 +56,7 @@ long setting(const char* name, long otherwise) {
 }  // namespace
 
 TEST_CASE("random programs agree: interpreted, fused, unfused", "[programs]") {
-  const long count = setting("SINTER_FUZZ_PROGRAMS", 3000), first = setting("SINTER_FUZZ_SEED", 1);
+  const long count = setting("FUZZ_PROGRAMS", 3000), first = setting("FUZZ_SEED", 1);
   fuzz::Coverage coverage;
   int failures = 0;
   for (long i = 0; i < count && failures < 5; ++i) {
