@@ -15,7 +15,7 @@ namespace debug {
 namespace {
 
 std::atomic<Executor>& chosen() {
-  static std::atomic<Executor> executor{Executor::Interpreter};
+  static std::atomic<Executor> executor{Executor::Compiled};
   return executor;
 }
 Counters base;  ///< what had been done at the last reset; guarded by the graph's mutex
