@@ -266,7 +266,7 @@ uint64_t programs() {
 }  // namespace
 
 TEST_CASE("random state programs agree with the eager reference", "[state]") {
-  debug::set_executor(GENERATE(debug::Executor::Interpreter));
+  debug::set_executor(GENERATE(debug::Executor::Interpreter, debug::Executor::Compiled));
   const Clean clean;
   Tally tally;
   for (uint64_t seed = 0; seed < programs(); ++seed)

@@ -55,7 +55,7 @@ struct Clean {
 
 /// Runs the test once per executor, and cleanly.
 #define ON_EACH_EXECUTOR()                                        \
-  debug::set_executor(GENERATE(debug::Executor::Interpreter));    \
+  debug::set_executor(GENERATE(debug::Executor::Interpreter, debug::Executor::Compiled)); \
   const Clean clean_
 
 inline std::mt19937_64& random() {
