@@ -199,7 +199,8 @@ Id Values::make_load(UOp n, int lane) {
     type.lanes = lanes_;
   }
   bool ready = use_address(n, type.lanes > 1 ? 0 : lane);
-  if (gated) ready = (use(gate, lane) != kNone) & (use(other, lane) != kNone) & ready;
+  if (gated)
+    for (UOp s : {gate, other}) ready &= use(s, lane) != kNone;  // asks for both before giving up
   if (!ready) return kNone;
   Inst inst{Code::Load, type, {address(n, type.lanes > 1 ? 0 : lane)}};
   inst.imm = n->src[0]->integer();
