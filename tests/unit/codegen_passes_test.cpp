@@ -1,0 +1,120 @@
+// The passes one by one: what each makes, that DEBUG=5 shows it, and that each verifier refuses what is broken.
+#include "codegen/expand.h"
+#include "codegen/legalise.h"
+#include "codegen/loop_tree.h"
+#include "codegen/reduce_tree.h"
+#include "codegen_support.h"
+#include "sinter/error.h"
+#include "uop/walk.h"
+
+using namespace codegen_test;
+using namespace sinter::codegen;
+
+namespace {
+
+/// Row sums and their squares: REDUCE, REDUCE, STORE, STORE.
+Bench rows() {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {4, 9}, 1)), sums = b.buffer(Array(DType::F32, {4})),
+      squares = b.buffer(Array(DType::F32, {4}));
+  UOp i = b.outer(4), k = b.over(9, 1), v = b.at(x, {i, k});
+  b.stores(
+      {b.put(sums, {i}, b.reduce(Combine::Add, {v}, {k})), b.put(squares, {i}, b.reduce(Combine::Dot, {v, v}, {k}))});
+  return b;
+}
+
+int count(UOp root, Op op) {
+  int n = 0;
+  for (UOp u : topological(root)) n += u->op == op;
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("statements and their tree: sums over one range share its loop", "[codegen]") {
+  Bench b = rows();
+  codegen::Ranges ranges;
+  const Schedule schedule = make_schedule(b.kernel, {});
+  Statements s = make_statements(b.kernel, schedule, ranges);
+  REQUIRE(s.list.size() == 4);
+  CHECK_NOTHROW(codegen::verify(s, ranges));
+  const std::vector<Item> tree = make_tree(s);
+  CHECK_NOTHROW(codegen::verify(tree, s));
+  REQUIRE(tree.size() == 1);
+  std::vector<Item::What> order;
+  for (const Item& item : tree[0].body) order.push_back(item.what);
+  using W = Item::What;
+  CHECK(order == std::vector<W>{W::Init, W::Init, W::Loop, W::Finish, W::Finish, W::Store, W::Store});
+  CHECK(tree[0].body[2].body.size() == 2);
+
+  std::vector<Item> broken = tree;  // a store before the sum that it stores
+  std::swap(broken[0].body[0], broken[0].body[5]);
+  CHECK_THROWS_AS(codegen::verify(broken, s), InternalError);
+  broken = tree;  // an update outside its loop
+  broken[0].body.push_back(broken[0].body[2].body[0]);
+  CHECK_THROWS_AS(codegen::verify(broken, s), InternalError);
+  broken = tree;  // a store that was lost
+  broken[0].body.pop_back();
+  CHECK_THROWS_AS(codegen::verify(broken, s), InternalError);
+}
+
+TEST_CASE("instructions are checked", "[codegen]") {
+  Bench b = rows();
+  codegen::Ranges ranges;
+  Statements s = make_statements(b.kernel, make_schedule(b.kernel, {}), ranges);
+  const std::vector<Item> tree = make_tree(s);
+  const Instructions code = expand(b.kernel, s, tree, ranges);
+  CHECK_NOTHROW(codegen::verify(code));
+
+  Instructions broken = code;  // the body backwards: values are used before they are made
+  std::reverse(broken.blocks[0].begin(), broken.blocks[0].end());
+  CHECK_THROWS_AS(codegen::verify(broken), InternalError);
+  broken = code;
+  for (Inst& n : broken.insts)
+    if (n.code == Code::Load) n.type.dtype = DType::F64;
+  CHECK_THROWS_AS(codegen::verify(broken), InternalError);
+  broken = code;
+  for (Slot& slot : broken.slots) slot.written = false;
+  CHECK_THROWS_AS(codegen::verify(broken), InternalError);
+}
+
+TEST_CASE("a tree with blocks becomes a reduction over blocks", "[codegen]") {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {5, 7}, 1)), out = b.buffer(Array(DType::F32, {}));
+  UOp k = b.over(5, 0), l = b.over(7, 1);
+  b.stores({b.put(out, {}, b.reduce(Combine::Add, {b.at(x, {k, l})}, {k, l}, {4, 8}))});
+  CHECK_THROWS_AS(verify_reductions(b.kernel.sink), InternalError);
+  const UOp split = split_reductions(b.g(), b.kernel.sink);
+  CHECK_NOTHROW(verify_reductions(split));
+  CHECK(count(split, Op::Reduce) == 2);
+  CHECK(split_reductions(b.g(), split) == split);
+}
+
+TEST_CASE("legalise: logic for bool, short unsigned division for indices", "[codegen]") {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::Bool, {40}, 1)), out = b.buffer(Array(DType::Bool, {40}));
+  UOp i = b.outer(40), at = idiv(i, b.index(3)), below = idiv(i - b.index(20), b.index(3));
+  b.stores({b.put(out, {i}, (b.at(x, {at}) + b.at(x, {i})) * lt(below, b.index(0)))});
+  CHECK_THROWS_AS(verify_legal(b.kernel.sink), InternalError);
+  const UOp made = legalise(b.g(), b.kernel.sink);
+  CHECK_NOTHROW(verify_legal(made));
+  std::vector<DType> divisions;
+  for (UOp u : topological(made))
+    if (u->op == Op::IDiv) divisions.push_back(u->dtype);
+  std::sort(divisions.begin(), divisions.end());
+  CHECK(divisions == std::vector<DType>{DType::U32, DType::Index});  // what may be negative stays a floor
+  CHECK((count(made, Op::And) == 1 && count(made, Op::Or) == 1 && count(made, Op::Mul) == 0));
+  b.check();
+}
+
+TEST_CASE("DEBUG=5 shows what each pass made", "[codegen]") {
+  Bench b = rows();
+  runtime_test::Setting debug("DEBUG", "5");
+  runtime_test::CapturedLog log;
+  codegen::write(b.kernel, runtime::reference_target(), {codegen::Unroll{0, 2}});
+  const std::string text = log.text();
+  for (const char* pass :
+       {"after schedule", "unroll(0, 2)", "after statements", "after loop tree", "loop reduce 1", "after expand"})
+    CHECK(text.find(pass) != std::string::npos);
+  CHECK(text.find("after reductions") == std::string::npos);  // changed nothing
+}
