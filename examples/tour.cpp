@@ -5,8 +5,8 @@
 
 int main() {
   namespace sn = sinter;
-  sn::manual_seed(0);
-  sn::Tensor x = sn::randn({4, 3}), w = sn::randn({3, 2}).requires_grad();
+  sn::Tensor x = sn::from({{1.0, -2.0, 0.5}, {0.0, 3.0, -1.0}, {2.0, 1.0, 1.0}, {-1.5, 0.5, 2.0}});
+  sn::Tensor w = sn::from({{0.5, -1.0}, {0.25, 0.5}, {-1.0, 1.5}}).requires_grad();
   sn::Tensor y = relu(matmul(x, w) + 1.0);      // nothing is computed yet
   sn::Tensor loss = y.mean();
   loss.backward();                              // a graph again, from the same graph

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "sinter/dtype.h"
@@ -46,5 +47,8 @@ struct Plan {
   std::vector<std::shared_ptr<const Program>> programs;
   std::vector<int> outputs;         ///< buffer that holds output i: its home slot when written in place
 };
+
+/// A line per buffer and per step: what DEBUG=3 prints.
+std::string to_string(const Plan& plan);
 
 }  // namespace sinter::runtime

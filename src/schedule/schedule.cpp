@@ -1,6 +1,8 @@
 // THE list of passes between a plan graph and its kernels.
 #include "schedule/schedule.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -13,18 +15,43 @@
 #include "schedule/rebuild.h"
 #include "schedule/reductions.h"
 #include "schedule/versions.h"
+#include "uop/dump.h"
 #include "uop/verify.h"
 
 namespace sinter::schedule {
 namespace {
+
+std::vector<ir::UOp> values_of(const PlanGraph& plan) {
+  std::vector<ir::UOp> values;
+  for (const Output& o : plan.outputs) values.push_back(o.value);
+  return values;
+}
+
+void check(std::span<const ir::UOp> roots, std::string_view pass) {
+  if (runtime::env().check) ir::verify_plan(roots, pass);
+}
+
+void show(std::string_view what, std::span<const ir::UOp> roots) {
+  if (runtime::logging(5)) runtime::log(5, fmt::format("-- {}\n{}", what, ir::dump(roots)));
+}
+
+/// A pass over the plan graph: logged when it changed something, and checked.
+template <class Pass>
+void step(PlanGraph& plan, std::string_view pass, Pass run) {
+  const std::vector<ir::UOp> before = values_of(plan);
+  run();
+  const std::vector<ir::UOp> after = values_of(plan);
+  check(after, pass);
+  if (after != before) show(fmt::format("plan after {}", pass), after);
+}
 
 /// Stages whose stores in place wait for nobody in a circle. A version that cannot be written into its box is a whole value.
 StageGraph stages_in_order(PlanGraph& plan, const Prices& prices) {
   const PlanGraph versions = plan;
   for (std::vector<bool> boxed = box_candidates(plan);;) {
     plan = versions;
-    lower_versions(plan, boxed);
-    choose_reductions(plan);
+    step(plan, "versions", [&] { lower_versions(plan, boxed); });
+    step(plan, "reductions", [&] { choose_reductions(plan); });
     StageGraph stages = build_stages(plan, prices);
     bool lost = false;
     for (int output : order_in_place(stages)) {
@@ -68,11 +95,13 @@ Scheduled write_plan(const PlanGraph& plan, const Partition& p, ir::UOp& alike) 
     if (step.program < 0) {
       step.program = static_cast<int>(out.kernels.size());
       bodies.emplace(hash, step.program);
+      show(fmt::format("{} after rangeify", ranged.kernel.name), {&ranged.kernel.sink, 1});
       out.kernels.push_back(std::move(ranged.kernel));
     }
     out.plan.steps.push_back(std::move(step));
   }
   set_lifetimes(out.plan);
+  if (runtime::logging(3)) runtime::log(3, to_string(out.plan));
   return out;
 }
 
@@ -87,6 +116,9 @@ void store_index(PlanGraph& plan, ir::UOp scatter) {
 
 Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
   runtime::count(runtime::counters().partition_runs);
+  const std::vector<ir::UOp> given = values_of(plan);
+  check(given, "parametrise");
+  show("plan", given);
   const Prices prices = prices_for(target);
   Partition p = partition(stages_in_order(plan, prices), prices, policy);
   settle_in_place(p);
@@ -96,16 +128,11 @@ Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
 }
 
 Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy) {
-  if (runtime::env().check) {
-    std::vector<ir::UOp> roots;
-    for (const Output& o : plan.outputs) roots.push_back(o.value);
-    ir::verify_plan(roots, "schedule");
-  }
   for (;;) {
     ir::UOp alike;
     Scheduled out = write_plan(plan, cut(plan, target, policy), alike);
     if (!alike) return out;
-    store_index(plan, alike);
+    step(plan, "storing an index", [&] { store_index(plan, alike); });
   }
 }
 

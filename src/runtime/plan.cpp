@@ -1,0 +1,38 @@
+// A plan as text.
+#include "runtime/plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sinter::runtime {
+namespace {
+
+std::string text(const std::vector<PlanDim>& dims) {
+  std::string s;
+  for (const PlanDim& d : dims) s += (s.empty() ? "" : ", ") + (d.var < 0 ? fmt::format("{}", d.fixed) : fmt::format("var{}", d.var));
+  return "[" + s + "]";
+}
+
+std::string text(const PlanBuffer& b) {
+  std::string s = fmt::format("{} {} {}", b.kind == PlanBuffer::Kind::Slot ? "slot" : b.kind == PlanBuffer::Kind::Output ? "output" : "scratch",
+                              name_of(b.dtype), text(b.shape));
+  if (b.kind == PlanBuffer::Kind::Scratch) s += fmt::format(" from step {} to {}", b.first, b.last);
+  return s;
+}
+
+}  // namespace
+
+std::string to_string(const Plan& plan) {
+  std::string s = fmt::format("launches: {} steps, {} buffers\n", plan.steps.size(), plan.buffers.size());
+  for (size_t i = 0; i < plan.buffers.size(); ++i) s += fmt::format("  b{} {}\n", i, text(plan.buffers[i]));
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    s += fmt::format("  step {}: kernel {} over {} on b{}, writes b{}", i, step.program, text(step.outer), fmt::join(step.buffers, " b"),
+                     fmt::join(step.writes, " b"));
+    if (!step.args.empty()) s += fmt::format(", arguments {}", fmt::join(step.args, " "));
+    s += "\n";
+  }
+  return s + fmt::format("  outputs b{}\n", fmt::join(plan.outputs, " b"));
+}
+
+}  // namespace sinter::runtime
