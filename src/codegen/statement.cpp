@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "sinter/error.h"
+#include "uop/names.h"
 #include "uop/build.h"
 #include "uop/walk.h"
 
@@ -265,7 +266,9 @@ std::string to_string(const Statements& statements) {
   std::string text;
   for (size_t i = 0; i < statements.list.size(); ++i) {
     const Statement& s = statements.list[i];
-    text += fmt::format("{}: {} #{}", i, ir::info(s.node->op).name, s.node->id);
+    const bool sum = s.node->op == Op::Reduce;
+    text += fmt::format("{}: {}", i, sum ? fmt::format("Reduce {}", ir::name_of(s.node->reduction().combine))
+                                         : fmt::format("Store p{}", s.node->src[0]->integer()));
     for (const Level& l : s.loops) text += fmt::format(" [{}]", to_string(l));
     for (const Dep& d : s.deps) text += fmt::format(" after {}", d.on);
     if (s.turn >= 0) text += fmt::format(" at turn {}", s.turn);

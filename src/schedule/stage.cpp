@@ -90,6 +90,7 @@ class Builder {
   }
 
   int push(Stage s) {
+    s.number = s.node->position;
     out_.stages.push_back(std::move(s));
     return static_cast<int>(out_.stages.size()) - 1;
   }
@@ -169,7 +170,7 @@ StageGraph build_stages(const PlanGraph& plan, const Prices& prices) { return Bu
 std::string to_string(const Stage& s) {
   if (s.kind == StageKind::Buffer) return fmt::format("slot{}", s.node->integer());
   const char* form = s.kind == StageKind::Store ? "store of " : s.kind == StageKind::Box ? "box of " : "";
-  return fmt::format("{}{}#{} {}{}", form, ir::info(s.node->op).name, s.node->id, name_of(s.node->dtype),
+  return fmt::format("{}{}#{} {}{}", form, ir::info(s.node->op).name, s.number, name_of(s.node->dtype),
                      sinter::to_string(s.node->shape));
 }
 

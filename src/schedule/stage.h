@@ -30,6 +30,7 @@ struct Source {
 struct Stage {
   ir::UOp node;
   StageKind kind;
+  uint32_t number = 0;       ///< the node is %number in a dump of the outputs
   std::vector<Source> sources;
   std::vector<int> outputs;  ///< numbers of the plan's outputs that are this value
   std::vector<int> before;   ///< stages that write in place what this one reads: they run later
@@ -59,7 +60,7 @@ struct StageGraph {
 /// A Box is told from an After by its home: graph outputs must have been through lower_versions().
 StageGraph build_stages(const PlanGraph& plan, const Prices& prices);
 
-/// "add#12 float32[4, 5]".
+/// "Add#12 float32[4, 5]": %12 in the dump of the plan.
 std::string to_string(const Stage& stage);
 
 }  // namespace sinter::schedule
