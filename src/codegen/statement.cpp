@@ -266,7 +266,7 @@ std::string to_string(const Statements& statements) {
   std::string text;
   for (size_t i = 0; i < statements.list.size(); ++i) {
     const Statement& s = statements.list[i];
-    const bool sum = s.node->op == Op::Reduce;
+    const bool sum = s.is_reduce();
     text += fmt::format("{}: {}", i, sum ? fmt::format("Reduce {}", ir::name_of(s.node->reduction().combine))
                                          : fmt::format("Store p{}", s.node->src[0]->integer()));
     for (const Level& l : s.loops) text += fmt::format(" [{}]", to_string(l));
