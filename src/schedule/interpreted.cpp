@@ -129,7 +129,7 @@ class Run final : public Execution {
     }
     const UOp roots[] = {step.value};
     runtime::Inputs inputs{.params = params, .args = bindings_.args, .vars = vars_};
-    return std::move(runtime::interpret(roots, inputs, {.exact_tree = true}, &error)[0]);
+    return std::move(runtime::interpret(roots, inputs, {}, &error)[0]);
   }
 
   const Interpreted& plan_;

@@ -6,6 +6,7 @@
 #include "runtime/buffer.h"
 #include "runtime/counters.h"
 #include "runtime/cpu/allocator.h"
+#include "runtime/env.h"
 #include "schedule/plan_cache.h"
 #include "uop/tensor_graph.h"
 
@@ -39,7 +40,10 @@ Counters total() {
 }  // namespace
 
 void set_executor(Executor executor) { chosen() = executor; }
-Executor executor() { return chosen(); }
+Executor executor() {
+  const Executor e = chosen();
+  return e == Executor::Compiled && runtime::env().noopt ? Executor::Unfused : e;
+}
 
 Counters counters() {
   const ir::GraphScope scope;

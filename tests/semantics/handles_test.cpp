@@ -1,0 +1,164 @@
+// Handles and nodes: H1 to H6 of docs/semantics.md.
+#include <atomic>
+#include <type_traits>
+
+#include "semantics/support.h"
+
+using namespace semantics;
+
+namespace {
+ir::UOp node(const Tensor& t) { return tensor::node_of(t); }
+}  // namespace
+
+TEST_CASE("H1 copies of a handle share a cell, operators are pure, only assign writes", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  Tensor a = from(Vec{1, 2}), b = a, c = a.clone(), sum = a + 1.0;
+  a.assign(from(Vec{5, 6}));
+  CHECK(read(b) == Vec{5, 6});
+  CHECK(read(c) == Vec{1, 2});
+  CHECK(read(sum) == Vec{2, 3});
+  b *= 2.0;
+  CHECK(read(a) == Vec{10, 12});
+  a = from(Vec{0, 0});  // rebinds the handle, writes nothing
+  CHECK(read(b) == Vec{10, 12});
+  static_assert(sizeof(Tensor) == sizeof(std::shared_ptr<int>));
+}
+
+TEST_CASE("H2 scheduling stops at a node with storage, gradient() walks past it", "[semantics]") {
+  const Clean clean;
+  debug::set_executor(debug::Executor::Interpreter);
+  Tensor x = from(Vec{1, 2, 3}).requires_grad(), y = exp(x), z = y;
+  y.realize();
+  Count c;
+  (z * z).realize();
+  CHECK(c.evaluated() == 2);  // the slot and the product: exp is not computed again
+  CHECK(close(read(gradient(z.sum(), {x})[0]), read(exp(x.detach()))));
+  debug::set_executor(debug::Executor::Compiled);
+}
+
+TEST_CASE("H3 a node that gets storage lets its sources go, unless it has history", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  Tensor x = from(Vec{1, 2, 3});
+  {
+    Tensor y = exp(x), again = exp(x);
+    CHECK(node(y) == node(again));
+    y.realize();
+    CHECK(node(y)->src.empty());
+    CHECK_FALSE(node(exp(x)) == node(y));  // it has left the intern table
+  }
+  Tensor w = x.clone().requires_grad(), loss = exp(w).sum();
+  loss.item();
+  CHECK_FALSE(node(loss)->src.empty());
+  CHECK_NOTHROW(loss.backward());  // computes forward again
+  CHECK(node(loss)->src.empty());  // consumed
+  CHECK(close(read(w.grad()), read(exp(x))));
+}
+
+TEST_CASE("H4 what may become different is never interned", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  Tensor a = zeros({10}, float64), b = zeros({10}, float64);
+  CHECK(node(a) == node(b));
+  a.requires_grad();
+  b.requires_grad();
+  CHECK_FALSE(node(a) == node(b));
+  CHECK_FALSE(node(exp(a)) == node(exp(a)));
+  CHECK(node(exp(a.detach())) == node(exp(a.detach())));
+  CHECK_FALSE(node(number(1.0)) == node(number(1.0)));
+  Tensor p = full64({3}, 1), q = p.clone();
+  p += 1.0;
+  q += 1.0;
+  CHECK_FALSE(node(p) == node(q));
+  CHECK(node(arange(Dim(5))) == node(arange(Dim(5))));
+}
+
+TEST_CASE("H5 slices are values of a version, at() is a place, clone() a second cell", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  Tensor x = from(Vec{0, 1, 2, 3, 4, 5}, {2, 3});
+  Tensor row = x[1], part = x.index({0, Slice{1, 3}});
+  x.at({1}) = full64({3}, 9);
+  x.at({0, Slice{1, 3}}) += 10.0;
+  CHECK(read(row) == Vec{3, 4, 5});
+  CHECK(read(part) == Vec{1, 2});
+  CHECK(read(x) == Vec{0, 11, 12, 9, 9, 9});
+  Tensor seen = x.at({0, 1});
+  x.at({0, 1}) = 7.0;
+  CHECK(seen.item() == 11);
+  x.at({0}) = x.at({1});
+  CHECK(read(x) == Vec{9, 9, 9, 9, 9, 9});
+  static_assert(!std::is_assignable_v<Tensor&&, const Tensor&>);  // x[0] = v does not compile
+
+  Tensor p = full64({2}, 1), q = full64({2}, 2), t = p.clone();
+  p.assign(q);
+  q.assign(t);
+  CHECK(read(p) == Vec{2, 2});
+  CHECK(read(q) == Vec{1, 1});
+}
+
+TEST_CASE("H6 threads share one graph: a claimed node is waited for, and computed once", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  for (int round = 0; round < 20; ++round) {
+    Tensor x = noise({32, 32}), shared = matmul(x, x).sum(0);
+    const Vec expected = [&] {
+      Vec v = read(x), out(32);
+      for (size_t r = 0; r < 32; ++r)
+        for (size_t k = 0; k < 32; ++k)
+          for (size_t c = 0; c < 32; ++c) out[c] += v[r * 32 + k] * v[k * 32 + c];
+      return out;
+    }();
+    Count count;
+    std::atomic<int> ready = 0, wrong = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        ++ready;
+        while (ready < 4) std::this_thread::yield();
+        if (t % 2) wrong += !close(read(shared), expected);
+        Tensor own = shared * static_cast<double>(t + 1);
+        const Vec got = read(own);
+        for (size_t i = 0; i < got.size(); ++i) wrong += std::abs(got[i] - expected[i] * (t + 1)) > 1e-9 * (1 + std::abs(got[i]));
+      });
+    for (std::thread& t : threads) t.join();
+    CHECK(wrong == 0);
+    CHECK(count.plans() >= 1);
+  }
+}
+
+TEST_CASE("H6 threads train models of their own at the same time", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  std::vector<std::thread> threads;
+  std::atomic<int> bad = 0;
+  std::vector<std::pair<std::vector<Vec>, Batch>> given;
+  for (int t = 0; t < 3; ++t) {
+    Mlp net;
+    std::vector<Vec> start;
+    for (const Tensor& p : net.p) start.push_back(read(p));
+    given.push_back({start, batch()});
+  }
+  auto train = [](const std::vector<Vec>& start, const Batch& b) {
+    Mlp net;
+    for (size_t i = 0; i < start.size(); ++i) net.p[i] = from(start[i], net.p[i].shape()).requires_grad();
+    Optim opt(net.p, .1, true);
+    Tensor x = b.x.clone(), y = b.y.clone();
+    double last = 0;
+    for (int i = 0; i < 20; ++i) {
+      Tensor loss = xent(net(x), y);
+      loss.backward();
+      opt.step();
+      last = loss.item();
+    }
+    return last;
+  };
+  std::vector<double> alone(3), together(3);
+  for (size_t t = 0; t < 3; ++t) alone[t] = train(given[t].first, given[t].second);
+  for (size_t t = 0; t < 3; ++t)
+    threads.emplace_back([&, t] {
+      try {
+        together[t] = train(given[t].first, given[t].second);
+      } catch (const std::exception&) {
+        ++bad;
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK(bad == 0);
+  CHECK(alone == together);
+}
