@@ -17,10 +17,21 @@ Prices prices_for(const runtime::Target& target) {
 double weight_of(ir::Op op) {
   using ir::Op;
   switch (op) {
-    case Op::Div: case Op::Sqrt: case Op::IDiv: case Op::Mod: return 4;
-    case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::FMod: return 8;
+    case Op::Div:
+    case Op::Sqrt:
+    case Op::IDiv:
+    case Op::Mod: return 4;
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Log:
+    case Op::Log2:
+    case Op::FMod: return 8;
     case Op::Tanh: return 9;
-    case Op::Sin: case Op::Cos: case Op::Tan: case Op::Erf: case Op::Pow: return 12;
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Tan:
+    case Op::Erf:
+    case Op::Pow: return 12;
     case Op::Threefry: return 90;
     default: return 1;
   }

@@ -11,23 +11,23 @@ namespace sinter::schedule {
 
 /// Prices and caps, derived from the Target alone, so that equal Targets cut equal programs alike.
 struct Prices {
-  double launch = 500;        ///< ns: fork, join and dispatch
-  double memory = 50;         ///< bytes per ns
-  double cached = 200;        ///< bytes per ns of what fits `cached_bytes`
-  int64_t cached_bytes = 0;   ///< a tensor up to this size counts as cached
-  double elementwise = 72;    ///< simple operations per ns
-  double contraction = 500;   ///< flops per ns of a product of matrices
-  int64_t parallel = 8;       ///< outer points below which units stand idle
+  double launch = 500;               ///< ns: fork, join and dispatch
+  double memory = 50;                ///< bytes per ns
+  double cached = 200;               ///< bytes per ns of what fits `cached_bytes`
+  int64_t cached_bytes = 0;          ///< a tensor up to this size counts as cached
+  double elementwise = 72;           ///< simple operations per ns
+  double contraction = 500;          ///< flops per ns of a product of matrices
+  int64_t parallel = 8;              ///< outer points below which units stand idle
   double shared_contraction = 0.15;  ///< share of a product's time lost when it shares a kernel with another
-  double blow_up = 3;         ///< factor on writing a value that is far larger than what it was made from
-  int64_t prologue_block = 1; ///< outputs of a product that share one evaluation of its prologue
+  double blow_up = 3;                ///< factor on writing a value that is far larger than what it was made from
+  int64_t prologue_block = 1;        ///< outputs of a product that share one evaluation of its prologue
 
   // Caps keep the pass near linear and kernels compilable.
-  int max_stages = 400;       ///< evaluations in a kernel
-  int max_buffers = 31;       ///< buffers that a kernel reads or writes, besides the error word
-  int max_loops = 24;         ///< reductions in a kernel
-  size_t max_instances = 4;   ///< indices at which one kernel may evaluate a stage
-  size_t max_inline = 8;      ///< kernels in which one stage may be evaluated
+  int max_stages = 400;      ///< evaluations in a kernel
+  int max_buffers = 31;      ///< buffers that a kernel reads or writes, besides the error word
+  int max_loops = 24;        ///< reductions in a kernel
+  size_t max_instances = 4;  ///< indices at which one kernel may evaluate a stage
+  size_t max_inline = 8;     ///< kernels in which one stage may be evaluated
 
   /// Time to read or write so many bytes.
   double transfer(int64_t bytes) const {

@@ -15,7 +15,9 @@ namespace {
 bool is_buffer(const StageGraph& g, int stage) {
   return stage >= 0 && g.stages[static_cast<size_t>(stage)].kind == StageKind::Buffer;
 }
-int slot_of(const StageGraph& g, int stage) { return static_cast<int>(g.stages[static_cast<size_t>(stage)].node->integer()); }
+int slot_of(const StageGraph& g, int stage) {
+  return static_cast<int>(g.stages[static_cast<size_t>(stage)].node->integer());
+}
 
 /// slot -> the stage that is to be stored there
 std::map<int, int> stores_by_slot(const StageGraph& g) {
@@ -74,13 +76,15 @@ std::vector<int> cut_circles(StageGraph& g) {
 }
 
 /// The slots with a home that a stage's value is made of inside the kernel, from its sources number `first` on.
-std::vector<int> homes_read(const Partition& p, const Kernel& k, int stage, size_t first, const std::map<int, int>& stores) {
+std::vector<int> homes_read(const Partition& p, const Kernel& k, int stage, size_t first,
+                            const std::map<int, int>& stores) {
   std::unordered_set<int> members, seen;
   for (const Member& m : k.members) members.insert(m.stage);
   std::vector<int> found, todo;
   auto visit = [&](const Source& src) {
     if (src.stage < 0 || !seen.insert(src.stage).second) return;
-    if (members.contains(src.stage)) todo.push_back(src.stage);
+    if (members.contains(src.stage))
+      todo.push_back(src.stage);
     else if (is_buffer(p.graph, src.stage) && stores.contains(slot_of(p.graph, src.stage)))
       found.push_back(slot_of(p.graph, src.stage));
   };
@@ -101,7 +105,8 @@ void order_stores(Partition& p, Kernel& k, const std::map<int, int>& stores) {
   for (const Stored& o : k.outputs) reads.push_back(homes_read(p, k, o.stage, 0, stores));
   auto writes = [&](size_t i, int slot) {
     const std::vector<int>& outputs = p.graph.stages[static_cast<size_t>(k.outputs[i].stage)].outputs;
-    return std::any_of(outputs.begin(), outputs.end(), [&](int o) { return p.graph.homes[static_cast<size_t>(o)] == slot; });
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](int o) { return p.graph.homes[static_cast<size_t>(o)] == slot; });
   };
   std::vector<Stored> order;
   std::vector<char> placed(n, 0);
@@ -113,8 +118,10 @@ void order_stores(Partition& p, Kernel& k, const std::map<int, int>& stores) {
       for (size_t j = 0; j < n; ++j)
         if (j != i && !placed[j])
           for (int slot : reads[j]) free &= !writes(i, slot);
-      if (free) next = i;
-      else if (stuck == n && p.graph.stages[static_cast<size_t>(k.outputs[i].stage)].kind != StageKind::Box) stuck = i;
+      if (free)
+        next = i;
+      else if (stuck == n && p.graph.stages[static_cast<size_t>(k.outputs[i].stage)].kind != StageKind::Box)
+        stuck = i;
     }
     if (next == n) {
       take_new_storage(p.graph, k.outputs[stuck].stage);
@@ -178,9 +185,8 @@ void settle_in_place(Partition& p) {
       auto it = stores.find(slot_of(p.graph, buffer));
       if (it == stores.end()) continue;
       const int where = p.kernel_of[static_cast<size_t>(it->second)];
-      const bool safe = static_cast<int>(k) == where
-                            ? reads_only_what_it_writes(p, where, buffer, it->second)
-                            : p.kernels[k].level > p.kernels[static_cast<size_t>(where)].level;
+      const bool safe = static_cast<int>(k) == where ? reads_only_what_it_writes(p, where, buffer, it->second)
+                                                     : p.kernels[k].level > p.kernels[static_cast<size_t>(where)].level;
       if (!safe) take_new_storage(p.graph, it->second);
     }
   }
@@ -211,7 +217,8 @@ std::vector<int> launch_order(const Partition& p) {
       if (writer != static_cast<int>(k)) before[static_cast<size_t>(writer)].push_back(static_cast<int>(k));
     }
   }
-  // From the end: a kernel is placed when all that must follow it are. The latest one found goes next, so that it runs just before.
+  // From the end: a kernel is placed when all that must follow it are. The latest one found goes next, so that it runs
+  // just before.
   std::vector<int> followers(n, 0), ready, order;
   for (const auto& list : before)
     for (int b : list) ++followers[static_cast<size_t>(b)];

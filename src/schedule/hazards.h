@@ -1,4 +1,5 @@
-// Stores into memory that others still read (SEMANTICS V3): which of them happen in place, and in which order kernels run.
+// Stores into memory that others still read (SEMANTICS V3): which of them happen in place, and in which order kernels
+// run.
 #pragma once
 
 #include <vector>
@@ -12,15 +13,16 @@ namespace sinter::schedule {
 /// Returns the outputs that lost their home so.
 std::vector<int> order_in_place(StageGraph& graph);
 
-/// After it, for real: takes from `graph.homes` what a kernel would overwrite before its last reader: read there at another element
-/// than the one written, in a kernel that does not run before, or by stores of one kernel that wait for each other. Puts the
-/// stores of each kernel in an order in which each reads old values only.
+/// After it, for real: takes from `graph.homes` what a kernel would overwrite before its last reader: read there at
+/// another element than the one written, in a kernel that does not run before, or by stores of one kernel that wait for
+/// each other. Puts the stores of each kernel in an order in which each reads old values only.
 void settle_in_place(Partition& p);
 
 /// Whether all that `kernel` reads of a Buffer stage is the very element that its `store` writes at the same point.
 bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store);
 
-/// Kernels in launch order: sources before users, readers of a home before the kernel that writes it, producers close to their users.
+/// Kernels in launch order: sources before users, readers of a home before the kernel that writes it, producers close
+/// to their users.
 std::vector<int> launch_order(const Partition& p);
 
 }  // namespace sinter::schedule

@@ -1,5 +1,6 @@
-// Where a stage is evaluated: one Index per use, over the axes of one kernel. Equal indices are one evaluation; different
-// ones are instances. The partition computes them, because it must know whether two uses are the same element.
+// Where a stage is evaluated: one Index per use, over the axes of one kernel. Equal indices are one evaluation;
+// different ones are instances. The partition computes them, because it must know whether two uses are the same
+// element.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +19,22 @@ struct Digit {
   friend bool operator==(const Digit&, const Digit&) = default;
 };
 
-/// The index of one dim: digits in row-major order plus an offset; or opaque: some function of `axes`, equal to another only if
-/// the key is. No digits and not opaque: the offset alone, as for a dim of size 1.
+/// The index of one dim: digits in row-major order plus an offset; or opaque: some function of `axes`, equal to another
+/// only if the key is. No digits and not opaque: the offset alone, as for a dim of size 1.
 struct DimIndex {
   std::vector<Digit> digits;
   int64_t offset = 0;
   bool opaque = false;
   std::vector<int> axes;  ///< of an opaque dim, ascending
-  uint64_t key = 0;       ///< of an opaque dim: gather, flip, begin that is an argument, regrouping that no digits express
+  uint64_t key = 0;  ///< of an opaque dim: gather, flip, begin that is an argument, regrouping that no digits express
   friend bool operator==(const DimIndex&, const DimIndex&) = default;
 };
 
 using Index = std::vector<DimIndex>;
 using IndexId = int;
 
-/// Axes and the indices over them. Axes are local to a kernel: buffers never unify them. Indices are interned, so that equal
-/// means the same id, once both are normal.
+/// Axes and the indices over them. Axes are local to a kernel: buffers never unify them. Indices are interned, so that
+/// equal means the same id, once both are normal.
 class IndexSpace {
  public:
   /// A new axis; a symbolic size is planned for its bound.

@@ -12,7 +12,8 @@ namespace {
 
 using runtime::PlanBuffer;
 
-int add_buffer(runtime::Plan& plan, PlanBuffer::Kind kind, DType dtype, const Shape& shape, const std::vector<Var>& vars) {
+int add_buffer(runtime::Plan& plan, PlanBuffer::Kind kind, DType dtype, const Shape& shape,
+               const std::vector<Var>& vars) {
   PlanBuffer b;
   b.kind = kind;
   b.dtype = dtype;
@@ -39,7 +40,8 @@ Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan
     const int stage = p.graph.output_stages[o];
     int buffer = p.graph.homes[o];
     if (buffer < 0) {
-      const ir::UOp value = p.graph.stages[static_cast<size_t>(stage)].node;  // as it is stored: an output may be reshaped
+      const ir::UOp value =
+          p.graph.stages[static_cast<size_t>(stage)].node;  // as it is stored: an output may be reshaped
       buffer = add_buffer(plan, PlanBuffer::Kind::Output, value->dtype, value->shape, graph.vars);
     }
     placement.output_buffers.push_back(buffer);

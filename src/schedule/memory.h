@@ -8,8 +8,8 @@
 
 namespace sinter::schedule {
 
-/// Adds to `plan` the slots, then a buffer per output that does not lie in its home and per value that goes from kernel to
-/// kernel; fills plan.outputs.
+/// Adds to `plan` the slots, then a buffer per output that does not lie in its home and per value that goes from kernel
+/// to kernel; fills plan.outputs.
 Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan& plan);
 
 /// Once the steps stand: sets the life of every scratch buffer.

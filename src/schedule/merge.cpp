@@ -55,7 +55,7 @@ bool Partitioner::can_merge(int a, int b, int s, Pairing& pairing) {
   };
   if (scatters(k1) || scatters(k2)) return false;
 
-  std::vector<IndexId> &u1 = uses(a, s), &u2 = uses(b, s);
+  std::vector<IndexId>&u1 = uses(a, s), &u2 = uses(b, s);
   normalise(u1);
   normalise(u2);
   if (u1.size() != 1 || u2.size() != 1) return false;
@@ -72,7 +72,8 @@ bool Partitioner::can_merge(int a, int b, int s, Pairing& pairing) {
     if (!space_.covers(i1[d], shape[d].bound(), x) || !space_.covers(i2[d], shape[d].bound(), y)) return false;
     if (x.size() != y.size()) return false;
     for (size_t i = 0; i < x.size(); ++i) {
-      if (!(space_.size(x[i]) == space_.size(y[i])) || contains(k1.outer, x[i]) != contains(k2.outer, y[i])) return false;
+      if (!(space_.size(x[i]) == space_.size(y[i])) || contains(k1.outer, x[i]) != contains(k2.outer, y[i]))
+        return false;
       for (auto [p, q] : pairing.axes)
         if (p == x[i] || q == y[i]) return false;
       pairing.axes.push_back({x[i], y[i]});
@@ -80,7 +81,8 @@ bool Partitioner::can_merge(int a, int b, int s, Pairing& pairing) {
   }
   auto paired = [&](const std::vector<int>& outer, bool first) {
     return std::all_of(outer.begin(), outer.end(), [&](int o) {
-      return std::any_of(pairing.axes.begin(), pairing.axes.end(), [&](auto p) { return (first ? p.first : p.second) == o; });
+      return std::any_of(pairing.axes.begin(), pairing.axes.end(),
+                         [&](auto p) { return (first ? p.first : p.second) == o; });
     });
   };
   return !pairing.axes.empty() && paired(k1.outer, true) && paired(k2.outer, false);

@@ -1,4 +1,5 @@
-// The visit: users before sources, each stage takes the cheapest of INLINE, JOIN and SPLIT and tells its sources where it needs them.
+// The visit: users before sources, each stage takes the cheapest of INLINE, JOIN and SPLIT and tells its sources where
+// it needs them.
 #include "schedule/partition.h"
 
 #include <algorithm>
@@ -122,7 +123,8 @@ void Partitioner::visit(int s) {
   users_[static_cast<size_t>(s)] = {};
 }
 
-Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, bool forced) {
+Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, const std::vector<int>& hazards,
+                                        bool forced) {
   Options o{kNever, kNever, 0, -1, {}};
   const Stage& st = stage(s);
   const bool open = !forced && !kernels.empty() && kernels.size() <= prices_.max_inline;
@@ -141,9 +143,12 @@ Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, 
     for (size_t i = 0; i < kernels.size(); ++i) {
       const Kernel& k = at(kernels[i]);
       const double shared = kernels.size() == 1 && k.contractions
-                                ? prices_.shared_contraction * (product.own + k.contraction_time) : kNever;
-      if (hosted) away[i] = host(kernels[i]) ? 0 : prices_.transfer(product.bytes);
-      else away[i] = std::min(prices_.launch + prices_.transfer(product.bytes), shared);
+                                ? prices_.shared_contraction * (product.own + k.contraction_time)
+                                : kNever;
+      if (hosted)
+        away[i] = host(kernels[i]) ? 0 : prices_.transfer(product.bytes);
+      else
+        away[i] = std::min(prices_.launch + prices_.transfer(product.bytes), shared);
     }
   }
   if (open) {
@@ -226,9 +231,12 @@ void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::ve
   at(k).outputs.push_back({s, root});
   stored_by_[static_cast<size_t>(s)] = k;
   const char* reason = "cheaper than any other";
-  if (kernels.empty()) reason = "root";
-  else if (policy_ == Policy::Unfused) reason = "every op by itself";
-  else if (o.absorb.empty()) reason = kernels.size() > prices_.max_inline ? "too many users" : "always stored";
+  if (kernels.empty())
+    reason = "root";
+  else if (policy_ == Policy::Unfused)
+    reason = "every op by itself";
+  else if (o.absorb.empty())
+    reason = kernels.size() > prices_.max_inline ? "too many users" : "always stored";
   else if (o.inline_price == kNever)
     for (const Absorb& a : o.absorb)
       if (a.ns == kNever) reason = a.how;
@@ -287,7 +295,8 @@ void Partitioner::push(int kernel, int s, IndexId ix) {
     case StageKind::ScatterAdd: {
       const auto axis = static_cast<size_t>(st.node->integer());
       Index update = space_[ix];
-      update[axis] = st.node->src[1]->shape[axis] == 1 ? DimIndex{} : space_.whole(space_.axis(st.node->src[1]->shape[axis]));
+      update[axis] =
+          st.node->src[1]->shape[axis] == 1 ? DimIndex{} : space_.whole(space_.axis(st.node->src[1]->shape[axis]));
       const IndexId id = space_.intern(std::move(update));
       want(kernel, st.sources[0], ix);
       want(kernel, st.sources[1], id);
@@ -307,7 +316,8 @@ bool Partitioner::level_fits(int k, const std::vector<int>& users, const std::ve
   return true;
 }
 
-/// May all of the kernels evaluate what must run before `hazards`? Two of them that are hazards themselves would wait for each other.
+/// May all of the kernels evaluate what must run before `hazards`? Two of them that are hazards themselves would wait
+/// for each other.
 bool Partitioner::levels_fit(const std::vector<int>& kernels, const std::vector<int>& hazards) const {
   int highest = -1, own = -1;
   for (int h : hazards) {

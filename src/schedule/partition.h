@@ -19,7 +19,8 @@ struct Member {
   std::vector<IndexId> at;
 };
 
-/// What a kernel stores: the value of a stage at an index that has each element once. It lacks no axis of the outer ranges.
+/// What a kernel stores: the value of a stage at an index that has each element once. It lacks no axis of the outer
+/// ranges.
 struct Stored {
   int stage;
   IndexId at;
@@ -27,19 +28,19 @@ struct Stored {
 
 using Uses = std::unordered_map<int, std::vector<IndexId>>;  ///< stage -> indices at which it is used
 
-/// A set of stages that share outer ranges: for one point of them each stage needs only what the kernel computes at that point.
-/// The outer ranges run in parallel, everything else is a loop inside.
+/// A set of stages that share outer ranges: for one point of them each stage needs only what the kernel computes at
+/// that point. The outer ranges run in parallel, everything else is a loop inside.
 struct Kernel {
   std::vector<int> outer;       ///< axes, outermost first
   std::vector<int> reduced;     ///< axes that its reductions sum over
   std::vector<Member> members;  ///< users before sources
   std::vector<Stored> outputs;
-  Uses reads;                   ///< from memory: Buffers, and what other kernels store
-  Uses wanted;                  ///< stages that it needs and that are not decided yet
-  int level = 0;                ///< above all levels that use its outputs: equal levels cannot depend on each other
-  bool has_feeders = false;     ///< some kernel must run before it: its level is fixed
-  int parent = -1;              ///< the kernel that it was merged into
-  double time = 0;              ///< ns
+  Uses reads;                ///< from memory: Buffers, and what other kernels store
+  Uses wanted;               ///< stages that it needs and that are not decided yet
+  int level = 0;             ///< above all levels that use its outputs: equal levels cannot depend on each other
+  bool has_feeders = false;  ///< some kernel must run before it: its level is fixed
+  int parent = -1;           ///< the kernel that it was merged into
+  double time = 0;           ///< ns
   double contraction_time = 0;
   std::vector<int> contraction_outer;  ///< outer axes of its products of matrices
   int contractions = 0, loops = 0, evaluations = 0;
@@ -75,8 +76,8 @@ Partition partition(StageGraph graph, const Prices& prices, Policy policy);
 /// The table, and under it a line per kernel: what DEBUG=3 prints.
 std::string to_string(const Partition& partition);
 
-/// The pass's own checks: closure (what a kernel uses is evaluated there or stored before), order (stores before reads, reads before
-/// stores in place), legality of loops. Throws InternalError.
+/// The pass's own checks: closure (what a kernel uses is evaluated there or stored before), order (stores before reads,
+/// reads before stores in place), legality of loops. Throws InternalError.
 void verify_partition(Partition& partition);
 
 }  // namespace sinter::schedule

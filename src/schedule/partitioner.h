@@ -1,5 +1,5 @@
-// The working state of the partition, shared by its three parts: the visit (partition.cpp), the prices of joining (absorb.cpp)
-// and the union of kernels (merge.cpp). Nothing else includes it.
+// The working state of the partition, shared by its three parts: the visit (partition.cpp), the prices of joining
+// (absorb.cpp) and the union of kernels (merge.cpp). Nothing else includes it.
 #pragma once
 
 #include <vector>

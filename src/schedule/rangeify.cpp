@@ -27,10 +27,18 @@ constexpr int64_t kIndexErrorBit = 0;
 
 class Writer {
  public:
-  Writer(const Partition& p, const Placement& placement, const std::vector<int>& member_of, const std::vector<uint64_t>& blind,
-         const std::vector<int>& depth, int number)
-      : p_(p), placement_(placement), member_of_(member_of), blind_(blind), depth_(depth), number_(number),
-        kernel_(p.kernels[static_cast<size_t>(number)]), graph_(std::make_shared<ir::Arena>()), g_(*graph_), math_(g_) {}
+  Writer(const Partition& p, const Placement& placement, const std::vector<int>& member_of,
+         const std::vector<uint64_t>& blind, const std::vector<int>& depth, int number)
+      : p_(p),
+        placement_(placement),
+        member_of_(member_of),
+        blind_(blind),
+        depth_(depth),
+        number_(number),
+        kernel_(p.kernels[static_cast<size_t>(number)]),
+        graph_(std::make_shared<ir::Arena>()),
+        g_(*graph_),
+        math_(g_) {}
 
   Ranged write() {
     for (int a : kernel_.outer) {
@@ -44,7 +52,8 @@ class Writer {
     out_.kernel.sink = ir::sink(g_, std::move(stores));
     out_.kernel.params = static_cast<int>(out_.buffers.size());
     for (UOp n : ir::topological(out_.kernel.sink))
-      if (n->op == Op::Var && std::find(out_.kernel.vars.begin(), out_.kernel.vars.end(), n->get<Var>()) == out_.kernel.vars.end())
+      if (n->op == Op::Var &&
+          std::find(out_.kernel.vars.begin(), out_.kernel.vars.end(), n->get<Var>()) == out_.kernel.vars.end())
         out_.kernel.vars.push_back(n->get<Var>());
     out_.kernel.name = name();
     return std::move(out_);
@@ -52,10 +61,10 @@ class Writer {
 
  private:
   struct Request {
-    int stage = -1;        // a stage, or
-    UOp leaf;              // numbers without memory
-    int place = 0;         // where it is needed
-    bool gated = false;    // zero outside of the place's gate
+    int stage = -1;      // a stage, or
+    UOp leaf;            // numbers without memory
+    int place = 0;       // where it is needed
+    bool gated = false;  // zero outside of the place's gate
   };
   struct Frame {
     int stage, place;
@@ -75,7 +84,9 @@ class Writer {
 
   const Stage& stage(int s) const { return p_.graph.stages[static_cast<size_t>(s)]; }
   bool member(int s) const { return member_of_[static_cast<size_t>(s)] == number_; }
-  static uint64_t key(int stage, int place) { return static_cast<uint64_t>(stage) << 32 | static_cast<uint32_t>(place); }
+  static uint64_t key(int stage, int place) {
+    return static_cast<uint64_t>(stage) << 32 | static_cast<uint32_t>(place);
+  }
 
   int place(Indexed at) {
     auto [it, fresh] = place_ids_.try_emplace(std::move(at), static_cast<int>(places_.size()));
@@ -266,7 +277,8 @@ class Writer {
   const std::vector<UOp>& reduce_ranges(int number) {
     const Stage& s = stage(number);
     std::vector<UOp> extents;
-    for (int64_t d : reduced_axes(s)) extents.push_back(ir::extent_of(g_, s.node->src[0]->shape[static_cast<size_t>(d)]));
+    for (int64_t d : reduced_axes(s))
+      extents.push_back(ir::extent_of(g_, s.node->src[0]->shape[static_cast<size_t>(d)]));
     auto& shared = reduce_ranges_[{depth_[static_cast<size_t>(number)], ids(extents)}];
     if (shared.empty())
       for (UOp e : extents) shared.push_back(ir::range(e, ranges_++, ir::AxisKind::Reduce));
@@ -278,14 +290,17 @@ class Writer {
     return out;
   }
 
-  /// An index that was read (SEMANTICS F6): negative ones count from the end, one out of range raises the error bit. Narrows the gate.
+  /// An index that was read (SEMANTICS F6): negative ones count from the end, one out of range raises the error bit.
+  /// Narrows the gate.
   UOp checked(UOp index, const Dim& size, UOp& valid) {
     UOp extent = ir::extent_of(g_, size);
     IndexMath free(g_), m = valid ? IndexMath(free, valid) : free;
     UOp i = m.to_index(index->dtype == DType::Index ? index : ir::cast(index, DType::Index));
     UOp negative = m.lt(i, m.constant(0));
-    if (negative->op != Op::Const) i = ir::where(negative, m.add(i, extent), i);
-    else if (negative->scalar().as_int()) i = m.add(i, extent);
+    if (negative->op != Op::Const)
+      i = ir::where(negative, m.add(i, extent), i);
+    else if (negative->scalar().as_int())
+      i = m.add(i, extent);
     UOp ok = m.both(m.le(m.constant(0), i), m.lt(i, extent));
     if (!ok || (ok->op == Op::Const && ok->scalar().as_int())) return i;
     UOp raise = valid ? ir::alu(Op::Or, {ok, ir::alu(Op::Not, {valid})}) : ok;
@@ -323,7 +338,8 @@ class Writer {
     std::vector<int> buffers;
     for (bool home : {false, true})
       for (int o : stage(number).outputs)
-        if ((p_.graph.homes[static_cast<size_t>(o)] >= 0) == home) buffers.push_back(placement_.output_buffers[static_cast<size_t>(o)]);
+        if ((p_.graph.homes[static_cast<size_t>(o)] >= 0) == home)
+          buffers.push_back(placement_.output_buffers[static_cast<size_t>(o)]);
     if (buffers.empty()) buffers.push_back(placement_.stage_buffers[static_cast<size_t>(number)]);
     out_.writes.insert(out_.writes.end(), buffers.begin(), buffers.end());
     return buffers;
@@ -336,7 +352,8 @@ class Writer {
     const auto axis = static_cast<size_t>(n->integer());
     Indexed at;
     const Index& index = p_.space[out.at];
-    for (size_t d = 0; d < index.size(); ++d) at.index.push_back(d == axis ? math_.constant(0) : expression(index[d], axes_));
+    for (size_t d = 0; d < index.size(); ++d)
+      at.index.push_back(d == axis ? math_.constant(0) : expression(index[d], axes_));
     auto inner = [&](const Dim& size) { return size == 1 ? math_.constant(0) : range(size, ir::AxisKind::Inner); };
     Indexed fill = at, update = at;
     const bool lies_there = s.sources[0].stage >= 0 && stage(s.sources[0].stage).kind == StageKind::Buffer &&
@@ -415,8 +432,11 @@ uint64_t hash_of_chain(const Source& source, uint64_t value) {
 }  // namespace
 
 Rangeifier::Rangeifier(const Partition& partition, const Placement& placement)
-    : partition_(partition), placement_(placement), member_of_(partition.graph.stages.size(), -1),
-      blind_(partition.graph.stages.size()), depth_(partition.graph.stages.size()) {}
+    : partition_(partition),
+      placement_(placement),
+      member_of_(partition.graph.stages.size(), -1),
+      blind_(partition.graph.stages.size()),
+      depth_(partition.graph.stages.size()) {}
 
 Ranged Rangeifier::kernel(int number) {
   std::vector<int> members;
@@ -429,7 +449,8 @@ Ranged Rangeifier::kernel(int number) {
   for (int m : members) {
     const Stage& s = partition_.graph.stages[static_cast<size_t>(m)];
     UOp n = s.node;
-    uint64_t h = mix(mix(static_cast<uint64_t>(n->op), static_cast<uint64_t>(n->dtype)), mix(ir::hash_of(n->attr), ir::hash_of(n->shape)));
+    uint64_t h = mix(mix(static_cast<uint64_t>(n->op), static_cast<uint64_t>(n->dtype)),
+                     mix(ir::hash_of(n->attr), ir::hash_of(n->shape)));
     int depth = 0;
     for (const Source& src : s.sources) {
       uint64_t from = 0;
@@ -447,28 +468,6 @@ Ranged Rangeifier::kernel(int number) {
     depth_[static_cast<size_t>(m)] = depth + (s.kind == StageKind::Reduce ? 1 : 0);
   }
   return Writer(partition_, placement_, member_of_, blind_, depth_, number).write();
-}
-
-uint64_t hash_body(const codegen::Kernel& kernel) {
-  std::vector<uint64_t> hashes;
-  for (UOp n : ir::topological(kernel.sink)) {
-    uint64_t h = mix(mix(static_cast<uint64_t>(n->op), static_cast<uint64_t>(n->dtype)), mix(ir::hash_of(n->attr), ir::hash_of(n->shape)));
-    for (UOp s : n->src) h = mix(h, hashes[s->position]);
-    hashes.push_back(h);
-  }
-  return hashes.back();
-}
-
-bool same_body(const codegen::Kernel& a, const codegen::Kernel& b) {
-  const std::vector<UOp> x = ir::topological(a.sink), y = ir::topological(b.sink);
-  if (x.size() != y.size()) return false;
-  for (size_t i = 0; i < x.size(); ++i) {
-    if (x[i]->op != y[i]->op || x[i]->dtype != y[i]->dtype || x[i]->src.size() != y[i]->src.size()) return false;
-    if (!(x[i]->attr == y[i]->attr) || !(x[i]->shape == y[i]->shape)) return false;
-    for (size_t k = 0; k < x[i]->src.size(); ++k)
-      if (x[i]->src[k]->position != y[i]->src[k]->position) return false;
-  }
-  return true;
 }
 
 }  // namespace sinter::schedule

@@ -20,12 +20,12 @@ struct Ranged {
   std::vector<int> buffers;  ///< per Param of the kernel
   std::vector<int> args;     ///< per Arg of the kernel: number of the plan's
   std::vector<int> writes;   ///< buffers among them that it stores into
-  ir::UOp alike;             ///< a SCATTER_ADD of the plan graph whose updates are one expression for all i, so that no loop would
-                             ///< repeat them: its index must be stored first. Null: the kernel is good
+  ir::UOp alike;  ///< a SCATTER_ADD of the plan graph whose updates are one expression for all i, so that no loop would
+                  ///< repeat them: its index must be stored first. Null: the kernel is good
 };
 
-/// Ranges, Params and Args are numbered in order of first use, and commutative operands are walked in an order that sees no
-/// buffer's number: kernels that do the same to other buffers are the same graph.
+/// Ranges, Params and Args are numbered in order of first use, and commutative operands are walked in an order that
+/// sees no buffer's number: kernels that do the same to other buffers are the same graph.
 class Rangeifier {
  public:
   Rangeifier(const Partition& partition, const Placement& placement);
@@ -34,13 +34,10 @@ class Rangeifier {
  private:
   const Partition& partition_;
   const Placement& placement_;
-  std::vector<int> member_of_;   ///< per stage: the last kernel that was found to evaluate it
-  std::vector<uint64_t> blind_;  ///< per stage: hash within the current kernel, without numbers of buffers and arguments
-  std::vector<int> depth_;       ///< per stage: reductions on top of each other within the current kernel
+  std::vector<int> member_of_;  ///< per stage: the last kernel that was found to evaluate it
+  std::vector<uint64_t>
+      blind_;               ///< per stage: hash within the current kernel, without numbers of buffers and arguments
+  std::vector<int> depth_;  ///< per stage: reductions on top of each other within the current kernel
 };
-
-/// Equal graphs under equal sinks: one body serves both.
-bool same_body(const codegen::Kernel& a, const codegen::Kernel& b);
-uint64_t hash_body(const codegen::Kernel& kernel);
 
 }  // namespace sinter::schedule

@@ -10,8 +10,8 @@
 
 namespace sinter::schedule {
 
-/// Replaces every node: `change(node, sources)` gets the new sources and returns the new node, or null to keep op and attribute.
-/// A node whose sources stay and that is kept is the same node.
+/// Replaces every node: `change(node, sources)` gets the new sources and returns the new node, or null to keep op and
+/// attribute. A node whose sources stay and that is kept is the same node.
 template <class Change>
 void rebuild(PlanGraph& plan, Change change) {
   std::vector<ir::UOp> roots;

@@ -32,7 +32,8 @@ Strides row_major(const Shape& shape) {
   return out;
 }
 
-/// RESHAPE as far as runs of axes correspond: the last axis of a run keeps its stride, the others follow if the run lies in order.
+/// RESHAPE as far as runs of axes correspond: the last axis of a run keeps its stride, the others follow if the run
+/// lies in order.
 Strides reshaped(const Strides& in, const Shape& from, const Shape& to) {
   Strides out(to.rank(), -1);
   size_t i = from.rank(), j = to.rank();
@@ -74,20 +75,27 @@ Strides reshaped(const Strides& in, const Shape& from, const Shape& to) {
 /// A value made of several: in order along an axis if all that move along it are.
 void meet(Strides& into, const Strides& with) {
   for (size_t i = 0; i < into.size(); ++i)
-    if (into[i] == 0) into[i] = with[i];
-    else if (with[i] != 0 && with[i] != into[i]) into[i] = -1;
+    if (into[i] == 0)
+      into[i] = with[i];
+    else if (with[i] != 0 && with[i] != into[i])
+      into[i] = -1;
 }
 
 Strides strides_of(UOp n, const std::vector<const Strides*>& src) {
   switch (n->op) {
-    case Op::Const: case Op::Arg: case Op::Var: case Op::Arange: return Strides(n->rank(), 0);
+    case Op::Const:
+    case Op::Arg:
+    case Op::Var:
+    case Op::Arange: return Strides(n->rank(), 0);
     case Op::Reshape: return reshaped(*src[0], n->src[0]->shape, n->shape);
     case Op::Permute: {
       Strides out(n->rank());
       for (size_t i = 0; i < out.size(); ++i) out[i] = (*src[0])[static_cast<size_t>(n->ints()[i])];
       return out;
     }
-    case Op::Expand: case Op::Shrink: case Op::Pad: {
+    case Op::Expand:
+    case Op::Shrink:
+    case Op::Pad: {
       Strides out = *src[0];
       for (size_t i = 0; i < out.size(); ++i)
         if (n->shape[i] == 1 || n->src[0]->shape[i] == 1) out[i] = 0;
@@ -108,7 +116,8 @@ Strides strides_of(UOp n, const std::vector<const Strides*>& src) {
 }
 
 /// `strides`: of each value source, over the axes of `shape`, the sources' common shape.
-ir::Tree choose_tree(DType dtype, const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
+ir::Tree choose_tree(DType dtype, const Shape& shape, const ir::Ints& axes,
+                     const std::vector<const Strides*>& strides) {
   if (!is_float(dtype)) return {};
   ir::Ints long_axes;
   for (int64_t a : axes)
@@ -124,8 +133,8 @@ ir::Tree choose_tree(DType dtype, const Shape& shape, const ir::Ints& axes, cons
   // Lanes and blocks that cross from row to row would cost a division at every element.
   if (total < kShortest || (!one && (row % lanes || shape[inner].symbolic()))) return {};
   ir::Tree tree{static_cast<int>(lanes), 0};
-  const bool everything = static_cast<size_t>(std::count_if(shape.begin(), shape.end(), [](const Dim& d) { return !(d == 1); })) ==
-                          long_axes.size();
+  const bool everything = static_cast<size_t>(std::count_if(
+                              shape.begin(), shape.end(), [](const Dim& d) { return !(d == 1); })) == long_axes.size();
   if (total < kLong || !everything) return tree;
   if (one) {
     tree.block = kBlock;

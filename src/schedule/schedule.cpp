@@ -9,6 +9,7 @@
 #include "runtime/counters.h"
 #include "runtime/env.h"
 #include "runtime/log.h"
+#include "schedule/body.h"
 #include "schedule/hazards.h"
 #include "schedule/memory.h"
 #include "schedule/rangeify.h"
@@ -45,7 +46,8 @@ void step(PlanGraph& plan, std::string_view pass, Pass run) {
   if (after != before) show(fmt::format("plan after {}", pass), after);
 }
 
-/// Stages whose stores in place wait for nobody in a circle. A version that cannot be written into its box is a whole value.
+/// Stages whose stores in place wait for nobody in a circle. A version that cannot be written into its box is a whole
+/// value.
 StageGraph stages_in_order(PlanGraph& plan, const Prices& prices) {
   const PlanGraph versions = plan;
   for (std::vector<bool> boxed = box_candidates(plan);;) {
@@ -74,7 +76,8 @@ Scheduled write_plan(const PlanGraph& plan, const Partition& p, ir::UOp& alike) 
   std::unordered_multimap<uint64_t, int> bodies;
   for (int k : launch_order(p)) {
     const std::vector<int>& outer = p.kernels[static_cast<size_t>(k)].outer;
-    if (std::any_of(outer.begin(), outer.end(), [&](int a) { return p.space.bound(a) == 0; })) continue;  // stores nothing
+    if (std::any_of(outer.begin(), outer.end(), [&](int a) { return p.space.bound(a) == 0; }))
+      continue;  // stores nothing
     Ranged ranged = rangeifier.kernel(k);
     if (runtime::env().check) ir::verify_kernel(ranged.kernel.sink, "rangeify");
     if (ranged.alike) {

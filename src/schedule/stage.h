@@ -11,17 +11,18 @@
 namespace sinter::schedule {
 
 enum class StageKind : uint8_t {
-  Buffer,       ///< memory that exists: a Param
+  Buffer,  ///< memory that exists: a Param
   Elementwise,
   Reduce,
   Gather,
-  ScatterAdd,   ///< owns its loops
-  Contiguous,   ///< an elementwise copy that is always stored
-  Store,        ///< an output that no stage computes as it lies: a view, or a constant
-  Box           ///< an output that is written into its box of the home only
+  ScatterAdd,  ///< owns its loops
+  Contiguous,  ///< an elementwise copy that is always stored
+  Store,       ///< an output that no stage computes as it lies: a view, or a constant
+  Box          ///< an output that is written into its box of the home only
 };
 
-/// What a stage reads: another stage through the movement nodes from `head` down, or numbers that need no memory (stage -1).
+/// What a stage reads: another stage through the movement nodes from `head` down, or numbers that need no memory (stage
+/// -1).
 struct Source {
   ir::UOp head;
   int stage = -1;
@@ -30,7 +31,7 @@ struct Source {
 struct Stage {
   ir::UOp node;
   StageKind kind;
-  uint32_t number = 0;       ///< the node is %number in a dump of the outputs
+  uint32_t number = 0;  ///< the node is %number in a dump of the outputs
   std::vector<Source> sources;
   std::vector<int> outputs;  ///< numbers of the plan's outputs that are this value
   std::vector<int> before;   ///< stages that write in place what this one reads: they run later

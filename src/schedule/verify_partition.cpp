@@ -11,7 +11,8 @@ namespace sinter::schedule {
 namespace {
 
 [[noreturn]] void fail(const Partition& p, size_t kernel, int stage, std::string_view what) {
-  throw InternalError(fmt::format("partition: k{}: {}: {}\n{}", kernel, to_string(p.graph.stages[static_cast<size_t>(stage)]), what,
+  throw InternalError(fmt::format("partition: k{}: {}: {}\n{}", kernel,
+                                  to_string(p.graph.stages[static_cast<size_t>(stage)]), what,
                                   p.kernels.size() <= 64 ? to_string(p) : std::string()));
 }
 
@@ -25,7 +26,8 @@ void verify_partition(Partition& p) {
   for (size_t o = 0; o < p.graph.homes.size(); ++o)
     if (p.graph.homes[o] >= 0) stores[p.graph.homes[o]] = p.graph.output_stages[o];
   for (size_t o = 0; o < p.graph.output_stages.size(); ++o)
-    if (const int s = p.graph.output_stages[o]; p.kernel_of[static_cast<size_t>(s)] < 0) fail(p, 0, s, "an output that nobody stores");
+    if (const int s = p.graph.output_stages[o]; p.kernel_of[static_cast<size_t>(s)] < 0)
+      fail(p, 0, s, "an output that nobody stores");
 
   for (size_t k = 0; k < p.kernels.size(); ++k) {
     const Kernel& kernel = p.kernels[k];
@@ -61,7 +63,8 @@ void verify_partition(Partition& p) {
       for (int a : kernel.outer)
         if (!contains(axes, a)) fail(p, k, o.stage, "stored by every point of an axis that it lacks");
       const bool own_loop = p.graph.stages[static_cast<size_t>(o.stage)].kind == StageKind::ScatterAdd;
-      if (axes.size() > kernel.outer.size() + (own_loop ? 1 : 0)) fail(p, k, o.stage, "stored over an axis that is no outer one");
+      if (axes.size() > kernel.outer.size() + (own_loop ? 1 : 0))
+        fail(p, k, o.stage, "stored over an axis that is no outer one");
       if (p.kernel_of[static_cast<size_t>(o.stage)] != number) fail(p, k, o.stage, "stored twice");
     }
   }
@@ -72,7 +75,8 @@ std::string to_string(const Partition& p) {
   auto ns = [](double price) { return price < 1e18 ? fmt::format("{:.0f}", price) : std::string("-"); };
   auto axes = [&](const std::vector<int>& list) {
     std::string text;
-    for (int a : list) text += (text.empty() ? "" : ", ") + fmt::format("a{}:{}", a, sinter::to_string(p.space.size(a)));
+    for (int a : list)
+      text += (text.empty() ? "" : ", ") + fmt::format("a{}:{}", a, sinter::to_string(p.space.size(a)));
     return text;
   };
   auto index = [&](IndexId id) {
@@ -80,7 +84,8 @@ std::string to_string(const Partition& p) {
     for (const DimIndex& d : p.space[id]) {
       std::string dim;
       for (const Digit& g : d.digits)
-        dim += g.div == 1 && p.space.bound(g.axis) == g.size ? fmt::format("a{}", g.axis) : fmt::format("a{}/{}%{}", g.axis, g.div, g.size);
+        dim += g.div == 1 && p.space.bound(g.axis) == g.size ? fmt::format("a{}", g.axis)
+                                                             : fmt::format("a{}/{}%{}", g.axis, g.div, g.size);
       if (d.opaque) dim = "f(" + axes(d.axes) + ")";
       if (d.offset) dim += fmt::format("{:+}", d.offset);
       text += (text.empty() ? "" : ", ") + (dim.empty() ? "0" : dim);
@@ -89,16 +94,19 @@ std::string to_string(const Partition& p) {
   };
   std::string text = fmt::format("partition: {} stages, {} kernels\n", p.graph.stages.size(), p.kernels.size());
   for (const Decision& d : p.decisions)
-    text += fmt::format("  {:44} k{:<3} {:6} at {:24} inline {} join {} split {} ns: {}\n", to_string(p.graph.stages[static_cast<size_t>(d.stage)]),
-                        d.kernel, kChoices[static_cast<int>(d.choice)], index(d.at), ns(d.inline_price), ns(d.join_price), ns(d.split_price), d.reason);
+    text += fmt::format("  {:44} k{:<3} {:6} at {:24} inline {} join {} split {} ns: {}\n",
+                        to_string(p.graph.stages[static_cast<size_t>(d.stage)]), d.kernel,
+                        kChoices[static_cast<int>(d.choice)], index(d.at), ns(d.inline_price), ns(d.join_price),
+                        ns(d.split_price), d.reason);
   for (size_t k = 0; k < p.kernels.size(); ++k) {
     const Kernel& kernel = p.kernels[k];
-    text += fmt::format("  k{} level {} outer ({}) reduced ({}) {} stages {:.0f} ns, stores", k, kernel.level, axes(kernel.outer),
-                        axes(kernel.reduced), kernel.members.size(), kernel.time);
+    text += fmt::format("  k{} level {} outer ({}) reduced ({}) {} stages {:.0f} ns, stores", k, kernel.level,
+                        axes(kernel.outer), axes(kernel.reduced), kernel.members.size(), kernel.time);
     for (const Stored& o : kernel.outputs) {
       text += " " + to_string(p.graph.stages[static_cast<size_t>(o.stage)]);
       for (int number : p.graph.stages[static_cast<size_t>(o.stage)].outputs)
-        if (const int home = p.graph.homes[static_cast<size_t>(number)]; home >= 0) text += fmt::format(" in place of slot{}", home);
+        if (const int home = p.graph.homes[static_cast<size_t>(number)]; home >= 0)
+          text += fmt::format(" in place of slot{}", home);
     }
     text += "\n";
   }

@@ -1,4 +1,5 @@
-// Versions become values: what an After means is said in ordinary ops, except where only a box of the home is to be written.
+// Versions become values: what an After means is said in ordinary ops, except where only a box of the home is to be
+// written.
 #pragma once
 
 #include <vector>
@@ -11,8 +12,8 @@ namespace sinter::schedule {
 /// content is a mere view of the home: then the store would read what it overwrites.
 std::vector<bool> box_candidates(const PlanGraph& plan);
 
-/// AFTER(v) is v; AFTER(old, v, box) is where(inside the box, v, old). Those outputs for which `boxed` is true keep their After, with
-/// the home's Param as its first source.
+/// AFTER(v) is v; AFTER(old, v, box) is where(inside the box, v, old). Those outputs for which `boxed` is true keep
+/// their After, with the home's Param as its first source.
 void lower_versions(PlanGraph& plan, const std::vector<bool>& boxed);
 
 }  // namespace sinter::schedule

@@ -15,7 +15,9 @@ namespace {
 
 const runtime::Target kTarget = runtime::reference_target();
 
-size_t launches(const Program& p, Policy policy = Policy::Fused) { return schedule::schedule(p.plan, kTarget, policy).plan.steps.size(); }
+size_t launches(const Program& p, Policy policy = Policy::Fused) {
+  return schedule::schedule(p.plan, kTarget, policy).plan.steps.size();
+}
 
 UOp row_like(UOp vector, UOp matrix) { return broadcast_to(vector, matrix->shape); }
 UOp relu(UOp x) { return maximum(x, like(x, 0.0)); }
@@ -115,7 +117,8 @@ TEST_CASE("embedding: lookup and dense gradient are one kernel each", "[schedule
   auto ranges = [](UOp store) {
     std::vector<int64_t> extents;
     for (UOp n : topological(store))
-      if (n->op == Op::Range && n->get<RangeAttr>().kind == AxisKind::Inner) extents.push_back(n->src[0]->scalar().as_int());
+      if (n->op == Op::Range && n->get<RangeAttr>().kind == AxisKind::Inner)
+        extents.push_back(n->src[0]->scalar().as_int());
     return extents;
   };
   CHECK(k.sink->src[0]->integer() == 0);

@@ -78,7 +78,8 @@ inline Result run(const Scheduled& s, const Inputs& in) {
     std::vector<int64_t> shape;
     for (const runtime::PlanDim& d : s.plan.buffers[b].shape) shape.push_back(d.at(in.vars));
     memory.emplace_back(s.plan.buffers[b].dtype, shape);
-    for (std::byte& byte : memory.back().data) byte = s.plan.buffers[b].dtype == DType::Bool ? std::byte{1} : std::byte{0x5a};
+    for (std::byte& byte : memory.back().data)
+      byte = s.plan.buffers[b].dtype == DType::Bool ? std::byte{1} : std::byte{0x5a};
   }
   Result out;
   for (const runtime::Step& step : s.plan.steps) {
@@ -91,7 +92,8 @@ inline Result run(const Scheduled& s, const Inputs& in) {
     std::vector<ir::Scalar> args;
     for (int a : step.args) args.push_back(in.args[static_cast<size_t>(a)]);
     std::map<std::string, int64_t> vars;
-    for (size_t v = 0; v < kernel.vars.size(); ++v) vars[kernel.vars[v].name()] = in.vars[static_cast<size_t>(step.vars[v])];
+    for (size_t v = 0; v < kernel.vars.size(); ++v)
+      vars[kernel.vars[v].name()] = in.vars[static_cast<size_t>(step.vars[v])];
     runtime::interpret_kernel(kernel.sink, {params, vars, args, &out.error});
   }
   for (int b : s.plan.outputs) out.outputs.push_back(memory[static_cast<size_t>(b)]);
@@ -103,7 +105,8 @@ inline Result oracle(const PlanGraph& plan, const Inputs& in) {
   std::vector<ir::UOp> roots;
   for (const Output& o : plan.outputs) roots.push_back(o.value);
   Result out;
-  out.outputs = runtime::interpret(roots, {in.slots, in.args, named(plan, in.vars), {}}, {.exact_tree = true}, &out.error);
+  out.outputs =
+      runtime::interpret(roots, {in.slots, in.args, named(plan, in.vars), {}}, {.exact_tree = true}, &out.error);
   return out;
 }
 

@@ -17,12 +17,14 @@ using namespace sinter::schedule::testing;
 
 namespace {
 
-runtime::Array numbers(DType dtype, const std::vector<int64_t>& shape, std::mt19937& random, int64_t low = -4, int64_t high = 4) {
+runtime::Array numbers(DType dtype, const std::vector<int64_t>& shape, std::mt19937& random, int64_t low = -4,
+                       int64_t high = 4) {
   runtime::Array a(dtype, shape);
   std::uniform_int_distribution<int64_t> whole(low, high);
   for (int64_t i = 0; i < a.numel(); ++i) {
     const int64_t v = whole(random);
-    a.set(i, is_float(dtype) ? Scalar::of(dtype, static_cast<double>(v) + 0.125 * static_cast<double>(whole(random))) : Scalar::of(dtype, v));
+    a.set(i, is_float(dtype) ? Scalar::of(dtype, static_cast<double>(v) + 0.125 * static_cast<double>(whole(random)))
+                             : Scalar::of(dtype, v));
   }
   return a;
 }
@@ -41,13 +43,16 @@ std::vector<int64_t> sizes(const Shape& shape, const PlanGraph& plan, const std:
 Inputs inputs_for(const PlanGraph& plan, std::mt19937& random, std::vector<int64_t> vars = {}, int64_t reach = 4) {
   Inputs in;
   in.vars = std::move(vars);
-  for (const Slot& s : plan.slots) in.slots.push_back(numbers(s.dtype, sizes(s.shape, plan, in.vars), random, -reach, reach));
+  for (const Slot& s : plan.slots)
+    in.slots.push_back(numbers(s.dtype, sizes(s.shape, plan, in.vars), random, -reach, reach));
   for (DType d : plan.args) in.args.push_back(Scalar::of(d, d == DType::Index ? int64_t{1} : int64_t{3}));
   return in;
 }
 
 /// Shapes may differ by a reshape: a plan stores values as its kernels see them.
-bool same_bits(const runtime::Array& a, const runtime::Array& b) { return a.numel() == b.numel() && a.dtype == b.dtype && a.data == b.data; }
+bool same_bits(const runtime::Array& a, const runtime::Array& b) {
+  return a.numel() == b.numel() && a.dtype == b.dtype && a.data == b.data;
+}
 
 /// Where a kernel reads what it overwrites, it is the very element: the same index expressions.
 void check_exact(const codegen::Kernel& k) {
@@ -78,7 +83,9 @@ void check_values(const PlanGraph& plan, const Inputs& in) {
       std::string text = to_string(table);
       for (auto& o : plan.outputs) text += dump(o.value);
       for (const codegen::Kernel& k : s.kernels) text += k.name + "\n" + dump(k.sink);
-      FAIL("error " << got.error << " expected " << expected.error << (policy == Policy::Fused ? " fused" : " unfused") << "\n" << text);
+      FAIL("error " << got.error << " expected " << expected.error << (policy == Policy::Fused ? " fused" : " unfused")
+                    << "\n"
+                    << text);
     }
     for (size_t i = 0; i < got.outputs.size(); ++i) {
       if (same_bits(got.outputs[i], expected.outputs[i])) continue;
@@ -134,7 +141,8 @@ TEST_CASE("views in any order", "[schedule]") {
   p.store(sum(reshape(flip(padded, {1}), {7, 3, 3}), {1}));
   p.store(x);
   p.store(full(p.graph(), {3, 2}, DType::F32, 2.5));
-  p.store(expand(reshape(arange(p.graph(), 5), {5, 1}), {5, 4}) + cast(expand(reshape(shrink(reshape(x, {24}), {{3, 7}}), {1, 4}), {5, 4}), DType::I64));
+  p.store(expand(reshape(arange(p.graph(), 5), {5, 1}), {5, 4}) +
+          cast(expand(reshape(shrink(reshape(x, {24}), {{3, 7}}), {1, 4}), {5, 4}), DType::I64));
   check_values(p.plan, inputs_for(p.plan, random));
 }
 
@@ -171,7 +179,8 @@ TEST_CASE("gather and scatter: negative indices, and ones out of range", "[sched
   Program p;
   UOp table = p.slot({6, 3}), index = p.slot({5, 3}, DType::I32), value = p.slot({5, 3});
   p.store(gather(exp(table), index, 0) + 1.0);
-  p.store(gather(permute(table, {1, 0}), permute(gather(index, cast(index, DType::I64) * like(cast(index, DType::I64), 0.0), 0), {1, 0}), 1));
+  p.store(gather(permute(table, {1, 0}),
+                 permute(gather(index, cast(index, DType::I64) * like(cast(index, DType::I64), 0.0), 0), {1, 0}), 1));
   p.store(scatter_add(table * 2.0, index, value + 1.0, 0));
   p.store(scatter_add(full(p.graph(), {6, 3}, DType::F32, 0.0), index, value, 0));
   for (int64_t reach : {5, 9}) check_values(p.plan, inputs_for(p.plan, random, {}, reach));
@@ -184,17 +193,20 @@ TEST_CASE("gather and scatter: negative indices, and ones out of range", "[sched
 TEST_CASE("versions in place and in new storage", "[schedule]") {
   std::mt19937 random(5);
   Program p;
-  UOp x = p.slot({8, 6}), y = p.slot({8, 6}), v = p.slot({30}), w = p.slot({4, 4}), table = p.slot({6, 3}), big = p.slot({40});
+  UOp x = p.slot({8, 6}), y = p.slot({8, 6}), v = p.slot({30}), w = p.slot({4, 4}), table = p.slot({6, 3}),
+      big = p.slot({40});
   UOp begin = p.arg(DType::Index), zero = constant(p.graph(), DType::Index, 0);
   UOp x2 = p.after(x, shrink(y, {{0, 3}, {0, 6}}), {{2, 5}, {0, 6}});
-  p.store(x2, 0);                                                                   // a box of its home
-  p.store(x2 + y, 1);                                                               // reads the new version
-  p.store(p.after(v, shrink(v, {{0, 29}}) * 2.0, {{1, 30}}), 2);                     // through a temporary
-  p.store(transpose(w), 3);                                                         // new storage
-  p.store(scatter_add(table, cast(shrink(table, {{0, 4}, {0, 3}}) * like(shrink(table, {{0, 4}, {0, 3}}), 0.0), DType::I64),
-                      shrink(table, {{1, 5}, {0, 3}}), 0), 4);                      // reads what it adds to: new storage
-  UOp b2 = p.after(big, shrink(big, {{20, 25}}), {{3, 8}});                          // a view of itself
-  UOp b3 = p.after(b2, shrink(b2, {{0, 5}}) + 1.0, {{0, 5}}, {begin});               // a begin that changes from call to call
+  p.store(x2, 0);                                                 // a box of its home
+  p.store(x2 + y, 1);                                             // reads the new version
+  p.store(p.after(v, shrink(v, {{0, 29}}) * 2.0, {{1, 30}}), 2);  // through a temporary
+  p.store(transpose(w), 3);                                       // new storage
+  p.store(
+      scatter_add(table, cast(shrink(table, {{0, 4}, {0, 3}}) * like(shrink(table, {{0, 4}, {0, 3}}), 0.0), DType::I64),
+                  shrink(table, {{1, 5}, {0, 3}}), 0),
+      4);                                                               // reads what it adds to: new storage
+  UOp b2 = p.after(big, shrink(big, {{20, 25}}), {{3, 8}});             // a view of itself
+  UOp b3 = p.after(b2, shrink(b2, {{0, 5}}) + 1.0, {{0, 5}}, {begin});  // a begin that changes from call to call
   p.store(b3, 5);
   p.store(sum(b2, {0}));
   (void)zero;
@@ -293,7 +305,8 @@ class Generator {
     std::vector<bool> taken(static_cast<size_t>(params), false);
     const int outputs = pick(1, 4);
     for (int i = 0; i < outputs; ++i) {
-      UOp v = pool_[pool_.size() - 1 - static_cast<size_t>(pick(0, std::min<int>(6, static_cast<int>(pool_.size()) - 1)))];
+      UOp v =
+          pool_[pool_.size() - 1 - static_cast<size_t>(pick(0, std::min<int>(6, static_cast<int>(pool_.size()) - 1)))];
       int home = -1;
       for (int s = 0; s < params; ++s)
         if (!taken[static_cast<size_t>(s)] && home < 0 && pool_[static_cast<size_t>(s)]->shape == v->shape &&
@@ -333,8 +346,10 @@ class Generator {
     Region box;
     for (const Dim& d : s) {
       const int n = static_cast<int>(d.value()), b = pick(0, n - 1);
-      if (pick(0, 1)) box.push_back({0, d});
-      else box.push_back({b, pick(b + 1, n)});
+      if (pick(0, 1))
+        box.push_back({0, d});
+      else
+        box.push_back({b, pick(b + 1, n)});
     }
     return box;
   }

@@ -1,0 +1,15 @@
+// When two kernels are one body: written and compiled once, launched with different buffers.
+#pragma once
+
+#include <cstdint>
+
+#include "codegen/kernel.h"
+
+namespace sinter::schedule {
+
+/// Equal graphs under their sinks. Names do not count.
+bool same_body(const codegen::Kernel& a, const codegen::Kernel& b);
+/// Equal for equal bodies.
+uint64_t hash_body(const codegen::Kernel& kernel);
+
+}  // namespace sinter::schedule
