@@ -14,7 +14,8 @@ bool contains(const std::vector<int>& list, int x) { return std::find(list.begin
 /// Joins those of the kernels that need stage s and fit the largest one among them.
 void Partitioner::merge_users(int s, std::vector<int>& kernels) {
   std::vector<int> order = kernels;
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return points(at(a).outer) > points(at(b).outer); });
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return std::pair(-points(at(a).outer), a) < std::pair(-points(at(b).outer), b); });
   Pairing pairing;
   for (size_t i = 1; i < order.size(); ++i)
     if (can_merge(order[0], order[i], s, pairing)) merge(order[0], order[i], pairing);

@@ -372,7 +372,8 @@ Partition Partitioner::finish() {
   std::vector<int> number(kernels_.size(), -1), order;
   for (size_t k = 0; k < kernels_.size(); ++k)
     if (kernels_[k].parent < 0) order.push_back(static_cast<int>(k));
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return at(a).level < at(b).level; });
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return std::pair(at(a).level, a) < std::pair(at(b).level, b); });
   for (size_t i = 0; i < order.size(); ++i) number[static_cast<size_t>(order[i])] = static_cast<int>(i);
   for (Decision& d : decisions_) {
     d.kernel = number[static_cast<size_t>(find(d.kernel))];
