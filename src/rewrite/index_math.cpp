@@ -66,15 +66,18 @@ UOp IndexMath::mod(UOp a, UOp b) {
 
 /// Puts together what division took apart, and replaces atoms that the facts have fixed.
 Linear IndexMath::normal(Linear sum) {
-  for (size_t i = 0; i < sum.terms.size();) {
-    const Term t = sum.terms[i];
-    const Bounds b = narrow_.of(t.atom);
-    if (b.single())
-      sum = plus(sum, plus(linear_of(b.lo), {{{t.atom, 1}}, 0}, -1), t.factor), i = 0;
-    else
-      ++i;
+  for (int step = 0; step < 64; ++step) {
+    for (size_t i = 0; i < sum.terms.size();) {
+      const Term t = sum.terms[i];
+      const Bounds b = narrow_.of(t.atom);
+      if (b.single()) {
+        sum = plus(sum, plus(linear_of(b.lo), {{{t.atom, 1}}, 0}, -1), t.factor);
+      } else {
+        ++i;
+      }
+    }
+    if (!join_digits(sum)) break;
   }
-  for (int step = 0; step < 64 && join_digits(sum);) ++step;
   return sum;
 }
 
