@@ -10,6 +10,7 @@
 #include "codegen/math.h"
 #include "codegen/reduce_tree.h"
 #include "codegen/render/c.h"
+#include "codegen/rule_log.h"
 #include "codegen/statement.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rules/rules.h"
@@ -50,6 +51,7 @@ runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target)
 }
 
 runtime::KernelSource write(const Kernel& given, const runtime::Target& target, const std::vector<Opt>& opts) {
+  log_rules();
   Kernel kernel = given;
   ir::Graph& g = *kernel.graph;
   auto kernel_form = [](std::string_view pass) { return [pass](ir::UOp sink) { ir::verify_kernel(sink, pass); }; };

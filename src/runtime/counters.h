@@ -12,7 +12,6 @@ struct Counters {
   Count plans = 0;           ///< plans executed
   Count plan_misses = 0;     ///< plans that the plan cache did not hold
   Count partition_runs = 0;  ///< runs of the pass that draws kernel boundaries
-  Count rewrite_runs = 0;    ///< runs of the rule driver
   Count compiles = 0;        ///< kernels handed to a compiler
   Count memory_hits = 0;     ///< kernels found compiled in this process
   Count disk_hits = 0;       ///< kernels found in the cache folder

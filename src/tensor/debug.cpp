@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "rewrite/rewriter.h"
 #include "runtime/buffer.h"
 #include "runtime/counters.h"
 #include "runtime/cpu/allocator.h"
@@ -27,7 +28,7 @@ Counters total() {
   out.plans = c.plans;
   out.plan_misses = c.plan_misses;
   out.partition_runs = c.partition_runs;
-  out.rewrite_runs = c.rewrite_runs;
+  out.rewrite_runs = ir::rewrite_runs();
   out.compiles = c.compiles;
   out.launches = c.launches;
   out.bytes_moved = c.bytes_moved;
