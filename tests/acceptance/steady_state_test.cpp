@@ -8,7 +8,6 @@
 #include <fstream>
 
 #include "catch.h"
-#include "runtime/env.h"
 #include "sinter/data.h"
 #include "sinter/sinter.h"
 
@@ -73,11 +72,8 @@ TEST_CASE("from the third step on nothing is planned, rewritten or compiled", "[
 TEST_CASE("losses agree with the interpreter's, and to the bit with the unfused run's", "[steady]") {
   auto nothing = [](int) {};
   const std::vector<double> fused = train(20, nothing);
-  setenv("SINTER_NOOPT", "1", 1);
-  runtime::reload_env();
+  debug::set_executor(debug::Executor::Unfused);
   const std::vector<double> unfused = train(20, nothing);
-  unsetenv("SINTER_NOOPT");
-  runtime::reload_env();
   CHECK(fused == unfused);
   debug::set_executor(debug::Executor::Interpreter);
   const std::vector<double> interpreted = train(20, nothing);

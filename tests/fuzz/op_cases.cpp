@@ -96,7 +96,7 @@ std::vector<OpCase> make_cases() {
   both("neg", [](Run& r) { Item& a = r.number(); return finish(r, -a.t, a.magnitude, a.error); });
   both("abs", [](Run& r) { Item& a = r.number(); return finish(r, abs(a.t), a.magnitude, a.error); });
   both("relu", [](Run& r) { Item& a = r.number(); return finish(r, relu(a.t), a.magnitude, a.error); });
-  both("clamp", [](Run& r) { Item& a = r.number(); return finish(r, clamp(a.t, -2, 3), std::min(a.magnitude, 3.0), a.error); });
+  both("clamp", [](Run& r) { Item& a = r.number(); return finish(r, clamp(a.t, a.t.dtype() == uint8 ? 1 : -2, 3), std::min(a.magnitude, 3.0), a.error); });
   both("where", [](Run& r) {
     Item& a = r.any();
     Item& b = r.like(a);

@@ -8,25 +8,14 @@
 
 #include "catch.h"
 #include "random_program.h"
-#include "runtime/env.h"
 
 using namespace sinter;
 
 namespace {
 
-enum class Way { Interpreted, Fused, Unfused };
-
-std::vector<fuzz::Result> run(const fuzz::Program& program, Way way, fuzz::Coverage* coverage = nullptr) {
-  debug::set_executor(way == Way::Interpreted ? debug::Executor::Interpreter : debug::Executor::Compiled);
-  if (way == Way::Unfused) {
-    setenv("SINTER_NOOPT", "1", 1);
-    runtime::reload_env();
-  }
+std::vector<fuzz::Result> run(const fuzz::Program& program, debug::Executor executor, fuzz::Coverage* coverage = nullptr) {
+  debug::set_executor(executor);
   std::vector<fuzz::Result> results = program.run(coverage);
-  if (way == Way::Unfused) {
-    unsetenv("SINTER_NOOPT");
-    runtime::reload_env();
-  }
   debug::set_executor(debug::Executor::Compiled);
   return results;
 }
@@ -65,9 +54,9 @@ TEST_CASE("random programs agree: interpreted, fused, unfused", "[programs]") {
     const fuzz::Program program(seed, exact, 4 + static_cast<int>(seed % 17));
     std::string why;
     try {
-      const auto interpreted = run(program, Way::Interpreted, &coverage), fused = run(program, Way::Fused);
+      const auto interpreted = run(program, debug::Executor::Interpreter, &coverage), fused = run(program, debug::Executor::Compiled);
       why = difference(interpreted, fused, exact);
-      if (why.empty()) why = difference(fused, run(program, Way::Unfused), true);
+      if (why.empty()) why = difference(fused, run(program, debug::Executor::Unfused), true);
     } catch (const Error& e) {
       why = e.what();
     }
