@@ -1,8 +1,69 @@
-// No Opt yet: loops run as the kernel's ranges stand, vectors come from the Trees of the reductions alone.
+// Vectors along the innermost outer range where memory lies along it, register copies of the ranges around it.
 #include "codegen/heuristic.h"
 
-namespace sinter::codegen {
+#include <algorithm>
 
-std::vector<Opt> heuristic(const Kernel&, const runtime::Target&) { return {}; }
+#include "codegen/ranges.h"
+#include "rewrite/linear.h"
+#include "uop/walk.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::AxisKind;
+using ir::Op;
+using ir::UOp;
+
+/// How many values a range has; 0 where that is known at the launch only.
+int64_t size_of_range(UOp range) { return range->src[0]->op == Op::Const ? range->src[0]->scalar().as_int() : 0; }
+
+/// Whether neighbours along the range are neighbours in memory.
+bool contiguous(Ranges& ranges, UOp access, UOp range) {
+  const size_t rank = access->src[0]->rank();
+  if (rank == 0) return false;
+  for (size_t d = 0; d + 1 < rank; ++d)
+    if (ranges.depends(access->src[1 + d], range)) return false;
+  return ir::linear_of(access->src[rank]).factor(range) == 1;
+}
+
+}  // namespace
+
+std::vector<Opt> heuristic(const Kernel& kernel, const runtime::Target& target) {
+  const std::vector<UOp> nodes = ir::topological(kernel.sink);
+  Ranges ranges;
+  std::vector<UOp> outer(kernel.outer.size());
+  bool reduces = false, lanes_inside = false;
+  for (UOp n : nodes) {
+    if (n->op == Op::Range && range_kind(n) == AxisKind::Outer) outer[static_cast<size_t>(range_id(n))] = n;
+    if (n->op == Op::Range && range_kind(n) == AxisKind::Inner) return {};
+  }
+  const int last = static_cast<int>(outer.size()) - 1;
+  if (last < 0 || !outer.back()) return {};
+  const UOp j = outer.back();
+  bool along = false;
+  for (UOp n : nodes) {
+    if (n->op == Op::Reduce) {
+      for (UOp r : ranges_of(n)) reduces |= ranges.free(n)[ranges.number(j)] && size_of_range(r) != 1;
+      lanes_inside |= n->reduction().tree.lanes > 1;
+    }
+    if (n->op == Op::Load || n->op == Op::Store) along |= contiguous(ranges, n, j);
+  }
+  const int64_t size = size_of_range(j);
+  std::vector<Opt> opts;
+  if (lanes_inside) {
+    if (size >= 4) opts.push_back(Unroll{last, 4});
+    if (last > 0 && outer[static_cast<size_t>(last) - 1] && size_of_range(outer[static_cast<size_t>(last) - 1]) >= 8)
+      opts.push_back(Unroll{last - 1, 2});
+    return opts;
+  }
+  int lanes = target.vector_bytes / 4 * (reduces ? 4 : 1);
+  while (lanes > 1 && size && size < lanes) lanes /= 2;
+  if (!along || lanes < 2) return {};
+  if (reduces && last > 0 && outer[static_cast<size_t>(last) - 1] &&
+      size_of_range(outer[static_cast<size_t>(last) - 1]) >= 8)
+    opts.push_back(Unroll{last - 1, 4});
+  opts.push_back(Lanes{last, lanes});
+  return opts;
+}
 
 }  // namespace sinter::codegen
