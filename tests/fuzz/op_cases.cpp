@@ -116,10 +116,12 @@ std::vector<OpCase> make_cases() {
   exact("xor", [bits](Run& r) { return binary(r, bits(r), operator^, sum_m, no_e); });
   exact("not", [bits](Run& r) { Item& a = bits(r); return finish(r, ~a.t, a.magnitude + 1, 0); });
   exact("shift left", [](Run& r) { return binary(r, r.of([](DType d) { return is_integer(d); }, int32), static_cast<Binary>(operator<<), [](double a, double) { return a * 8; }, no_e); });
+  exact("shift right", [](Run& r) { return binary(r, r.of([](DType d) { return is_integer(d); }, int32), static_cast<Binary>(operator>>), max_m, no_e); });
   exact("sign", [](Run& r) { Item& a = r.number(); return finish(r, sign(a.t), 1, 0); });
   exact("floor", [](Run& r) { Item& a = r.floating(); return finish(r, floor(a.t * 0.5), a.magnitude, 0); });
   exact("ceil", [](Run& r) { Item& a = r.floating(); return finish(r, ceil(a.t * 0.5), a.magnitude, 0); });
   exact("round", [](Run& r) { Item& a = r.floating(); return finish(r, round(a.t * 0.5), a.magnitude, 0); });
+  exact("trunc", [](Run& r) { Item& a = r.floating(); return finish(r, trunc(a.t * 0.5), a.magnitude, 0); });
   exact("cast", [](Run& r) {
     static constexpr DType kinds[] = {float32, float64, int32, int64, uint8, boolean};
     Item& a = r.any();
@@ -181,6 +183,8 @@ std::vector<OpCase> make_cases() {
     Item& b = r.like(a);
     return Item{stack({a.t, b.t}, r.pick(0, a.t.rank())), std::max(a.magnitude, b.magnitude), std::max(a.error, b.error)};
   });
+  exact("randint", [](Run& r) { return Item{randint(-3, 4, r.shape(), {.generator = &r.generator}), 3, 0}; });
+  real("rand", [](Run& r) { return Item{rand(r.shape(), {.generator = &r.generator}), 1, 0}; });  // exact: bits, scaled
   both("contiguous", [](Run& r) { Item& a = r.any(); return moved(a, a.t.contiguous()); });
 
   both("sum", [](Run& r) { return reduction(r, r.any(), &Tensor::sum, true); });
@@ -251,6 +255,13 @@ std::vector<OpCase> make_cases() {
   real("erf", [](Run& r) { return smooth(r, erf, 0, 1.13, 1); });
   real("gelu", [](Run& r) { return smooth(r, [](Arg x) { return gelu(x); }, 8, 1.13, 8); });
   real("log", [](Run& r) { Item& a = r.floating(); return finish(r, log(abs(a.t) + 0.5), std::log(a.magnitude + 1.5), 2 * a.error + rounding(r, a.t.dtype(), 4)); });
+  real("log2", [](Run& r) { Item& a = r.floating(); return finish(r, log2(abs(a.t) + 0.5), std::log2(a.magnitude + 1.5), 3 * a.error + rounding(r, a.t.dtype(), 6)); });
+  real("tan", [](Run& r) { return smooth(r, tan, 1, 3.5, 1.6); });
+  real("pow", [](Run& r) {
+    Item& a = r.floating();
+    Item& b = r.like(a);
+    return finish(r, pow(clamp(abs(a.t), 0.5, 4), clamp(b.t, -1, 2)), 16, 8 * a.error + 23 * b.error + rounding(r, a.t.dtype(), 16));
+  });
   real("sqrt", [](Run& r) { Item& a = r.floating(); return finish(r, sqrt(abs(a.t) + 0.5), std::sqrt(a.magnitude + 0.5), a.error + rounding(r, a.t.dtype(), a.magnitude + 1)); });
   real("div", [](Run& r) {
     Item& a = r.floating();

@@ -52,7 +52,7 @@ class Program {
 /// The state of one run, which the op table works on.
 class Run {
  public:
-  Run(uint64_t seed, bool exact) : exact(exact), random(seed) {}
+  Run(uint64_t seed, bool exact) : exact(exact), random(seed), generator(seed) {}
   int64_t pick(int64_t low, int64_t high) { return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1)); }
   bool chance(int percent) { return pick(0, 99) < percent; }
   Item& any();
@@ -68,6 +68,7 @@ class Run {
 
   const bool exact;
   std::mt19937_64 random;
+  sinter::Generator generator;  ///< of its own: every way of running draws the same numbers
   std::deque<Item> pool;
 };
 
