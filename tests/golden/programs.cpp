@@ -20,7 +20,7 @@ std::vector<sn::Tensor> elementwise() {
   return {tanh(x * a + 0.5) * sigmoid(x)};
 }
 
-std::vector<sn::Tensor> softmax_rows() { return {softmax(numbers({64, 100}), 1)}; }
+std::vector<sn::Tensor> softmax_rows() { return {softmax(numbers({3, 100}), 1)}; }
 
 std::vector<sn::Tensor> linear_relu() {
   sn::Tensor x = numbers({32, 48}), w = numbers({48, 16}), b = numbers({16});
@@ -39,10 +39,10 @@ std::vector<sn::Tensor> slice_update() {
 }
 
 std::vector<sn::Tensor> mlp_gradient() {
-  sn::Tensor x = numbers({8, 12}), labels = sn::from({0, 1, 2, 3, 0, 1, 2, 3});
-  sn::Tensor w1 = numbers({12, 10}).requires_grad(), b1 = numbers({10}).requires_grad();
-  sn::Tensor w2 = numbers({10, 4}).requires_grad(), b2 = numbers({4}).requires_grad();
-  sn::Tensor loss = cross_entropy(matmul(relu(matmul(x, w1) + b1), w2) + b2, labels);
+  sn::Tensor x = numbers({4, 6}), target = numbers({4, 3});
+  sn::Tensor w1 = numbers({6, 5}).requires_grad(), b1 = numbers({5}).requires_grad();
+  sn::Tensor w2 = numbers({5, 3}).requires_grad(), b2 = numbers({3}).requires_grad();
+  sn::Tensor loss = mse_loss(matmul(relu(matmul(x, w1) + b1), w2) + b2, target);
   std::vector<sn::Tensor> out = sn::gradient(loss, {w1, b1, w2, b2});
   out.insert(out.begin(), loss);
   return out;
