@@ -1,11 +1,15 @@
 // Memory and launches of one run.
 #include "runtime/execute.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <chrono>
 
 #include "runtime/counters.h"
 #include "runtime/cpu/pool.h"
 #include "runtime/faults.h"
+#include "runtime/log.h"
 #include "runtime/program.h"
 #include "sinter/error.h"
 
@@ -14,6 +18,9 @@ namespace {
 
 /// Work below which another thread is not woken, in ns and bytes.
 constexpr double kPieceTime = 2000, kPieceBytes = 32 << 10;
+
+using Clock = std::chrono::steady_clock;
+double microseconds_since(Clock::time_point start) { return std::chrono::duration<double, std::micro>(Clock::now() - start).count(); }
 
 }  // namespace
 
@@ -42,39 +49,59 @@ size_t PlanRun::bytes(int buffer) const {
 
 uint32_t PlanRun::run() {
   Faults& f = faults();
+  const Clock::time_point start = Clock::now();
+  size_t moved = 0;
   for (size_t k = 0; k < plan_.steps.size(); ++k) {
     if (f.fail_at_launch == static_cast<int>(k)) {
       f.fail_at_launch = -1;
       throw BackendError("the launch failed (injected)");
     }
-    launch(plan_.steps[k]);
+    moved += launch(plan_.steps[k]);
   }
+  if (logging(1))
+    log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", plan_.steps.size(), plan_.programs.size(),
+                       static_cast<double>(moved) / 1e6, microseconds_since(start)));
   return error_;
 }
 
-void PlanRun::launch(const Step& step) {
+size_t PlanRun::moved(const Step& step) const {
+  const std::vector<int64_t>& touched = plan_.work[static_cast<size_t>(step.program)].touched;
+  size_t moved = 0;
+  for (size_t i = 0; i < step.buffers.size(); ++i) {
+    const PlanBuffer& b = plan_.buffers[static_cast<size_t>(step.buffers[i])];
+    const auto all = static_cast<int64_t>(bytes(step.buffers[i]) / size_of(b.dtype));
+    moved += static_cast<size_t>(std::min(all, touched[i])) * size_of(b.dtype);
+  }
+  return moved;
+}
+
+size_t PlanRun::launch(const Step& step) {
   const Program& program = *plan_.programs[static_cast<size_t>(step.program)];
   std::vector<void*> bufs{&error_};
   std::vector<int64_t> numbers;
-  size_t moved = 0;
-  for (int b : step.buffers) {
-    bufs.push_back(memory_[static_cast<size_t>(b)]);
-    moved += bytes(b);
-  }
+  for (int b : step.buffers) bufs.push_back(memory_[static_cast<size_t>(b)]);
   for (int v : step.vars) numbers.push_back(vars_[static_cast<size_t>(v)]);
   for (int a : step.args) numbers.push_back(static_cast<int64_t>(args_[static_cast<size_t>(a)]));
   int64_t points = 1;
   for (const PlanDim& d : step.outer) points *= d.at(vars_);
 
+  const size_t bytes = moved(step);
   count(counters().launches);
-  count(counters().bytes_moved, moved);
-  const double pieces = std::max(step.time / kPieceTime, static_cast<double>(moved) / kPieceBytes);
+  count(counters().bytes_moved, bytes);
+  const double pieces = std::max(step.time / kPieceTime, static_cast<double>(bytes) / kPieceBytes);
   const auto grain = static_cast<int64_t>(static_cast<double>(points) / std::max(pieces, 1.0));
+  const Clock::time_point start = Clock::now();
   int bits = cpu::pool().parallel_for(0, points, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
     return program.entry()(bufs.data(), numbers.data(), begin, end);
   });
   if (program.finish()) bits |= program.finish()(bufs.data(), numbers.data(), 0, points);
   error_ |= static_cast<uint32_t>(bits);
+  if (logging(2)) {
+    const double us = microseconds_since(start);
+    log(2, fmt::format("  {:<56} {:>9} points {:>10.1f} us {:>8.2f} GFLOP/s {:>8.2f} GB/s", program.name(), points, us,
+                       plan_.work[static_cast<size_t>(step.program)].flops / us * 1e-3, static_cast<double>(bytes) / us * 1e-3));
+  }
+  return bytes;
 }
 
 }  // namespace sinter::runtime

@@ -31,7 +31,8 @@ class PlanRun {
   std::unique_ptr<Buffer> take(int buffer) { return std::move(owned_[static_cast<size_t>(buffer)]); }
 
  private:
-  void launch(const Step& step);
+  size_t moved(const Step& step) const;  ///< bytes that the launch reads and writes
+  size_t launch(const Step& step);       ///< returns them
 
   const Plan& plan_;
   std::vector<int64_t> vars_;

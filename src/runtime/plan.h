@@ -41,10 +41,17 @@ struct Step {
   double time = 0;              ///< expected, in ns, beside moving memory: decides how finely threads share it
 };
 
+/// What one launch of a kernel does, at the bounds of the variables.
+struct Work {
+  double flops = 0;              ///< float operations; a fused multiply-add is two
+  std::vector<int64_t> touched;  ///< per Param: elements that loads and stores can touch, each access counted
+};
+
 struct Plan {
   std::vector<PlanBuffer> buffers;  ///< the slots first
   std::vector<Step> steps;          ///< in launch order
   std::vector<std::shared_ptr<const Program>> programs;
+  std::vector<Work> work;           ///< per program
   std::vector<int> outputs;         ///< buffer that holds output i: its home slot when written in place
 };
 

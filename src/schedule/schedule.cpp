@@ -16,6 +16,7 @@
 #include "schedule/rebuild.h"
 #include "schedule/reductions.h"
 #include "schedule/versions.h"
+#include "schedule/work.h"
 #include "uop/dump.h"
 #include "uop/verify.h"
 
@@ -99,6 +100,7 @@ Scheduled write_plan(const PlanGraph& plan, const Partition& p, ir::UOp& alike) 
       step.program = static_cast<int>(out.kernels.size());
       bodies.emplace(hash, step.program);
       show(fmt::format("{} after rangeify", ranged.kernel.name), {&ranged.kernel.sink, 1});
+      out.plan.work.push_back(work_of(ranged.kernel));
       out.kernels.push_back(std::move(ranged.kernel));
     }
     out.plan.steps.push_back(std::move(step));
