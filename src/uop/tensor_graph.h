@@ -34,6 +34,8 @@ class TensorGraph final : public Graph {
   void set_home(UOp n, Storage* home);
   /// Lets go what scopes have held since the outermost one opened: counts are exact then. What nothing else holds goes.
   void drain();
+  /// Scopes open in the thread that holds the mutex.
+  int depth() const { return depth_; }
 
  private:
   friend class GraphScope;

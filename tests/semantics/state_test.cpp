@@ -202,6 +202,18 @@ TEST_CASE("V6 a failed launch poisons what the plan stores, and assigning the wh
   CHECK(read(x) == Vec{4, 5, 6});
 }
 
+TEST_CASE("a graph of too many pending nodes is realised by itself", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  tensor::set_pending_limit(1000);
+  Tensor x = full64({3}, 0), one = full64({3}, 1);
+  Count c;
+  for (int i = 0; i < 5000; ++i) x = x + one;
+  CHECK(c.plans() >= 4);
+  CHECK(c.nodes() < 1100);
+  CHECK(read(x) == Vec{5000, 5000, 5000});
+  tensor::set_pending_limit(tensor::kPendingLimit);
+}
+
 TEST_CASE("V7 a forked child computes, and handles may die after main", "[semantics]") {
   survivor = full64({3}, 1);
   survivor += 1.0;
