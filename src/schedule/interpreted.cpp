@@ -102,7 +102,7 @@ class Run final : public Execution {
       if (step.stored < 0) {
         scratch_[k] = std::move(result);
       } else {
-        std::memcpy(memory_[static_cast<size_t>(step.stored)]->data(), result.data.data(), result.data.size());
+        if (!result.data.empty()) std::memcpy(memory_[static_cast<size_t>(step.stored)]->data(), result.data.data(), result.data.size());
       }
     }
     return error;

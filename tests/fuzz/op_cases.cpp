@@ -9,7 +9,6 @@ using namespace sinter;
 
 namespace {
 
-bool is_number(DType d) { return d != boolean; }
 
 /// Rounding of a float result of that size, four times over; nothing for integers and in exact programs.
 double rounding(const Run& r, DType d, double magnitude) { return r.exact || !is_float(d) ? 0.0 : 4 * r.unit(d) * magnitude; }

@@ -106,7 +106,7 @@ inline bool same(DType dtype, const std::byte* a, const std::byte* b) {
 
 inline Array copy(const Array& a) {
   Array c(a.dtype, a.shape);
-  std::memcpy(c.data.data(), a.data.data(), a.data.size());
+  c.data = a.data;
   return c;
 }
 
