@@ -10,6 +10,7 @@
 #include "codegen/values.h"
 #include "sinter/error.h"
 #include "uop/build.h"
+#include "uop/mutant.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -126,6 +127,7 @@ class Expander {
     if (main == end) return void(tail_ = outside);
     if (range_kind(item.level.range) == AxisKind::Reduce) spill(item);
     tail_ = main;
+    if (ir::is_mutant(ir::Mutant::LostTail)) end = emit_.index(Op::Sub, end, emit_.number(1));
     one_loop(item.level, main, end, 1, body);
     tail_ = outside;
   }
@@ -241,11 +243,22 @@ class Expander {
   bool one_by_one(const Statement& s) const { return chains(s) > 1 && s.loops.back().lanes == 1; }
   Id& accumulator(int statement) { return accumulators_[{statement, values_.copies(at(statement).node)}]; }
 
+  ir::Scalar first_value(int statement) const {
+    const Combine combine = at(statement).node->reduction().combine;
+    const DType dtype = at(statement).node->dtype;
+    const bool second = !accumulators_.empty() && accumulators_.begin()->first.first != statement;
+    if ((combine == Combine::Max && ir::is_mutant(ir::Mutant::MaxFromZero)) ||
+        (combine == Combine::Min && ir::is_mutant(ir::Mutant::MinFromZero)) ||
+        (combine == Combine::Mul && ir::is_mutant(ir::Mutant::ProductFromZero)))
+      return ir::Scalar::of(dtype, 0);
+    if (second && ir::is_mutant(ir::Mutant::SecondInitLost)) return ir::Scalar::of(dtype, 1);
+    return ir::identity_of(combine, dtype);
+  }
+
   void init(int statement) {
     const Statement& s = at(statement);
-    const ir::ReduceAttr attr = s.node->reduction();
     const int lanes = chains(s) > 1 ? chains(s) : values_.varies(s.node) ? values_.lanes() : 1;
-    const Id identity = emit_.splat(emit_.constant(s.node->dtype, ir::identity_of(attr.combine, s.node->dtype)), lanes);
+    const Id identity = emit_.splat(emit_.constant(s.node->dtype, first_value(statement)), lanes);
     Inst inst{Code::Accumulator, {s.node->dtype, lanes}, {identity}};
     inst.imm = lanes > 1 && one_by_one(s);
     accumulator(statement) = emit_.here(std::move(inst));
@@ -284,7 +297,13 @@ class Expander {
     const Statement& s = at(statement);
     const Id acc = accumulator(statement);
     Id result = emit_.here({Code::Result, emit_.type(acc), {acc}});
-    if (chains(s) > 1) {
+    if (chains(s) > 1 && statements_.list.size() > 2 && ir::is_mutant(ir::Mutant::CombineInOrder)) {
+      const Id all = result;
+      result = emit_.lane(all, 0);
+      for (int lane = 1; lane < chains(s); ++lane)
+        result = emit_.alu(op_of(s.node->reduction().combine, s.node->dtype), {s.node->dtype, 1},
+                           {result, emit_.lane(all, lane)});
+    } else if (chains(s) > 1) {
       // Chains are halved, as Tree says.
       for (int lanes = chains(s) / 2; lanes > 0; lanes /= 2) {
         const Type half{s.node->dtype, lanes};
@@ -317,7 +336,8 @@ class Expander {
         inst.imm = n->src[0]->integer();
         return emit_.here(std::move(inst));
       };
-      if (n->integer() != 0) v = emit_.alu(op_of(Combine::Add, dtype), type, {access(Code::Load, type, {address}), v});
+      if (n->integer() != 0 && !ir::is_mutant(ir::Mutant::ScatterAssigns))
+        v = emit_.alu(op_of(Combine::Add, dtype), type, {access(Code::Load, type, {address}), v});
       access(Code::Store, {}, {address, v});
       if (gate) emit_.close();
     };

@@ -8,6 +8,7 @@
 #include "runtime/program.h"
 #include "schedule/executable.h"
 #include "schedule/schedule.h"
+#include "uop/mutant.h"
 #include "uop/scalar_eval.h"
 
 namespace sinter::schedule {
@@ -62,7 +63,8 @@ std::unique_ptr<Execution> Compiled::start(Bindings bindings) const { return std
 
 std::function<std::shared_ptr<Executable>()> make_compiled(const Collected& plan, const Liveness& decision, const Canonical& canonical,
                                                            const std::vector<uint8_t>& lifted, bool unfused) {
-  Lifted program = lift(plan, decision, canonical, lifted);
+  const bool stale = ir::is_mutant(ir::Mutant::StaleNumber);
+  Lifted program = lift(plan, decision, canonical, stale ? std::vector<uint8_t>(lifted.size()) : lifted);
   return [program = std::move(program), unfused] {
     const runtime::Target target = runtime::host_target();
     auto out = std::make_shared<Compiled>();

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "sinter/error.h"
+#include "uop/mutant.h"
 
 namespace sinter::schedule {
 namespace {
@@ -160,6 +161,7 @@ std::vector<int> order_in_place(StageGraph& g) {
 }
 
 bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) {
+  if (ir::is_mutant(ir::Mutant::InPlaceOverReads)) return true;
   const Kernel& k = p.kernels[static_cast<size_t>(kernel)];
   for (const Stored& out : k.outputs) {
     if (out.stage != store) continue;
@@ -214,7 +216,8 @@ std::vector<int> launch_order(const Partition& p) {
       auto it = stores.find(slot_of(p.graph, stage));
       if (it == stores.end()) continue;
       const int writer = p.kernel_of[static_cast<size_t>(it->second)];
-      if (writer != static_cast<int>(k)) before[static_cast<size_t>(writer)].push_back(static_cast<int>(k));
+      if (writer != static_cast<int>(k) && !ir::is_mutant(ir::Mutant::ReaderEdgeDropped))
+        before[static_cast<size_t>(writer)].push_back(static_cast<int>(k));
     }
   }
   // From the end: a kernel is placed when all that must follow it are. The latest one found goes next, so that it runs

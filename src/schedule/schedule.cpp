@@ -18,6 +18,7 @@
 #include "schedule/versions.h"
 #include "schedule/work.h"
 #include "uop/dump.h"
+#include "uop/mutant.h"
 #include "uop/verify.h"
 
 namespace sinter::schedule {
@@ -69,6 +70,14 @@ int number_of(const Var& var, const std::vector<Var>& vars) {
   return static_cast<int>(std::find(vars.begin(), vars.end(), var) - vars.begin());
 }
 
+/// The fault WrongBuffers.
+void read_like_first(runtime::Step& step, const std::vector<int>& writes, const runtime::Plan& plan) {
+  const auto first = std::find_if(plan.steps.begin(), plan.steps.end(),
+                                  [&](const runtime::Step& s) { return s.program == step.program; });
+  for (size_t i = 0; i < step.buffers.size(); ++i)
+    if (std::find(writes.begin(), writes.end(), step.buffers[i]) == writes.end()) step.buffers[i] = first->buffers[i];
+}
+
 /// The second half: kernels and steps. `alike` is set when a SCATTER_ADD must have its index stored first.
 Scheduled write_plan(const PlanGraph& plan, const Partition& p, ir::UOp& alike) {
   Scheduled out;
@@ -93,6 +102,7 @@ Scheduled write_plan(const PlanGraph& plan, const Partition& p, ir::UOp& alike) 
     for (const Var& v : ranged.kernel.vars) step.vars.push_back(number_of(v, plan.vars));
     for (const Dim& d : ranged.kernel.outer) step.outer.push_back(plan_dim(d, plan.vars));
     step.buffers = std::move(ranged.buffers);
+    if (step.program >= 0 && ir::is_mutant(ir::Mutant::WrongBuffers)) read_like_first(step, ranged.writes, out.plan);
     step.args = std::move(ranged.args);
     step.writes = std::move(ranged.writes);
     step.time = p.kernels[static_cast<size_t>(k)].time;

@@ -22,6 +22,34 @@ enum class Mutant : uint8_t {
   ValueNotKept,             ///< a value that a gradient will compute again does not keep its sources
   CirclesNotCut,            ///< stores that wait for each other are not cut
   MaxTieToFirst,            ///< maximum gives the whole gradient of a tie to its first operand, and operands are swapped
+  // what tests/fuzz/mutant_fuzz.cpp must find; none of them leaves a kernel's buffers
+  LostTail,           ///< the last element that no whole step covers
+  ReaderEdgeDropped,  ///< a kernel that reads the old version need not run before the store in place
+  InPlaceOverReads,   ///< in place although the same kernel reads other elements than it writes
+  ArenaOverlap,       ///< a buffer may lie where one lies that is read last by the kernel which writes it
+  StaleNumber,        ///< a lifted number keeps the value that it had when the plan was built
+  WrongBuffers,       ///< a step that shares its body reads the buffers of the first step
+  MaxFromZero,        ///< the identity of max
+  MinFromZero,        ///< of min
+  ProductFromZero,    ///< of a product
+  SecondInitLost,     ///< an accumulator beside another one is not set
+  CombineInOrder,     ///< in fused kernels the chains of a sum are added one by one
+  FmaTooMany,         ///< x*y + z is contracted where one kernel has both
+  SubSwapped,         ///< y - x
+  PadOffByOne,        ///< the padded value lies one further
+  GateLost,           ///< a value made in the kernel is not zero in the padding
+  FlipOffByOne,       ///< the mirrored axis begins one too far
+  PermuteInverse,     ///< axes are sent to where they come from
+  ReshapeExtent,      ///< a flat index is made with the extent of the neighbouring axis
+  ArangeOffByOne,     ///< 1, 2, 3, ...
+  NegativeIndex,      ///< a negative index does not count from the end
+  ScatterAssigns,     ///< the last update stays
+  DivisionTruncates,  ///< x / y as in C
+  RemainderTruncates, ///< x % y as in C
+  UnsignedCompare,    ///< x < y on integers without their sign
+  NanLost,            ///< the maximum of NaN and a number is the number
+  CastToLowest,       ///< floats above every integer give the lowest one
+  TruthTruncates,     ///< a float is true when its whole part is
 };
 
 /// The fault that is switched on; None outside of tests. Written only while no other thread uses the library.

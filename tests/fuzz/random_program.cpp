@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
 namespace fuzz {
 
 using namespace sinter;
@@ -59,16 +63,44 @@ std::vector<double> read(const Tensor& t) {
   return out;
 }
 
+std::vector<Result> run(const Program& program, debug::Executor executor, Coverage* coverage = nullptr) {
+  debug::set_executor(executor);
+  std::vector<Result> results = program.run(coverage);
+  debug::set_executor(debug::Executor::Compiled);
+  return results;
+}
+
+bool same_bits(double a, double b) { return (std::isnan(a) && std::isnan(b)) || std::memcmp(&a, &b, sizeof a) == 0; }
+
+/// Empty when the two agree: to the bit, or within the bounds that the program propagated.
+std::string difference(const std::vector<Result>& a, const std::vector<Result>& b, bool bitwise) {
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].values.size() != b[i].values.size()) return fmt::format("output {} ({}): sizes differ", i, a[i].name);
+    for (size_t j = 0; j < a[i].values.size(); ++j) {
+      const double x = a[i].values[j], y = b[i].values[j];
+      const bool good = bitwise ? same_bits(x, y) : std::isnan(x) == std::isnan(y) && !(std::abs(x - y) > a[i].error);
+      if (!good)
+        return fmt::format("output {} ({} {} {}), element {}: {} and {}, allowed {}", i, a[i].name, name_of(a[i].dtype),
+                           to_string(a[i].shape), j, x, y, bitwise ? 0.0 : a[i].error);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<Result> Program::run(Coverage* coverage) const {
   Run r(seed_, exact_);
-  std::vector<const OpCase*> usable;
+  std::vector<const OpCase*> usable, favourites;
   for (const OpCase& c : op_cases())
-    if (exact_ ? c.in_exact : c.in_real) usable.push_back(&c);
+    if (exact_ ? c.in_exact : c.in_real) {
+      usable.push_back(&c);
+      if (std::find(often_.begin(), often_.end(), c.name) != often_.end()) favourites.push_back(&c);
+    }
   std::vector<std::pair<const OpCase*, Item>> made;
   for (int i = 0; i < ops_; ++i) {
-    const OpCase* c = usable[static_cast<size_t>(r.pick(0, static_cast<int64_t>(usable.size()) - 1))];
+    std::vector<const OpCase*>& from = !favourites.empty() && r.chance(50) ? favourites : usable;
+    const OpCase* c = from[static_cast<size_t>(r.pick(0, static_cast<int64_t>(from.size()) - 1))];
     Item x = c->make(r);
     if (x.t.numel() > 6000) continue;
     if (coverage) ++(*coverage)[{c->name, x.t.dtype()}];
@@ -100,6 +132,18 @@ std::vector<Result> Program::run(Coverage* coverage) const {
     results[i].values = read(asked[i]);
   }
   return results;
+}
+
+std::string disagreement(const Program& program, bool exact, Coverage* coverage) {
+  try {
+    const auto interpreted = run(program, debug::Executor::Interpreter, coverage);
+    const auto fused = run(program, debug::Executor::Compiled);
+    const std::string why = difference(interpreted, fused, exact);
+    return why.empty() ? difference(fused, run(program, debug::Executor::Unfused), true) : why;
+  } catch (const std::exception& e) {
+    debug::set_executor(debug::Executor::Compiled);
+    return e.what();
+  }
 }
 
 std::string Program::listing() const {

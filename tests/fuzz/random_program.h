@@ -11,6 +11,8 @@
 #include <map>
 #include <random>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sinter/sinter.h"
@@ -37,7 +39,9 @@ using Coverage = std::map<std::pair<std::string, sinter::DType>, int>;
 
 class Program {
  public:
-  Program(uint64_t seed, bool exact, int ops) : seed_(seed), exact_(exact), ops_(ops) {}
+  /// Half of the ops are drawn from `often`, if it names any.
+  Program(uint64_t seed, bool exact, int ops, std::vector<std::string_view> often = {})
+      : seed_(seed), exact_(exact), ops_(ops), often_(std::move(often)) {}
   /// Builds and runs the program as the library is now configured, and reads what it is asked for.
   std::vector<Result> run(Coverage* coverage = nullptr) const;
   /// The ops in order, for reports.
@@ -47,7 +51,12 @@ class Program {
   uint64_t seed_;
   bool exact_;
   int ops_;
+  std::vector<std::string_view> often_;
 };
+
+/// How the program's results differ between running it interpreted, fused, and with every op a kernel of its own. Empty if
+/// they agree: exact ones to the bit, real ones within their bounds, and both to the bit between the fused and unfused run.
+std::string disagreement(const Program& program, bool exact, Coverage* coverage = nullptr);
 
 /// The state of one run, which the op table works on.
 class Run {
