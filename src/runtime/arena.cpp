@@ -21,7 +21,10 @@ ArenaLayout lay_out(const Plan& plan) {
   std::vector<size_t> order;
   for (size_t i = 0; i < plan.buffers.size(); ++i)
     if (plan.buffers[i].kind == PlanBuffer::Kind::Scratch) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return plan.buffers[a].bound_bytes > plan.buffers[b].bound_bytes; });
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    const int64_t x = plan.buffers[a].bound_bytes, y = plan.buffers[b].bound_bytes;
+    return x != y ? x > y : a < b;
+  });
 
   std::vector<size_t> placed;  // by offset
   for (size_t i : order) {
@@ -37,7 +40,9 @@ ArenaLayout lay_out(const Plan& plan) {
     }
     out.offsets[i] = at;
     out.bytes = std::max(out.bytes, at + size);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), i, [&](size_t x, size_t y) { return out.offsets[x] < out.offsets[y]; }), i);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
+                                   [&](size_t x, size_t y) { return out.offsets[x] < out.offsets[y]; }),
+                  i);
   }
   return out;
 }

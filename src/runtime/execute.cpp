@@ -20,13 +20,19 @@ namespace {
 constexpr double kPieceTime = 2000, kPieceBytes = 32 << 10;
 
 using Clock = std::chrono::steady_clock;
-double microseconds_since(Clock::time_point start) { return std::chrono::duration<double, std::micro>(Clock::now() - start).count(); }
+double microseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
 
 }  // namespace
 
-PlanRun::PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots, std::span<const int64_t> vars,
-                 std::span<const uint64_t> args)
-    : plan_(plan), vars_(vars.begin(), vars.end()), args_(args.begin(), args.end()), memory_(plan.buffers.size()), owned_(plan.buffers.size()) {
+PlanRun::PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots,
+                 std::span<const int64_t> vars, std::span<const uint64_t> args)
+    : plan_(plan),
+      vars_(vars.begin(), vars.end()),
+      args_(args.begin(), args.end()),
+      memory_(plan.buffers.size()),
+      owned_(plan.buffers.size()) {
   if (layout.bytes) arena_ = Buffer::allocate(static_cast<size_t>(layout.bytes));
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     switch (plan.buffers[i].kind) {
@@ -59,8 +65,8 @@ uint32_t PlanRun::run() {
     moved += launch(plan_.steps[k]);
   }
   if (logging(1))
-    log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", plan_.steps.size(), plan_.programs.size(),
-                       static_cast<double>(moved) / 1e6, microseconds_since(start)));
+    log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", plan_.steps.size(),
+                       plan_.programs.size(), static_cast<double>(moved) / 1e6, microseconds_since(start)));
   return error_;
 }
 
@@ -99,7 +105,8 @@ size_t PlanRun::launch(const Step& step) {
   if (logging(2)) {
     const double us = microseconds_since(start);
     log(2, fmt::format("  {:<56} {:>9} points {:>10.1f} us {:>8.2f} GFLOP/s {:>8.2f} GB/s", program.name(), points, us,
-                       plan_.work[static_cast<size_t>(step.program)].flops / us * 1e-3, static_cast<double>(bytes) / us * 1e-3));
+                       plan_.work[static_cast<size_t>(step.program)].flops / us * 1e-3,
+                       static_cast<double>(bytes) / us * 1e-3));
   }
   return bytes;
 }

@@ -15,8 +15,8 @@ namespace sinter::runtime {
 /// One run of a plan on given memory.
 class PlanRun {
  public:
-  /// Allocates all outputs and scratch. `plan` and `layout` (that of the plan) outlive the run; the slots hold what the plan says;
-  /// args are the bits of each argument in its own type, zero-extended. Throws OutOfMemory.
+  /// Allocates all outputs and scratch. `plan` and `layout` (that of the plan) outlive the run; the slots hold what the
+  /// plan says; args are the bits of each argument in its own type, zero-extended. Throws OutOfMemory.
   PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots, std::span<const int64_t> vars,
           std::span<const uint64_t> args);
 

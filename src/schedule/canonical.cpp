@@ -41,7 +41,8 @@ class Writer {
     for (int32_t r : plan_.roots) number(r);
     byte(kEnd);
     if (!narrow_)
-      for (const StorageUse& s : plan_.storages) byte(static_cast<uint8_t>(s.writable() << 7 | alignment_of(*s.storage)));
+      for (const StorageUse& s : plan_.storages)
+        byte(static_cast<uint8_t>(s.writable() << 7 | alignment_of(*s.storage)));
     return bytes_;
   }
 
@@ -100,9 +101,12 @@ class Writer {
       type(c);
       out_.numbers.push_back({const_of(c)->scalar(), c->dtype});
     }
-    if (n->op == Op::Const) out_.numbers.push_back({n->scalar(), n->dtype});
-    else if (n->op == Op::Expand || n->op == Op::Reshape) return;
-    else attribute(n);
+    if (n->op == Op::Const)
+      out_.numbers.push_back({n->scalar(), n->dtype});
+    else if (n->op == Op::Expand || n->op == Op::Reshape)
+      return;
+    else
+      attribute(n);
   }
 
   void attribute(UOp n) {
@@ -123,7 +127,8 @@ class Writer {
       number(r->tree.lanes);
       number(r->tree.block);
     } else if (!std::holds_alternative<std::monostate>(n->attr) && !std::holds_alternative<ir::Fresh>(n->attr)) {
-      throw InternalError("writing a plan key: " + std::string(ir::info(n->op).name) + " has an attribute that no tensor graph has");
+      throw InternalError("writing a plan key: " + std::string(ir::info(n->op).name) +
+                          " has an attribute that no tensor graph has");
     }
   }
   void ints(const ir::Ints& list) {

@@ -1,5 +1,6 @@
-// The plan key: canonical bytes of a collected plan in which buffers are slots, nodes are positions and changing numbers are
-// left out (SEMANTICS N1, N3, N4). Two plans of one key differ in nothing that a decision or a kernel may look at.
+// The plan key: canonical bytes of a collected plan in which buffers are slots, nodes are positions and changing
+// numbers are left out (SEMANTICS N1, N3, N4). Two plans of one key differ in nothing that a decision or a kernel may
+// look at.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ struct BoundVar {
 
 struct Canonical {
   runtime::Hash128 key;
-  std::vector<Number> numbers;         ///< by position; in one: constant sources in order, then its own number or offsets
+  std::vector<Number> numbers;  ///< by position; in one: constant sources in order, then its own number or offsets
   std::vector<uint32_t> first_number;  ///< per position
   std::vector<BoundVar> vars;          ///< in order of first use
 

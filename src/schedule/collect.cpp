@@ -63,8 +63,9 @@ class Collector {
     constant_.resize(order_.size());
     for (size_t i = 0; i < order_.size(); ++i) {
       UOp n = order_[i];
-      constant_[i] = !n->storage() && (n->op == Op::Const ||
-                                       ((n->op == Op::Expand || n->op == Op::Reshape) && constant_[n->src[0]->position]));
+      constant_[i] =
+          !n->storage() &&
+          (n->op == Op::Const || ((n->op == Op::Expand || n->op == Op::Reshape) && constant_[n->src[0]->position]));
     }
     for (UOp r : request.roots) constant_[r->position] = false;
   }
@@ -177,15 +178,18 @@ class Collector {
       return ir::mix(ir::mix(h, static_cast<uint64_t>(a)), static_cast<uint64_t>(b));
     }
     for (Operand s : scratch_)
-      h = ir::mix(h, s.constant() ? const_of(out_.constants[s.number()])->scalar().bits() : static_cast<uint64_t>(s.index));
+      h = ir::mix(
+          h, s.constant() ? const_of(out_.constants[s.number()])->scalar().bits() : static_cast<uint64_t>(s.index));
     return h;
   }
   bool equal(const Position& p, UOp n) const {
     UOp m = p.node;
-    if (m->op != n->op || m->dtype != n->dtype || m->device != n->device || p.source_count != scratch_.size()) return false;
+    if (m->op != n->op || m->dtype != n->dtype || m->device != n->device || p.source_count != scratch_.size())
+      return false;
     if (m->shape != n->shape || m->attr != n->attr) return false;
     const std::span<const Operand> theirs = out_.sources_of(p);
-    if (std::equal(theirs.begin(), theirs.end(), scratch_.begin(), [&](Operand a, Operand b) { return same(a, b); })) return true;
+    if (std::equal(theirs.begin(), theirs.end(), scratch_.begin(), [&](Operand a, Operand b) { return same(a, b); }))
+      return true;
     return swapped(n) && theirs[0] == scratch_[1] && theirs[1] == scratch_[0];
   }
   bool same(Operand a, Operand b) const {
@@ -208,9 +212,9 @@ class Collector {
       for (UOp s : n->src) {
         const int32_t c = class_of_[s->position];
         if (c < 0) continue;  // a constant
-        const Backing backing = s->has_history()                              ? Backing::History
+        const Backing backing = s->has_history()                           ? Backing::History
                                 : !s->state.requires_grad || s->state.leaf ? Backing::Value
-                                                                              : Backing::None;
+                                                                           : Backing::None;
         out_.history.push_back({out_.position_of[i], c, backing});
       }
     }

@@ -1,5 +1,6 @@
-// The first half of parametrise: from what is asked for to the list of a plan's positions. One walk; equal nodes become one
-// position (SEMANTICS N5); references are counted against edges, so that it is known what something else still holds (V4).
+// The first half of parametrise: from what is asked for to the list of a plan's positions. One walk; equal nodes become
+// one position (SEMANTICS N5); references are counted against edges, so that it is known what something else still
+// holds (V4).
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,11 @@ namespace sinter::schedule {
 
 /// What a plan is asked for. The caller holds the tensor graph's mutex, and its pool is drained: counts are exact.
 struct Request {
-  std::vector<ir::UOp> roots;   ///< to be stored, none has storage: what was asked for, then recorded versions in program order
-  std::vector<ir::UOp> ending;  ///< one entry per reference that ends before the launch: those of cells that a step() switches
-  std::vector<ir::UOp> kept;    ///< one entry per reference of the caller himself, who lets go afterwards
+  std::vector<ir::UOp>
+      roots;  ///< to be stored, none has storage: what was asked for, then recorded versions in program order
+  std::vector<ir::UOp>
+      ending;  ///< one entry per reference that ends before the launch: those of cells that a step() switches
+  std::vector<ir::UOp> kept;  ///< one entry per reference of the caller himself, who lets go afterwards
 };
 
 /// A source of a position: another position, or (negative) a constant, which every use writes out for itself (N1).
@@ -54,24 +57,26 @@ struct Position {
 /// A storage that the plan reads or may write.
 struct StorageUse {
   ir::Storage* storage;
-  ir::UOp node;       ///< one whose value lies there, or the version that may: says shape and dtype
-  int owners = 0;     ///< nodes of the plan whose value lies there
+  ir::UOp node;    ///< one whose value lies there, or the version that may: says shape and dtype
+  int owners = 0;  ///< nodes of the plan whose value lies there
   /// Everything whose value lies there is in the plan, and nobody forbids to write.
   bool writable() const;
 };
 
 struct Collected {
-  std::vector<ir::UOp> nodes;                 ///< sources first; constants are left out
-  std::vector<int32_t> position_of;           ///< of each node
-  std::vector<Position> positions;            ///< sources first
+  std::vector<ir::UOp> nodes;        ///< sources first; constants are left out
+  std::vector<int32_t> position_of;  ///< of each node
+  std::vector<Position> positions;   ///< sources first
   std::vector<Operand> sources;
-  std::vector<ir::UOp> constants;             ///< Const, perhaps under Expand and Reshape
-  std::vector<HistoryEdge> history;           ///< by position, each once
-  std::vector<StorageUse> storages;                 ///< by slot number
-  std::vector<int32_t> roots;                 ///< positions in the order asked, each once
-  bool claimed = false;                       ///< a plan in flight will store one of the nodes: wait, and collect again
+  std::vector<ir::UOp> constants;    ///< Const, perhaps under Expand and Reshape
+  std::vector<HistoryEdge> history;  ///< by position, each once
+  std::vector<StorageUse> storages;  ///< by slot number
+  std::vector<int32_t> roots;        ///< positions in the order asked, each once
+  bool claimed = false;              ///< a plan in flight will store one of the nodes: wait, and collect again
 
-  std::span<const Operand> sources_of(const Position& p) const { return {sources.data() + p.first_source, p.source_count}; }
+  std::span<const Operand> sources_of(const Position& p) const {
+    return {sources.data() + p.first_source, p.source_count};
+  }
 };
 
 /// Walks from the roots, and from the losses behind gradients that it meets. Nodes with storage are not looked behind.

@@ -26,7 +26,8 @@ class Compiled final : public Executable {
 
 class Run final : public Execution {
  public:
-  Run(const Compiled& plan, const Bindings& bindings) : plan_(plan), run_(plan.plan, plan.layout, bindings.slots, bindings.vars, bits(plan, bindings)) {
+  Run(const Compiled& plan, const Bindings& bindings)
+      : run_(plan.plan, plan.layout, bindings.slots, bindings.vars, bits(plan, bindings)) {
     fresh.resize(plan.targets.size());
     for (size_t i = 0; i < plan.targets.size(); ++i) {
       const int buffer = plan.buffers[i];
@@ -52,7 +53,6 @@ class Run final : public Execution {
     return out;
   }
 
-  const Compiled& plan_;
   runtime::PlanRun run_;
   std::vector<std::pair<void*, int>> copies_;
 };
@@ -61,7 +61,8 @@ std::unique_ptr<Execution> Compiled::start(Bindings bindings) const { return std
 
 }  // namespace
 
-std::function<std::shared_ptr<Executable>()> make_compiled(const Collected& plan, const Liveness& decision, const Canonical& canonical,
+std::function<std::shared_ptr<Executable>()> make_compiled(const Collected& plan, const Liveness& decision,
+                                                           const Canonical& canonical,
                                                            const std::vector<uint8_t>& lifted, bool unfused) {
   const bool stale = ir::is_mutant(ir::Mutant::StaleNumber);
   Lifted program = lift(plan, decision, canonical, stale ? std::vector<uint8_t>(lifted.size()) : lifted);

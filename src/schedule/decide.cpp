@@ -16,9 +16,13 @@ using ir::Op;
 
 /// So cheap that a later plan computes it again rather than this one storing it.
 bool is_cheap(Op op) {
-  if (ir::is_movement(op) || op == Op::Detach || op == Op::Const || op == Op::Arange || op == Op::Var || op == Op::Num) return true;
+  if (ir::is_movement(op) || op == Op::Detach || op == Op::Const || op == Op::Arange || op == Op::Var || op == Op::Num)
+    return true;
   switch (op) {
-    case Op::Sqrt: case Op::Div: case Op::IDiv: case Op::Mod: return false;
+    case Op::Sqrt:
+    case Op::Div:
+    case Op::IDiv:
+    case Op::Mod: return false;
     default: return ir::is_alu(op) && !ir::has(op, ir::kExpanded);
   }
 }
@@ -27,7 +31,8 @@ bool is_cheap(Op op) {
 bool is_heavy(Op op) { return op == Op::Reduce || op == Op::Gather || op == Op::ScatterAdd; }
 
 void find_stored(const Collected& plan, Liveness& d) {
-  for (size_t i = 0; i < plan.positions.size(); ++i) {  // sources first: a value left lazy keeps nothing alive that would have died
+  for (size_t i = 0; i < plan.positions.size();
+       ++i) {  // sources first: a value left lazy keeps nothing alive that would have died
     const Position& p = plan.positions[i];
     if (p.slot >= 0) continue;
     bool near = is_cheap(p.node->op);
@@ -99,7 +104,8 @@ Liveness decide(const Collected& plan) {
   const std::vector<uint8_t> kept = find_kept(plan, d);
   std::vector<uint8_t> taken(plan.storages.size());
   for (size_t i = 0; i < n; ++i)
-    if (const int32_t slot = plan.positions[i].slot; slot >= 0 && kept[i] && !ir::is_mutant(ir::Mutant::InPlaceUnderKeptReader))
+    if (const int32_t slot = plan.positions[i].slot;
+        slot >= 0 && kept[i] && !ir::is_mutant(ir::Mutant::InPlaceUnderKeptReader))
       taken[static_cast<size_t>(slot)] = true;
   for (size_t i = n; i-- > 0;) {  // the last version first; a storage is written once per plan
     const int32_t home = plan.positions[i].home;
@@ -120,8 +126,8 @@ std::vector<EvalStep> order_steps(const Collected& plan, Liveness& d) {
     once[i] = p.slot < 0 && d.needed[i] && (d.stored[i] || is_heavy(p.node->op));
   }
 
-  // What a position reads: steps by position, storages by ~slot. Positions evaluated inside their users pass on what they read;
-  // most share one list with a source.
+  // What a position reads: steps by position, storages by ~slot. Positions evaluated inside their users pass on what
+  // they read; most share one list with a source.
   using Reads = std::vector<int32_t>;
   std::vector<ReadList> through(n);
   std::vector<std::vector<int32_t>> users(n), readers(plan.storages.size());
@@ -168,7 +174,8 @@ std::vector<EvalStep> order_steps(const Collected& plan, Liveness& d) {
   steps.reserve(left);
   while (left > 0) {
     if (ready.empty()) {  // stores wait for each other: the first takes new storage
-      if (blocked.empty() || ir::is_mutant(ir::Mutant::CirclesNotCut)) throw InternalError("ordering a plan: its stores wait for each other");
+      if (blocked.empty() || ir::is_mutant(ir::Mutant::CirclesNotCut))
+        throw InternalError("ordering a plan: its stores wait for each other");
       const int32_t cut = *blocked.begin();
       blocked.erase(blocked.begin());
       d.in_place[static_cast<size_t>(cut)] = -1;
@@ -178,7 +185,9 @@ std::vector<EvalStep> order_steps(const Collected& plan, Liveness& d) {
     const auto i = static_cast<size_t>(*ready.begin());
     ready.erase(ready.begin());
     --left;
-    steps.push_back({static_cast<int32_t>(i), d.in_place[i] >= 0 ? EvalStep::InPlace : d.stored[i] ? EvalStep::Fresh : EvalStep::Scratch});
+    steps.push_back({static_cast<int32_t>(i), d.in_place[i] >= 0 ? EvalStep::InPlace
+                                              : d.stored[i]      ? EvalStep::Fresh
+                                                                 : EvalStep::Scratch});
     for (int32_t u : users[i])
       if (--waits[static_cast<size_t>(u)] == 0) (held[static_cast<size_t>(u)] > 0 ? blocked : ready).insert(u);
     for (int32_t w : writer[i]) {

@@ -1,4 +1,5 @@
-// A plan that can be run, whoever made it: generated kernels (schedule/compiled.cpp) or the interpreter (schedule/interpreted.cpp).
+// A plan that can be run, whoever made it: generated kernels (schedule/compiled.cpp) or the interpreter
+// (schedule/interpreted.cpp).
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,8 @@ struct Bindings {
 class Execution {
  public:
   virtual ~Execution() = default;
-  /// Runs it to the end and returns the bits of the error word (SEMANTICS F6). Throws BackendError when a launch fails: what
-  /// the plan stores is then undefined. Needs no lock of the graph.
+  /// Runs it to the end and returns the bits of the error word (SEMANTICS F6). Throws BackendError when a launch fails:
+  /// what the plan stores is then undefined. Needs no lock of the graph.
   virtual uint32_t run() = 0;
 
   /// New memory of each stored value; null for one that goes to a slot.
@@ -42,7 +43,7 @@ class Executable {
   /// Allocates everything. Throws OutOfMemory, and nothing has happened then.
   virtual std::unique_ptr<Execution> start(Bindings bindings) const = 0;
 
-  std::vector<Landing> targets;        ///< per stored value, sources first
+  std::vector<Landing> targets;       ///< per stored value, sources first
   std::vector<uint32_t> arg_numbers;  ///< Arg n is this one of Canonical::numbers
   Liveness decision;                  ///< before stores that wait for each other were cut
 };
@@ -52,7 +53,8 @@ std::unique_ptr<Executable> make_interpreted(const Collected& plan, Liveness dec
                                              const std::vector<uint8_t>& lifted);
 
 /// Generated kernels: schedules now, and compiles when the result is called, which needs no lock of the graph.
-std::function<std::shared_ptr<Executable>()> make_compiled(const Collected& plan, const Liveness& decision, const Canonical& canonical,
+std::function<std::shared_ptr<Executable>()> make_compiled(const Collected& plan, const Liveness& decision,
+                                                           const Canonical& canonical,
                                                            const std::vector<uint8_t>& lifted, bool unfused);
 
 }  // namespace sinter::schedule

@@ -1,4 +1,5 @@
-// Plans on the interpreter: each step reads memory, evaluates, and writes memory, so that hazards are as real as in kernels.
+// Plans on the interpreter: each step reads memory, evaluates, and writes memory, so that hazards are as real as in
+// kernels.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -28,7 +29,8 @@ struct StepPlan {
 
 class Interpreted final : public Executable {
  public:
-  Interpreted(const Collected& plan, Liveness decision, const Canonical& canonical, const std::vector<uint8_t>& lifted) {
+  Interpreted(const Collected& plan, Liveness decision, const Canonical& canonical,
+              const std::vector<uint8_t>& lifted) {
     const std::vector<EvalStep> order = order_steps(plan, decision);
     LiftedSteps cut = lift_steps(plan, decision, canonical, lifted, order);
     graph_ = std::move(cut.graph);
@@ -73,14 +75,16 @@ class Interpreted final : public Executable {
 
 class Run final : public Execution {
  public:
-  Run(const Interpreted& plan, Bindings bindings) : plan_(plan), bindings_(std::move(bindings)), vars_(plan.bind(bindings_.vars)) {
+  Run(const Interpreted& plan, Bindings bindings)
+      : plan_(plan), bindings_(std::move(bindings)), vars_(plan.bind(bindings_.vars)) {
     for (size_t i = 0; i < plan.targets.size(); ++i) {
       if (plan.targets[i].home >= 0) {
         fresh.push_back(nullptr);
         memory_.push_back(bindings_.slots[static_cast<size_t>(plan.targets[i].home)]);
       } else {
         UOp v = plan.values_[i];
-        fresh.push_back(runtime::Buffer::allocate(static_cast<size_t>(runtime::count_of(sizes(v->shape))) * size_of(v->dtype), v->device));
+        fresh.push_back(runtime::Buffer::allocate(
+            static_cast<size_t>(runtime::count_of(sizes(v->shape))) * size_of(v->dtype), v->device));
         memory_.push_back(fresh.back().get());
       }
     }
@@ -124,7 +128,8 @@ class Run final : public Execution {
         params[number] = scratch_[k];
         continue;
       }
-      const runtime::Buffer* b = number < plan_.slots_ ? bindings_.slots[number] : memory_[static_cast<size_t>(plan_.steps_[k].stored)];
+      const runtime::Buffer* b =
+          number < plan_.slots_ ? bindings_.slots[number] : memory_[static_cast<size_t>(plan_.steps_[k].stored)];
       params[number] = Array::from_memory(p->dtype, sizes(p->shape), {b->as<std::byte>(), b->bytes()});
     }
     const UOp roots[] = {step.value};
@@ -139,7 +144,9 @@ class Run final : public Execution {
   std::vector<Array> scratch_;            ///< by step
 };
 
-std::unique_ptr<Execution> Interpreted::start(Bindings bindings) const { return std::make_unique<Run>(*this, std::move(bindings)); }
+std::unique_ptr<Execution> Interpreted::start(Bindings bindings) const {
+  return std::make_unique<Run>(*this, std::move(bindings));
+}
 
 }  // namespace
 

@@ -15,7 +15,7 @@ using ir::UOp;
 class Builder {
  public:
   Builder(const Collected& plan, const Canonical& canonical, const std::vector<uint8_t>& lifted)
-      : plan_(plan), canonical_(canonical), lifted_(lifted), graph_(std::make_shared<ir::Arena>()), value_(plan.positions.size()) {
+      : plan_(plan), canonical_(canonical), graph_(std::make_shared<ir::Arena>()), value_(plan.positions.size()) {
     for (const BoundVar& v : canonical.vars) {
       std::string name = v.var.name();
       for (const Var& other : vars_)  // one variable with two values: two variables of the plan
@@ -48,7 +48,9 @@ class Builder {
     return value_[i] = node(n, std::move(src), number);
   }
 
-  UOp param(int64_t number, UOp like) { return ir::param(*graph_, number, like->dtype, shape(like->shape), like->device); }
+  UOp param(int64_t number, UOp like) {
+    return ir::param(*graph_, number, like->dtype, shape(like->shape), like->device);
+  }
   /// What users of position i read from now on.
   void replace(size_t i, UOp value) { value_[i] = value; }
   UOp value(size_t i) const { return value_[i]; }
@@ -81,7 +83,9 @@ class Builder {
       case Op::Detach: return src[0];
       case Op::Const:
       case Op::Num: return scalar(number, n);
-      case Op::Var: return ir::variable(*graph_, vars_[static_cast<size_t>(canonical_.var_of(n->region()[0].end))], n->dtype, n->device);
+      case Op::Var:
+        return ir::variable(*graph_, vars_[static_cast<size_t>(canonical_.var_of(n->region()[0].end))], n->dtype,
+                            n->device);
       case Op::After:
         if (src.size() == 1) return src[0];
         return boxed(n, std::move(src), number, 1);
@@ -112,7 +116,6 @@ class Builder {
 
   const Collected& plan_;
   const Canonical& canonical_;
-  const std::vector<uint8_t>& lifted_;
   std::shared_ptr<ir::Arena> graph_;
   std::vector<UOp> value_;
   std::vector<Var> vars_;
@@ -122,7 +125,8 @@ class Builder {
 
 }  // namespace
 
-Lifted lift(const Collected& plan, const Liveness& decision, const Canonical& canonical, const std::vector<uint8_t>& lifted) {
+Lifted lift(const Collected& plan, const Liveness& decision, const Canonical& canonical,
+            const std::vector<uint8_t>& lifted) {
   Builder b(plan, canonical, lifted);
   Lifted out;
   std::unordered_map<UOp, int32_t> outputs;

@@ -1,4 +1,5 @@
-// From decided positions to the graph that schedulers read: storages become Params, lifted numbers Args (SEMANTICS N1, N4).
+// From decided positions to the graph that schedulers read: storages become Params, lifted numbers Args (SEMANTICS N1,
+// N4).
 #pragma once
 
 #include <vector>
@@ -12,7 +13,7 @@ namespace sinter::schedule {
 /// A value that a plan stores.
 struct StoredValue {
   int32_t position;
-  int32_t home;  ///< slot that takes it in place, or -1
+  int32_t home;    ///< slot that takes it in place, or -1
   int32_t output;  ///< of the plan graph: equal values of different cells share one, and the later ones are copies
 };
 
@@ -23,7 +24,8 @@ struct Lifted {
 };
 
 /// `lifted[i]`: number i is an argument.
-Lifted lift(const Collected& plan, const Liveness& decision, const Canonical& canonical, const std::vector<uint8_t>& lifted);
+Lifted lift(const Collected& plan, const Liveness& decision, const Canonical& canonical,
+            const std::vector<uint8_t>& lifted);
 
 /// One step of a plan that is interpreted: its value reads Params, where Param(slots + k) is the result of step k.
 struct LiftedStep {

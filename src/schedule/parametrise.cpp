@@ -56,11 +56,13 @@ Build build_plan(const Parametrised& program, Executor executor) {
     plan->decision = std::move(decision);
     build.run = [plan] { return plan; };
   } else {
-    build.run = [make = make_compiled(program.plan, decision, program.canonical, build.lifted, executor == Executor::Unfused), decision] {
-      std::shared_ptr<Executable> plan = make();
-      plan->decision = decision;
-      return plan;
-    };
+    build.run =
+        [make = make_compiled(program.plan, decision, program.canonical, build.lifted, executor == Executor::Unfused),
+         decision] {
+          std::shared_ptr<Executable> plan = make();
+          plan->decision = decision;
+          return plan;
+        };
   }
   return build;
 }

@@ -1,5 +1,5 @@
-// From what is asked for to a plan that can run: collect, key, look up; on a miss decide, lift and build. A program seen before
-// costs one walk over its nodes.
+// From what is asked for to a plan that can run: collect, key, look up; on a miss decide, lift and build. A program
+// seen before costs one walk over its nodes.
 #pragma once
 
 #include <functional>
@@ -21,8 +21,8 @@ struct Parametrised {
 /// Under the graph's mutex. When `plan.claimed` is set nothing else is: wait for the plan in flight, and ask again.
 Parametrised parametrise(const Request& request, Executor executor);
 
-/// What is left to do for a program not seen before, to be called without the graph's mutex: it compiles. Takes all it needs
-/// of the graph now. Throws CompileError; nothing has changed then.
+/// What is left to do for a program not seen before, to be called without the graph's mutex: it compiles. Takes all it
+/// needs of the graph now. Throws CompileError; nothing has changed then.
 struct Build {
   std::function<std::shared_ptr<const Executable>()> run;
   std::vector<uint8_t> lifted;

@@ -15,7 +15,8 @@ std::shared_ptr<const Executable> PlanCache::find(const Canonical& program) {
   if (found == entries_.end()) return nullptr;
   for (Entry& e : found->second) {
     bool fits = true;
-    for (size_t i = 0; i < e.numbers.size() && fits; ++i) fits = e.lifted[i] || e.numbers[i] == program.numbers[i].value;
+    for (size_t i = 0; i < e.numbers.size() && fits; ++i)
+      fits = e.lifted[i] || e.numbers[i] == program.numbers[i].value;
     if (!fits) continue;
     e.used = ++clock_;
     return e.plan;
@@ -29,7 +30,8 @@ std::vector<uint8_t> PlanCache::lifted_for(const Canonical& program) const {
   const auto found = entries_.find(program.key);
   if (found == entries_.end()) return lifted;
   const Entry& last = found->second.back();
-  for (size_t i = 0; i < lifted.size(); ++i) lifted[i] |= last.lifted[i] | !(last.numbers[i] == program.numbers[i].value);
+  for (size_t i = 0; i < lifted.size(); ++i)
+    lifted[i] |= last.lifted[i] | !(last.numbers[i] == program.numbers[i].value);
   return lifted;
 }
 

@@ -18,10 +18,11 @@ class PlanCache {
   /// Never destroyed (SEMANTICS V7).
   static PlanCache& get();
 
-  /// The plan for this program: one of the same key whose numbers agree where they are no arguments; null if there is none.
+  /// The plan for this program: one of the same key whose numbers agree where they are no arguments; null if there is
+  /// none.
   std::shared_ptr<const Executable> find(const Canonical& program);
-  /// Which numbers a new plan should take as arguments: NUMs, and those that differ between this program and the plans of
-  /// the same key (SEMANTICS N1).
+  /// Which numbers a new plan should take as arguments: NUMs, and those that differ between this program and the plans
+  /// of the same key (SEMANTICS N1).
   std::vector<uint8_t> lifted_for(const Canonical& program) const;
   void insert(const Canonical& program, std::vector<uint8_t> lifted, std::shared_ptr<const Executable> plan);
 

@@ -58,7 +58,8 @@ void collect(const Reached& r, UOp g, UOp loss) {
     cell.grad->node = ir::Hold(tensor::next_version(*cell.grad, cell.grad->node.get() + g));
   } else {
     TensorGraph& graph = TensorGraph::get();
-    cell.grad = std::make_shared<Cell>(graph.make({ir::Op::After, g->dtype, g->shape, {g}, ir::Fresh{graph.fresh_id()}}));
+    cell.grad =
+        std::make_shared<Cell>(graph.make({ir::Op::After, g->dtype, g->shape, {g}, ir::Fresh{graph.fresh_id()}}));
     cell.taker.clear();
   }
   TensorGraph::get().set_loss(cell.grad->node.get(), loss);
@@ -89,7 +90,8 @@ Tensor& Tensor::requires_grad(bool on, Loc where) {
     return *this;
   }
   if (!is_float(n->dtype))
-    usage_error(fmt::format("{} has no gradient: only float32 and float64 have; convert it with .to(float32)", tensor::describe(n)));
+    usage_error(fmt::format("{} has no gradient: only float32 and float64 have; convert it with .to(float32)",
+                            tensor::describe(n)));
   TensorGraph& graph = TensorGraph::get();
   const uint64_t id = graph.fresh_id();
   UOp leaf = graph.make({ir::Op::Leaf, n->dtype, n->shape, {n}, ir::Fresh{id}});
@@ -115,11 +117,13 @@ void Tensor::backward(bool keep_graph, Loc where) const {
   const ir::Hold held(tensor::node_of(*this));  // another thread may assign the cell while parameters are realised
   UOp loss = held.get();
   if (!loss->state.requires_grad)
-    usage_error(fmt::format("{} depends on nothing that requires grad; call requires_grad() on the parameters before they are used",
-                            tensor::describe(loss)));
+    usage_error(fmt::format(
+        "{} depends on nothing that requires grad; call requires_grad() on the parameters before they are used",
+        tensor::describe(loss)));
   if (loss->shape.numel() != 1 || loss->rank() != 0)
-    usage_error(fmt::format("the value has shape {} and not [], so it has no single gradient; reduce it with sum() or mean() first",
-                            sinter::to_string(loss->shape)));
+    usage_error(fmt::format(
+        "the value has shape {} and not [], so it has no single gradient; reduce it with sum() or mean() first",
+        sinter::to_string(loss->shape)));
   placed([&] {
     std::vector<UOp> carriers = autodiff::carriers(loss);
     std::vector<Reached> reached = reached_leaves(carriers);
@@ -142,8 +146,9 @@ Tensor Tensor::grad(Loc where) const {
   const Call call("grad", where);
   tensor::node_of(*this);
   if (!cell_->grad)
-    usage_error(cell_->taker.empty() ? "there is no gradient: backward() has not reached this tensor; is it a leaf that requires grad?"
-                                     : fmt::format("there is no gradient: {}; read it before that", cell_->taker));
+    usage_error(cell_->taker.empty()
+                    ? "there is no gradient: backward() has not reached this tensor; is it a leaf that requires grad?"
+                    : fmt::format("there is no gradient: {}; read it before that", cell_->taker));
   return Tensor(cell_->grad);
 }
 
@@ -157,7 +162,8 @@ void Tensor::set_grad(const Tensor& grad, Loc where) {
   const Call call("set_grad", where);
   UOp n = tensor::node_of(*this), g = tensor::node_of(grad);
   if (n->shape != g->shape || n->dtype != g->dtype)
-    usage_error(fmt::format("the gradient is {} and the tensor {}; they must agree", tensor::describe(g), tensor::describe(n)));
+    usage_error(
+        fmt::format("the gradient is {} and the tensor {}; they must agree", tensor::describe(g), tensor::describe(n)));
   if (grad.cell() == cell_) usage_error("a tensor cannot be its own gradient; give a clone");
   cell_->grad = grad.cell();
   cell_->taker.clear();
@@ -176,9 +182,12 @@ std::vector<Tensor> gradient(const Tensor& y, std::span<const Tensor> xs, const 
   if (seed.defined()) {
     s = tensor::node_of(seed);
     if (s->shape != root->shape || s->dtype != root->dtype)
-      usage_error(fmt::format("the seed is {} and the value {}; they must agree", tensor::describe(s), tensor::describe(root)));
+      usage_error(
+          fmt::format("the seed is {} and the value {}; they must agree", tensor::describe(s), tensor::describe(root)));
   } else if (root->shape.numel() != 1) {
-    usage_error(fmt::format("the value has shape {}; give a seed of that shape, or reduce it with sum() or mean() first", to_string(root->shape)));
+    usage_error(
+        fmt::format("the value has shape {}; give a seed of that shape, or reduce it with sum() or mean() first",
+                    to_string(root->shape)));
   } else {
     s = ir::like(root, 1.0);
   }

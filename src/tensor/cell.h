@@ -1,4 +1,5 @@
-// The shared cell behind tensor handles (SEMANTICS H1), and how the library's own code gets from tensors to nodes and back.
+// The shared cell behind tensor handles (SEMANTICS H1), and how the library's own code gets from tensors to nodes and
+// back.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// What a step() writes: new versions of cells, computed in one plan, which take the cells' places when nothing can fail before
-// the launch any more (SEMANTICS G5, V6). For optimisers.
+// What a step() writes: new versions of cells, computed in one plan, which take the cells' places when nothing can fail
+// before the launch any more (SEMANTICS G5, V6). For optimisers.
 #pragma once
 
 #include <memory>
@@ -17,14 +17,14 @@ class StepCommit {
   StepCommit(const StepCommit&) = delete;
   StepCommit& operator=(const StepCommit&) = delete;
 
-  /// The next version of `target`: `value`, broadcast to its shape and of its dtype. Reads of the handle that comes back see it,
-  /// `target` keeps its version until realize(). Under no_grad.
+  /// The next version of `target`: `value`, broadcast to its shape and of its dtype. Reads of the handle that comes
+  /// back see it, `target` keeps its version until realize(). Under no_grad.
   Tensor update(const Tensor& target, const Tensor& value);
   /// The step uses up the gradient of this parameter.
   void take_grad(const Tensor& param);
-  /// Computes all updates, and the losses behind the gradients that someone still holds, in one plan, and switches the cells.
-  /// Values of the step that handles hold at this moment are stored too: let them go before. Throws as realize() does: if
-  /// nothing was launched, cells and gradients are as they were, and all can be tried again.
+  /// Computes all updates, and the losses behind the gradients that someone still holds, in one plan, and switches the
+  /// cells. Values of the step that handles hold at this moment are stored too: let them go before. Throws as realize()
+  /// does: if nothing was launched, cells and gradients are as they were, and all can be tried again.
   void realize();
 
  private:

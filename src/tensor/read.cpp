@@ -25,12 +25,14 @@ const runtime::Buffer& memory_of(const Tensor& t) {
 void require_type(const Tensor& t, DType asked) {
   const DType has = tensor::node_of(t)->dtype;
   if (has == asked) return;
-  tensor::usage_error(fmt::format("the tensor is {} and was read as {}; read it as {} or convert it with .to()", name_of(has), name_of(asked), name_of(has)));
+  tensor::usage_error(fmt::format("the tensor is {} and was read as {}; read it as {} or convert it with .to()",
+                                  name_of(has), name_of(asked), name_of(has)));
 }
 void require_single(const Tensor& t) {
   const Shape& shape = tensor::node_of(t)->shape;
   if (shape.numel() == 1) return;
-  tensor::usage_error(fmt::format("shape {} has {} elements and item() reads 1; use to_vector() or reduce it first", to_string(shape), shape.numel()));
+  tensor::usage_error(fmt::format("shape {} has {} elements and item() reads 1; use to_vector() or reduce it first",
+                                  to_string(shape), shape.numel()));
 }
 
 }  // namespace
@@ -61,11 +63,20 @@ std::vector<T> Tensor::to_vector(Loc where) const {
   return std::vector<T>(begin, begin + tensor::node_of(*this)->shape.numel());
 }
 
-#define SINTER_READ(T)                        \
-  template T Tensor::item<T>(Loc) const;      \
+#define SINTER_READ(T)                   \
+  template T Tensor::item<T>(Loc) const; \
   template std::vector<T> Tensor::to_vector<T>(Loc) const;
-SINTER_READ(bool) SINTER_READ(uint8_t) SINTER_READ(int8_t) SINTER_READ(uint16_t) SINTER_READ(int16_t) SINTER_READ(uint32_t)
-SINTER_READ(int32_t) SINTER_READ(uint64_t) SINTER_READ(int64_t) SINTER_READ(float) SINTER_READ(double)
+SINTER_READ(bool)
+SINTER_READ(uint8_t)
+SINTER_READ(int8_t)
+SINTER_READ(uint16_t)
+SINTER_READ(int16_t)
+SINTER_READ(uint32_t)
+SINTER_READ(int32_t)
+SINTER_READ(uint64_t)
+SINTER_READ(int64_t)
+SINTER_READ(float)
+SINTER_READ(double)
 #undef SINTER_READ
 
 }  // namespace v0

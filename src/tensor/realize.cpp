@@ -2,6 +2,7 @@
 #include "tensor/realize.h"
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "runtime/counters.h"
+#include "runtime/faults.h"
 #include "runtime/interpreter.h"
 #include "schedule/parametrise.h"
 #include "sinter/debug.h"
@@ -50,6 +52,11 @@ struct Flights {
   }
 };
 
+/// Calls a test's hook, if there is one, for the last time.
+void once(std::function<void()>& hook) {
+  if (hook) std::exchange(hook, {})();
+}
+
 /// Keeps nodes while others may use the graph.
 class Keep {
  public:
@@ -66,14 +73,16 @@ class Keep {
   std::vector<UOp> nodes_;
 };
 
-/// A plan between its preparation and the moment when its values stand in their nodes. It holds what it reads and stores, so
-/// that no other plan writes it in place.
+/// A plan between its preparation and the moment when its values stand in their nodes. It holds what it reads and
+/// stores, so that no other plan writes it in place.
 class Flight {
  public:
-  Flight(const Parametrised& program, std::unique_ptr<schedule::Execution> run) : run_(std::move(run)) {
+  Flight(const Parametrised& program, std::unique_ptr<schedule::Execution> run)
+      : plan_(program.executable), run_(std::move(run)) {
     const auto& targets = program.executable->targets;
     std::vector<int32_t> target_of(program.plan.positions.size(), -1);
-    for (size_t t = 0; t < targets.size(); ++t) target_of[static_cast<size_t>(targets[t].position)] = static_cast<int32_t>(t);
+    for (size_t t = 0; t < targets.size(); ++t)
+      target_of[static_cast<size_t>(targets[t].position)] = static_cast<int32_t>(t);
     for (size_t i = 0; i < program.plan.nodes.size(); ++i)
       if (const int32_t t = target_of[static_cast<size_t>(program.plan.position_of[i])]; t >= 0)
         stored_.push_back({program.plan.nodes[i], t});
@@ -83,7 +92,8 @@ class Flight {
       slots_.push_back(s.storage);
     }
     for (const schedule::Position& p : program.plan.positions)
-      if (p.slot >= 0 && p.node->storage()->notice && !p.node->storage()->notice->empty()) notice_ = p.node->storage()->notice;
+      if (p.slot >= 0 && p.node->storage()->notice && !p.node->storage()->notice->empty())
+        notice_ = p.node->storage()->notice;
     for (const schedule::Landing& t : targets) {
       homes_.push_back(t.home);
       if (program.plan.positions[static_cast<size_t>(t.position)].home < 0) continue;
@@ -98,13 +108,12 @@ class Flight {
   /// Without the graph's mutex. Errors are kept for land().
   void run() noexcept {
     try {
+      once(runtime::faults().before_launch);
       if (run_->run() & runtime::kIndexError)
         notice_ = std::make_shared<std::string>(
             "an index tensor of this value, or of one it was made from, holds an index out of range; "
             "the elements it picks are 0, and additions through it were left out");
-    } catch (...) {
-      error_ = std::current_exception();
-    }
+    } catch (...) { error_ = std::current_exception(); }
   }
 
   /// Gives the nodes their storage; throws what the launch threw.
@@ -136,13 +145,12 @@ class Flight {
   static std::string text_of(const std::exception_ptr& error) {
     try {
       std::rethrow_exception(error);
-    } catch (const std::exception& e) {
-      return e.what();
-    } catch (...) {
+    } catch (const std::exception& e) { return e.what(); } catch (...) {
       return "a launch failed";
     }
   }
 
+  std::shared_ptr<const schedule::Executable> plan_;  ///< outlives the run, whatever becomes of the cache
   std::unique_ptr<schedule::Execution> run_;
   std::vector<std::pair<UOp, int32_t>> stored_;  ///< nodes, and the stored value of each
   std::vector<Storage*> slots_;
@@ -207,9 +215,11 @@ class Realization {
       std::shared_ptr<const schedule::Executable> plan;
       {
         const ir::GraphPause pause;
+        once(runtime::faults().while_compiling);
         plan = build.run();
       }
-      schedule::PlanCache::get().insert(program.canonical, std::move(build.lifted), std::move(plan));
+      schedule::PlanCache& cache = schedule::PlanCache::get();
+      if (!cache.find(program.canonical)) cache.insert(program.canonical, std::move(build.lifted), std::move(plan));
       return nullptr;
     }
     std::unique_ptr<schedule::Execution> run = program.executable->start(schedule::bind(program));

@@ -9,13 +9,14 @@ namespace sinter::tensor {
 
 class StepCommit;
 
-/// Computes what has no storage of `asked`, in one plan with what the calling thread has assigned; nothing to compute runs nothing.
-/// With `commit`, its cells take their new versions when nothing can fail before the launch any more. Inside a GraphScope, whose
-/// nodes that nothing else holds are gone afterwards; the caller holds `asked`. Throws what preparing throws, with everything as it
-/// was, or what the launch throws, with what the plan stores poisoned.
+/// Computes what has no storage of `asked`, in one plan with what the calling thread has assigned; nothing to compute
+/// runs nothing. With `commit`, its cells take their new versions when nothing can fail before the launch any more.
+/// Inside a GraphScope, whose nodes that nothing else holds are gone afterwards; the caller holds `asked`. Throws what
+/// preparing throws, with everything as it was, or what the launch throws, with what the plan stores poisoned.
 void realize(std::span<const ir::UOp> asked, StepCommit* commit = nullptr);
 
-/// Before the host reads a stored node: throws the error of a poisoned one (V6), and once that of an index out of range (F6).
+/// Before the host reads a stored node: throws the error of a poisoned one (V6), and once that of an index out of range
+/// (F6).
 void check_readable(ir::UOp node);
 
 }  // namespace sinter::tensor

@@ -20,18 +20,22 @@ constexpr const char* kKinds[] = {"bool", "integer", "float"};
 UOp fitted(const Arg& value, UOp target, const Shape& part) {
   const DType meant = value.is_tensor() ? tensor::operand(value)->dtype : tensor::default_type(value.kind());
   if (kind_of(meant) > kind_of(target->dtype))
-    usage_error(fmt::format("a {} value ({}) does not fit a {} tensor ({}); convert it with .to({})", kKinds[kind_of(meant)],
-                            tensor::describe(value), kKinds[kind_of(target->dtype)], tensor::describe(target), name_of(target->dtype)));
+    usage_error(fmt::format("a {} value ({}) does not fit a {} tensor ({}); convert it with .to({})",
+                            kKinds[kind_of(meant)], tensor::describe(value), kKinds[kind_of(target->dtype)],
+                            tensor::describe(target), name_of(target->dtype)));
   UOp v = tensor::operand(value, target->dtype);
   if (v->rank() > part.rank() || tensor::common_shape(v->shape, part) != part)
-    usage_error(fmt::format("a value of shape {} does not broadcast to the shape {} that is assigned; reshape or reduce it first",
-                            to_string(v->shape), to_string(part)));
+    usage_error(fmt::format(
+        "a value of shape {} does not broadcast to the shape {} that is assigned; reshape or reduce it first",
+        to_string(v->shape), to_string(part)));
   return ir::broadcast_to(v, part);
 }
 
 void require_assignable(const Cell& cell) {
   if (cell.leaf_id && ir::grad_enabled())
-    usage_error("the tensor requires grad and is a leaf: assigning it would cut its gradient off; do it under no_grad, or assign a clone");
+    usage_error(
+        "the tensor requires grad and is a leaf: assigning it would cut its gradient off; do it under no_grad, or "
+        "assign a clone");
 }
 
 }  // namespace
@@ -72,7 +76,8 @@ Place& Place::assign(Arg value) {
   const tensor::BasicIndex part = tensor::resolve(old, *items_);
   require_assignable(*target_.cell());
   if (!part.box()) {
-    tensor::install(target_.cell(), tensor::next_version(*target_.cell(), tensor::overwrite(old, part, fitted(value, old, part.shape))));
+    tensor::install(target_.cell(), tensor::next_version(*target_.cell(),
+                                                         tensor::overwrite(old, part, fitted(value, old, part.shape))));
     return *this;
   }
   const ir::Region box = part.region();

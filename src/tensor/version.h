@@ -10,15 +10,15 @@
 
 namespace sinter::tensor {
 
-/// The next version of the cell, not installed: `value` in the box, or everywhere without one. `value` has the dtype of the cell
-/// and the shape of the box. Inside a GraphScope.
+/// The next version of the cell, not installed: `value` in the box, or everywhere without one. `value` has the dtype of
+/// the cell and the shape of the box. Inside a GraphScope.
 ir::UOp next_version(const Cell& cell, ir::UOp value, const std::optional<ir::Region>& box = {});
 
 /// Installs it, and notes that the calling thread owes it.
 void install(const std::shared_ptr<Cell>& cell, ir::UOp version);
 
-/// The versions without storage of cells that the calling thread has assigned, in program order, but for cells that `skip`
-/// names. Holds no cell: handles are counted elsewhere.
+/// The versions without storage of cells that the calling thread has assigned, in program order, but for cells that
+/// `skip` names. Holds no cell: handles are counted elsewhere.
 std::vector<ir::UOp> recorded(const std::function<bool(const Cell&)>& skip);
 /// Forgets the cells that are gone or stored.
 void forget_stored();

@@ -1,4 +1,5 @@
-// The reference of the state fuzzer: everything at once, every version a full copy, a tape per value. What a program must mean.
+// The reference of the state fuzzer: everything at once, every version a full copy, a tape per value. What a program
+// must mean.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +29,15 @@ Mat map(const Mat& a, const Mat& b, F f) {
   for (size_t i = 0; i < out.v.size(); ++i) out.v[i] = f(a.v[i], b.v[i]);
   return out;
 }
-inline Mat operator+(const Mat& a, const Mat& b) { return map(a, b, [](double x, double y) { return x + y; }); }
-inline Mat operator*(const Mat& a, const Mat& b) { return map(a, b, [](double x, double y) { return x * y; }); }
-inline Mat operator*(const Mat& a, double s) { return map(a, a, [s](double x, double) { return x * s; }); }
+inline Mat operator+(const Mat& a, const Mat& b) {
+  return map(a, b, [](double x, double y) { return x + y; });
+}
+inline Mat operator*(const Mat& a, const Mat& b) {
+  return map(a, b, [](double x, double y) { return x * y; });
+}
+inline Mat operator*(const Mat& a, double s) {
+  return map(a, a, [s](double x, double) { return x * s; });
+}
 inline Mat transposed(const Mat& a) {
   Mat out(a.cols, a.rows);
   for (int r = 0; r < a.rows; ++r)
@@ -168,8 +175,10 @@ struct T {
       const auto found = world().cells.find(n->leaf);
       if (!n->leaf || found == world().cells.end() || !g.count(n.get())) continue;
       if (const auto c = found->second.lock()) {
-        if (!c->grad) c->grad = std::make_shared<Cell>(Cell{plain(g[n.get()])});
-        else c->grad->v = plain(c->grad->v->a + g[n.get()]);
+        if (!c->grad)
+          c->grad = std::make_shared<Cell>(Cell{plain(g[n.get()])});
+        else
+          c->grad->v = plain(c->grad->v->a + g[n.get()]);
       }
     }
     if (!keep)
@@ -211,7 +220,9 @@ inline T maximum(const T& x, const T& y) {
   const Mat first = map(x.a(), y.a(), [](double a, double b) { return a > b ? 1.0 : a < b ? 0.0 : .5; });
   const Mat second = map(first, first, [](double a, double) { return 1 - a; });
   return T(made(map(x.a(), y.a(), [](double a, double b) { return a > b ? a : b; }), {x.v(), y.v()},
-                [first, second](const Mat& g) { return std::vector<Mat>{g * first, g * second}; }));
+                [first, second](const Mat& g) {
+                  return std::vector<Mat>{g * first, g * second};
+                }));
 }
 inline T matmul(const T& x, const T& y) {
   return T(made(product(x.a(), y.a()), {x.v(), y.v()}, [p = x.a(), q = y.a()](const Mat& g) {
@@ -232,7 +243,8 @@ inline T rows(const T& x, int begin, int end) {
 inline T sum(const T& x) {
   Mat total;
   for (double v : x.a().v) total.v[0] += v;
-  return T(made(total, {x.v()}, [r = x.a().rows, c = x.a().cols](const Mat& g) { return std::vector<Mat>{Mat(r, c, g.v[0])}; }));
+  return T(made(total, {x.v()},
+                [r = x.a().rows, c = x.a().cols](const Mat& g) { return std::vector<Mat>{Mat(r, c, g.v[0])}; }));
 }
 
 /// SGD, all at once.

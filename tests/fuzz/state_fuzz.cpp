@@ -1,5 +1,6 @@
-// Random programs of state, versions and gradients against the eager reference: every read agrees, errors come on both sides,
-// refused plans change nothing, crashed ones give the right value or the error, and at the end nothing is left alive.
+// Random programs of state, versions and gradients against the eager reference: every read agrees, errors come on both
+// sides, refused plans change nothing, crashed ones give the right value or the error, and at the end nothing is left
+// alive.
 #include <cstdlib>
 #include <optional>
 #include <random>
@@ -41,7 +42,8 @@ class Program {
       threads_[thread_].run([&] { tame(); });
     }
     no_grad_ = false;
-    if (seed_ % 4 == 3) crash();
+    if (seed_ % 4 == 3)
+      crash();
     else
       for (const auto* list : {&live_, &params_})
         for (const Both& b : *list) compare(b, "at the end");
@@ -71,14 +73,10 @@ class Program {
     bool refused[2] = {};
     try {
       ours();
-    } catch (const UsageError&) {
-      refused[0] = true;
-    }
+    } catch (const UsageError&) { refused[0] = true; }
     try {
       theirs();
-    } catch (const UsageError&) {
-      refused[1] = true;
-    }
+    } catch (const UsageError&) { refused[1] = true; }
     if (refused[0] != refused[1]) fail(refused[0] ? "refused by Sinter alone" : "accepted by Sinter alone");
     return !refused[0];
   }
@@ -95,9 +93,30 @@ class Program {
   }
 
   void act() {
-    enum Kind { New, Op, View, Slice, Assign, Item, Drop, Copy, Clone, Detach, Leaf, Toggle, Backward, Step, Grad, Zero, Fault, Thread, Gradient };
-    static constexpr Kind kKinds[] = {New, Op, Op, Op, Op, Op, Op, Slice, Assign, Assign, Assign, Item, Item, Drop, Drop, Copy, Clone, Detach,
-                                      Leaf, Toggle, Backward, Backward, Step, Grad, Zero, View, Fault, Fault, Thread, Gradient};
+    enum Kind {
+      New,
+      Op,
+      View,
+      Slice,
+      Assign,
+      Item,
+      Drop,
+      Copy,
+      Clone,
+      Detach,
+      Leaf,
+      Toggle,
+      Backward,
+      Step,
+      Grad,
+      Zero,
+      Fault,
+      Thread,
+      Gradient
+    };
+    static constexpr Kind kKinds[] = {New,      Op,       Op,   Op,   Op,   Op,   Op,    Slice,  Assign, Assign,
+                                      Assign,   Item,     Item, Drop, Drop, Copy, Clone, Detach, Leaf,   Toggle,
+                                      Backward, Backward, Step, Grad, Zero, View, Fault, Fault,  Thread, Gradient};
     const Kind kind = live_.size() < 2 ? New : kKinds[below(std::size(kKinds))];
     const Both x = live_.empty() ? fresh() : live_[pick()], y = live_.empty() ? fresh() : live_[pick()];
     switch (kind) {
@@ -114,11 +133,13 @@ class Program {
       case Clone: return value([&] { return x.t.clone(); }, [&] { return x.e.clone(); });
       case Detach: return value([&] { return x.t.detach(); }, [&] { return x.e.detach(); });
       case Leaf:
-        if (chance(.3)) value([&] { return x.t.detach().clone().requires_grad(); }, [&] {
-          eager::T leaf = x.e.detach();
-          leaf.requires_grad();
-          return leaf;
-        });
+        if (chance(.3))
+          value([&] { return x.t.detach().clone().requires_grad(); },
+                [&] {
+                  eager::T leaf = x.e.detach();
+                  leaf.requires_grad();
+                  return leaf;
+                });
         return;
       case Toggle: no_grad_ = !no_grad_; return;
       case Backward: return backward(x);
@@ -136,7 +157,8 @@ class Program {
       case Fault: return fault(x);
       case Thread: thread_ = below(std::size(threads_)); return;
       case Gradient:
-        return value([&] { return gradient(x.t.sum(), {y.t})[0].detach(); }, [&] { return eager::sum(x.e).gradient(y.e); });
+        return value([&] { return gradient(x.t.sum(), {y.t})[0].detach(); },
+                     [&] { return eager::sum(x.e).gradient(y.e); });
     }
   }
 
@@ -148,7 +170,8 @@ class Program {
       case 3: return value([&] { return relu(x.t); }, [&] { return eager::relu(x.e); });
       case 4: return value([&] { return maximum(x.t, y.t); }, [&] { return eager::maximum(x.e, y.e); });
       case 5: return value([&] { return x.t * .5; }, [&] { return eager::scale(x.e, .5); });
-      default: return value([&] { return matmul(x.t, y.t) * .125; }, [&] { return eager::scale(matmul(x.e, y.e), .125); });
+      default:
+        return value([&] { return matmul(x.t, y.t) * .125; }, [&] { return eager::scale(matmul(x.e, y.e), .125); });
     }
   }
   void assign(Both x, const Both& y, bool reads_old) {
@@ -159,11 +182,16 @@ class Program {
     static constexpr std::pair<int, int> kRows[] = {{0, 1}, {1, 2}, {0, 2}, {1, 3}};
     const auto [a, b] = kRows[below(4)];
     const int from = chance(.5) ? 0 : 3 - (b - a), to = from + b - a;
-    both([&] { x.t.at({sinter::Slice{a, b}}) = y.t.index({sinter::Slice{from, to}}); }, [&] { x.e.assign(rows(y.e, from, to), a, b); });
+    both(
+        [&] {
+          x.t.at({sinter::Slice{a, b}}) = y.t.index({sinter::Slice{from, to}});
+        },
+        [&] { x.e.assign(rows(y.e, from, to), a, b); });
   }
   void backward(const Both& x) {
     const bool keep = chance(.4), square = chance(.5);
-    both([&] { (square ? x.t * x.t : x.t).sum().backward(keep); }, [&] { eager::sum(square ? mul(x.e, x.e) : x.e).backward(keep); });
+    both([&] { (square ? x.t * x.t : x.t).sum().backward(keep); },
+         [&] { eager::sum(square ? mul(x.e, x.e) : x.e).backward(keep); });
   }
   void step() {
     Optim opt({params_[0].t, params_[1].t}, .5);
@@ -185,9 +213,7 @@ class Program {
       } else {
         compare(x, "though a plan was refused");
       }
-    } catch (const CompileError&) {
-      ++tally_.refused;
-    }
+    } catch (const CompileError&) { ++tally_.refused; }
     runtime::faults().refuse = {};
   }
 
@@ -216,17 +242,14 @@ class Program {
     runtime::faults().fail_at_launch = static_cast<int>(below(6));
     try {
       step();
-    } catch (const BackendError&) {
-    }
+    } catch (const BackendError&) {}
     estep();
     for (int turn = 0; turn < 3; ++turn)
       for (const auto* list : {&live_, &params_})
         for (const Both& b : *list) {
           try {
             compare(b, "after a crash");
-          } catch (const BackendError&) {
-            ++tally_.errors_after_crash;
-          }
+          } catch (const BackendError&) { ++tally_.errors_after_crash; }
         }
     runtime::faults().fail_at_launch = -1;
   }
@@ -247,14 +270,13 @@ std::optional<std::string> failure_of(uint64_t seed, Tally& tally) {
   std::optional<std::string> failure;
   try {
     Program(seed, tally).run(60);
-  } catch (const std::exception& e) {
-    failure = e.what();
-  }
+  } catch (const std::exception& e) { failure = e.what(); }
   eager::world() = {};
   runtime::faults().refuse = {};
   runtime::faults().fail_at_launch = -1;
   if (!failure && (before.nodes() || before.buffers()))
-    failure = "program " + std::to_string(seed) + ": " + std::to_string(before.nodes()) + " nodes and " + std::to_string(before.buffers()) + " buffers are left";
+    failure = "program " + std::to_string(seed) + ": " + std::to_string(before.nodes()) + " nodes and " +
+              std::to_string(before.buffers()) + " buffers are left";
   return failure;
 }
 
@@ -278,21 +300,25 @@ TEST_CASE("random state programs agree with the eager reference", "[state]") {
 
 TEST_CASE("each wrong rule of state is found by the random programs", "[state]") {
   using ir::Mutant;
-  struct Row { Mutant mutant; const char* name; };
-  const Row row = GENERATE(values<Row>({{Mutant::InPlaceUnderKeptReader, "in place although a kept node reads the old version"},
-                                        {Mutant::InPlaceWithOtherOwner, "in place although another node owns the storage"},
-                                        {Mutant::NoReaderOrder, "no order between readers and a store in place"},
-                                        {Mutant::StorageWrittenTwice, "one storage written by two stores of a plan"},
-                                        {Mutant::HistoryLetGo, "a stored node lets its sources go although it requires grad"},
-                                        {Mutant::CommitCountedTwice, "every reference that a step ends is counted twice"},
-                                        {Mutant::VersionsMerged, "equal versions are one node"},
-                                        {Mutant::GradInterned, "nodes that require grad are interned"},
-                                        {Mutant::PoisonOnlyCurrent, "a failure poisons only what is written in place"},
-                                        {Mutant::NarrowKey, "the plan key holds only the outlives bits"},
-                                        {Mutant::FirstDecidesOutlives, "of equal nodes only the first decides what outlives"},
-                                        {Mutant::ValueNotKept, "a value that a gradient will compute again does not keep its sources"},
-                                        {Mutant::CirclesNotCut, "stores that wait for each other are not cut"},
-                                        {Mutant::MaxTieToFirst, "maximum gives ties to its first operand"}}));
+  struct Row {
+    Mutant mutant;
+    const char* name;
+  };
+  const Row row = GENERATE(
+      values<Row>({{Mutant::InPlaceUnderKeptReader, "in place although a kept node reads the old version"},
+                   {Mutant::InPlaceWithOtherOwner, "in place although another node owns the storage"},
+                   {Mutant::NoReaderOrder, "no order between readers and a store in place"},
+                   {Mutant::StorageWrittenTwice, "one storage written by two stores of a plan"},
+                   {Mutant::HistoryLetGo, "a stored node lets its sources go although it requires grad"},
+                   {Mutant::CommitCountedTwice, "every reference that a step ends is counted twice"},
+                   {Mutant::VersionsMerged, "equal versions are one node"},
+                   {Mutant::GradInterned, "nodes that require grad are interned"},
+                   {Mutant::PoisonOnlyCurrent, "a failure poisons only what is written in place"},
+                   {Mutant::NarrowKey, "the plan key holds only the outlives bits"},
+                   {Mutant::FirstDecidesOutlives, "of equal nodes only the first decides what outlives"},
+                   {Mutant::ValueNotKept, "a value that a gradient will compute again does not keep its sources"},
+                   {Mutant::CirclesNotCut, "stores that wait for each other are not cut"},
+                   {Mutant::MaxTieToFirst, "maximum gives ties to its first operand"}}));
   CAPTURE(row.name);
   debug::set_executor(debug::Executor::Interpreter);
   runtime::faults().check_plans = true;

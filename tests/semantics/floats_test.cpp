@@ -13,7 +13,9 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
 using F32 = std::vector<float>;
 
-bool same_bits(const F32& a, const F32& b) { return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0; }
+bool same_bits(const F32& a, const F32& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
 F32 floats(const Tensor& t) { return t.to_vector<float>(); }
 
 Tensor noise32(const Shape& shape) {
@@ -152,7 +154,8 @@ TEST_CASE("F7 scatter_add is deterministic: contributions are added in order", "
   const Clean clean;
   const std::vector<int64_t> index(64, 0);
   F32 values;
-  for (int i = 0; i < 64; ++i) values.push_back(i % 2 ? 1e-4f * static_cast<float>(i) : 1e4f / static_cast<float>(i + 1));
+  for (int i = 0; i < 64; ++i)
+    values.push_back(i % 2 ? 1e-4f * static_cast<float>(i) : 1e4f / static_cast<float>(i + 1));
   float expected = 0;
   for (float v : values) expected += v;
   const std::vector<F32> got = on_all([&] { return scatter_add(from(F32{0}), 0, from(index), from(values)); });

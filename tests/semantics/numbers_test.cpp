@@ -34,7 +34,8 @@ TEST_CASE("N1 two equal constants become two arguments", "[semantics]") {
     CHECK(read(x * p + q)[1] == p + q);
 }
 
-TEST_CASE("N2 a random call takes its counter at the call: realising twice gives the same, a new call new numbers", "[semantics]") {
+TEST_CASE("N2 a random call takes its counter at the call: realising twice gives the same, a new call new numbers",
+          "[semantics]") {
   manual_seed(5);
   std::vector<std::vector<float>> first;
   for (const debug::Executor e : {debug::Executor::Interpreter, debug::Executor::Compiled}) {
@@ -76,32 +77,33 @@ TEST_CASE("N4 the key sees what decides, by position: liveness, history, what ma
   ir::GraphScope scope;
   auto key = [](const Tensor& t) {
     ir::TensorGraph::get().drain();
-    const schedule::Parametrised p = schedule::parametrise({{tensor::node_of(t)}, {}, {}}, debug::Executor::Interpreter);
+    const schedule::Parametrised p =
+        schedule::parametrise({{tensor::node_of(t)}, {}, {}}, debug::Executor::Interpreter);
     return p.canonical.key;
   };
   {
     Tensor a = noise({4}), b = noise({4}), c = noise({4});
-    CHECK(key(exp(a) + exp(b)) == key(exp(b) + exp(c)));        // slots, not buffers
-    CHECK(key(exp(a) + exp(b)) != key(exp(a) + exp(a)));        // aliasing
-    CHECK(key(exp(a) * 2.0) == key(exp(a) * 3.0));              // numbers
-    CHECK(key(exp(a)) != key(exp(noise({5}))));                 // shapes
+    CHECK(key(exp(a) + exp(b)) == key(exp(b) + exp(c)));  // slots, not buffers
+    CHECK(key(exp(a) + exp(b)) != key(exp(a) + exp(a)));  // aliasing
+    CHECK(key(exp(a) * 2.0) == key(exp(a) * 3.0));        // numbers
+    CHECK(key(exp(a)) != key(exp(noise({5}))));           // shapes
     Tensor inner = exp(a), outer = exp(inner), alone;
     {
       Tensor dies = exp(b);
       alone = exp(dies);
     }
-    CHECK(key(alone) != key(outer));                            // what outlives
+    CHECK(key(alone) != key(outer));  // what outlives
     Tensor w = noise({4}).requires_grad(), v = noise({4}).requires_grad();
     Tensor kept = exp(w), spent = exp(v);
     Tensor l1 = kept.sum(), l2 = spent.sum();
     const auto before = key(l2);
     CHECK(key(l1) == before);
     l2.backward();
-    CHECK(key(l2) != before);                                   // history
+    CHECK(key(l2) != before);  // history
     Tensor x = noise({4}), y = noise({4}), held = y.clone();
     x += 1.0;
     y += 1.0;
-    CHECK(key(x) != key(y));                                    // writable or not
+    CHECK(key(x) != key(y));  // writable or not
     CHECK(key(exp(a) + b) == key(exp(b) + c));
   }
   debug::set_executor(debug::Executor::Compiled);

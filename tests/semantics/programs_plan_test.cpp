@@ -118,7 +118,8 @@ TEST_CASE("program (v'): N2 random calls share one plan and differ in numbers", 
   CHECK(rand({3}).to_vector<float>() == seen[0]);
 }
 
-TEST_CASE("program (x): handles beside the loss; V4 a plan that passes a gradient walks the loss behind it", "[semantics]") {
+TEST_CASE("program (x): handles beside the loss; V4 a plan that passes a gradient walks the loss behind it",
+          "[semantics]") {
   ON_EACH_EXECUTOR();
   Mlp net;
   Optim opt(net.p);

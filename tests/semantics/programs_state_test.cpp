@@ -180,7 +180,8 @@ TEST_CASE("program (o): G3 a kept handle to .grad sees additions, and keeps its 
   CHECK_THROWS_WITH(W.grad(), Catch::Contains("zero_grad() took it"));
 }
 
-TEST_CASE("program (p): V6 failures before the launch change nothing; after it, all that the plan stores is poisoned", "[semantics]") {
+TEST_CASE("program (p): V6 failures before the launch change nothing; after it, all that the plan stores is poisoned",
+          "[semantics]") {
   ON_EACH_EXECUTOR();
   Mlp net;
   Optim opt(net.p);
@@ -241,9 +242,13 @@ TEST_CASE("program (p'): V6 what was asked for is tried without stores that nobo
 
 TEST_CASE("program (q): G6 losses pushed to a list keep no history when detached or read", "[semantics]") {
   ON_EACH_EXECUTOR();
-  struct Way { const char* name; bool detach, train, item; };
-  for (const Way& way : {Way{"train, detach", true, true, true}, Way{"train, loss", false, true, true},
-                         Way{"train, detach, no item", true, true, false}, Way{"evaluate, detach, item", true, false, true}}) {
+  struct Way {
+    const char* name;
+    bool detach, train, item;
+  };
+  for (const Way& way :
+       {Way{"train, detach", true, true, true}, Way{"train, loss", false, true, true},
+        Way{"train, detach, no item", true, true, false}, Way{"evaluate, detach, item", true, false, true}}) {
     CAPTURE(way.name);
     Mlp net;
     Optim opt(net.p);
@@ -303,7 +308,8 @@ TEST_CASE("program (q'): G6 sums of losses, and a lazy metric under no_grad", "[
     loss.item();
     if (i == 9) at = debug::counters().live_nodes;
   }
-  CHECK(debug::counters().live_nodes - at <= 10 * 40);  // a lazy chain of its own each, and nothing of the forward behind it
+  CHECK(debug::counters().live_nodes - at <=
+        10 * 40);  // a lazy chain of its own each, and nothing of the forward behind it
 }
 
 TEST_CASE("program (r): hand-written SGD under no_grad, loss read every 20", "[semantics]") {

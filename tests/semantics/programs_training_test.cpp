@@ -3,7 +3,8 @@
 
 using namespace semantics;
 
-TEST_CASE("program (a): training loop, loss printed after step every 10; G5 step is one plan and the loss a read", "[semantics]") {
+TEST_CASE("program (a): training loop, loss printed after step every 10; G5 step is one plan and the loss a read",
+          "[semantics]") {
   ON_EACH_EXECUTOR();
   const bool adam = GENERATE(false, true);
   CAPTURE(adam);
@@ -91,7 +92,8 @@ TEST_CASE("program (d): clip by norm, printed before and after", "[semantics]") 
     double before = 0, after = 0;
     {
       Tensor norm;
-      for (const Tensor& p : net.p) norm = norm.defined() ? norm + (p.grad() * p.grad()).sum() : (p.grad() * p.grad()).sum();
+      for (const Tensor& p : net.p)
+        norm = norm.defined() ? norm + (p.grad() * p.grad()).sum() : (p.grad() * p.grad()).sum();
       norm = sqrt(norm);
       before = norm.item();
       Tensor scale = 1.0 / (norm + 1e-6);
@@ -110,14 +112,20 @@ TEST_CASE("program (d): clip by norm, printed before and after", "[semantics]") 
   }
 }
 
-TEST_CASE("program (e): two losses on a shared trunk; G2 a second backward over consumed nodes names keep_graph", "[semantics]") {
+TEST_CASE("program (e): two losses on a shared trunk; G2 a second backward over consumed nodes names keep_graph",
+          "[semantics]") {
   ON_EACH_EXECUTOR();
   Mlp net;
   auto [x, y] = batch();
-  struct Way { const char* name; bool twice, keep, between, item, ok; };
-  for (const Way& way : {Way{"shared", false, false, false, false, false}, Way{"built twice", true, false, false, false, true},
-                         Way{"kept", false, true, false, false, true}, Way{"realised between", false, false, true, false, false},
-                         Way{"twice, realised between", true, false, true, false, true}, Way{"item first", false, false, false, true, false}}) {
+  struct Way {
+    const char* name;
+    bool twice, keep, between, item, ok;
+  };
+  for (const Way& way :
+       {Way{"shared", false, false, false, false, false}, Way{"built twice", true, false, false, false, true},
+        Way{"kept", false, true, false, false, true}, Way{"realised between", false, false, true, false, false},
+        Way{"twice, realised between", true, false, true, false, true},
+        Way{"item first", false, false, false, true, false}}) {
     CAPTURE(way.name);
     for (Tensor& p : net.p) p.zero_grad();
     Tensor h = net.trunk(x), h2 = way.twice ? net.trunk(x) : h;
@@ -197,7 +205,8 @@ TEST_CASE("program (g): moving average of weights after step; V2 an assign runs 
   for (size_t k = 0; k < average.size(); ++k) CHECK(close(read(average[k]), expected[k]));
 }
 
-TEST_CASE("program (h): running statistics assigned every step and read at the end; V2 unread cells are dropped unrun", "[semantics]") {
+TEST_CASE("program (h): running statistics assigned every step and read at the end; V2 unread cells are dropped unrun",
+          "[semantics]") {
   ON_EACH_EXECUTOR();
   Mlp net;
   Optim opt(net.p);
@@ -233,7 +242,8 @@ TEST_CASE("program (h): running statistics assigned every step and read at the e
   CHECK(c.plans() == 0);
 }
 
-TEST_CASE("program (i): evaluation between epochs; V1 a lazy value keeps the version that it was built from", "[semantics]") {
+TEST_CASE("program (i): evaluation between epochs; V1 a lazy value keeps the version that it was built from",
+          "[semantics]") {
   ON_EACH_EXECUTOR();
   Mlp net;
   Optim opt(net.p);

@@ -33,7 +33,8 @@ TEST_CASE("V1 a built value never changes because of a later assign", "[semantic
   CHECK(read(x) == Vec{-1, 12, 13});
 }
 
-TEST_CASE("V1 the gradient of a version goes to the new value inside the region and to the old one outside", "[semantics]") {
+TEST_CASE("V1 the gradient of a version goes to the new value inside the region and to the old one outside",
+          "[semantics]") {
   ON_EACH_EXECUTOR();
   Tensor w = from(Vec{1, 2, 3}).requires_grad(), v = from(Vec{7}).requires_grad();
   Tensor q = w.clone();
@@ -90,7 +91,9 @@ TEST_CASE("V2 assigning a whole tensor drops the old version unread", "[semantic
 
 TEST_CASE("V3 a store writes in place only what dies with the plan", "[semantics]") {
   ON_EACH_EXECUTOR();
-  auto address = [](const Tensor& t) { return static_cast<const runtime::Buffer*>(tensor::node_of(t)->storage())->data(); };
+  auto address = [](const Tensor& t) {
+    return static_cast<const runtime::Buffer*>(tensor::node_of(t)->storage())->data();
+  };
   Tensor x = full64({4}, 1);
   const void* at = address(x);
   x += 1.0;
@@ -133,7 +136,8 @@ TEST_CASE("V3 of two versions with one home the last takes it", "[semantics]") {
   CHECK(close(read(x), Vec(4, 2 * std::exp(1.0))));
 }
 
-TEST_CASE("V4 a plan stores what was asked for and what outlives it, but for constants and one cheap op", "[semantics]") {
+TEST_CASE("V4 a plan stores what was asked for and what outlives it, but for constants and one cheap op",
+          "[semantics]") {
   ON_EACH_EXECUTOR();
   auto stored = [](const Tensor& t) { return tensor::node_of(t)->storage() != nullptr; };
   Tensor x = noise({4, 4});
@@ -193,11 +197,13 @@ TEST_CASE("V6 a failed launch poisons what the plan stores, and assigning the wh
   CHECK_THROWS_AS(realize(y, z), BackendError);
   for (const Tensor& t : {x, y, z}) CHECK_THROWS_AS(t.to_vector<double>(), BackendError);
   CHECK_THROWS_AS((x + 1.0).realize(), BackendError);
-  CHECK_THROWS_AS([&] {
-    Tensor part = x;
-    part.at({0}) = 1.0;
-    part.realize();
-  }(), BackendError);
+  CHECK_THROWS_AS(
+      [&] {
+        Tensor part = x;
+        part.at({0}) = 1.0;
+        part.realize();
+      }(),
+      BackendError);
   x.assign(from(Vec{4, 5, 6}));
   CHECK(read(x) == Vec{4, 5, 6});
 }
@@ -226,9 +232,7 @@ TEST_CASE("V7 a forked child computes, and handles may die after main", "[semant
     try {
       const Vec got = read(matmul(x, x) + 1.0);
       status = got.size() == 64 * 64 ? 0 : 2;
-    } catch (...) {
-      status = 3;
-    }
+    } catch (...) { status = 3; }
     _exit(status);
   }
   int status = -1;

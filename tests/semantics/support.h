@@ -1,4 +1,5 @@
-// What the programs of these tests share: small networks, optimisers on StepCommit, and counts of what happened in between.
+// What the programs of these tests share: small networks, optimisers on StepCommit, and counts of what happened in
+// between.
 #pragma once
 
 #include <cmath>
@@ -35,8 +36,12 @@ struct Count {
   uint64_t moved() const { return debug::counters().moved - from.moved; }
   uint64_t in_place() const { return debug::counters().in_place - from.in_place; }
   uint64_t evaluated() const { return debug::counters().nodes_interpreted - from.nodes_interpreted; }
-  int64_t nodes() const { return static_cast<int64_t>(debug::counters().live_nodes) - static_cast<int64_t>(from.live_nodes); }
-  int64_t buffers() const { return static_cast<int64_t>(debug::counters().live_buffers) - static_cast<int64_t>(from.live_buffers); }
+  int64_t nodes() const {
+    return static_cast<int64_t>(debug::counters().live_nodes) - static_cast<int64_t>(from.live_nodes);
+  }
+  int64_t buffers() const {
+    return static_cast<int64_t>(debug::counters().live_buffers) - static_cast<int64_t>(from.live_buffers);
+  }
 };
 
 /// At its end nothing of the program may be left: no node, no buffer. Every cached plan is decided again on the way.
@@ -54,7 +59,7 @@ struct Clean {
 };
 
 /// Runs the test once per executor, and cleanly.
-#define ON_EACH_EXECUTOR()                                        \
+#define ON_EACH_EXECUTOR()                                                                \
   debug::set_executor(GENERATE(debug::Executor::Interpreter, debug::Executor::Compiled)); \
   const Clean clean_
 
@@ -69,7 +74,9 @@ inline Tensor noise(const Shape& shape, double scale = 1.0) {
   return from(values, shape);
 }
 inline Tensor weight(const Shape& shape) { return noise(shape, 0.3).requires_grad(); }
-inline Tensor full64(const Shape& shape, double value) { return from(Vec(static_cast<size_t>(shape.numel()), value), shape); }
+inline Tensor full64(const Shape& shape, double value) {
+  return from(Vec(static_cast<size_t>(shape.numel()), value), shape);
+}
 
 inline Vec read(const Tensor& t) { return t.to_vector<double>(); }
 inline bool close(const Vec& a, const Vec& b, double tolerance = 1e-9) {
@@ -86,7 +93,9 @@ struct Mlp {
   Tensor operator()(const Tensor& x) const { return head(trunk(x)); }
 };
 
-struct Batch { Tensor x, y; };
+struct Batch {
+  Tensor x, y;
+};
 inline Batch batch(int64_t n = 8) {
   Vec labels(static_cast<size_t>(n) * 3);
   for (size_t i = 0; i < static_cast<size_t>(n); ++i) labels[i * 3 + random()() % 3] = 1;
@@ -106,7 +115,8 @@ inline Tensor accuracy(const Tensor& z, const Tensor& y) { return (z.argmax(1) =
 /// SGD or Adam, as SEMANTICS G5 says: one plan per step.
 class Optim {
  public:
-  explicit Optim(std::vector<Tensor> params, double rate = 0.1, bool adam = false) : lr(rate), params_(std::move(params)), adam_(adam) {
+  explicit Optim(std::vector<Tensor> params, double rate = 0.1, bool adam = false)
+      : lr(rate), params_(std::move(params)), adam_(adam) {
     if (!adam_) return;
     for (const Tensor& p : params_)
       for (auto* state : {&first_, &second_}) state->push_back(full64(p.shape(), 0));
@@ -119,7 +129,8 @@ class Optim {
     tensor::StepCommit commit;
     const int t = steps_ + 1;
     {
-      const Tensor rate = number(lr, float64), c1 = number(1 / (1 - std::pow(.9, t)), float64), c2 = number(1 / (1 - std::pow(.999, t)), float64);
+      const Tensor rate = number(lr, float64), c1 = number(1 / (1 - std::pow(.9, t)), float64),
+                   c2 = number(1 / (1 - std::pow(.999, t)), float64);
       for (size_t i = 0; i < params_.size(); ++i) {
         const Tensor& p = params_[i];
         if (!p.has_grad()) continue;
@@ -168,11 +179,11 @@ class Worker {
     for (bool more = true; more;) {
       changed_.wait(lock, [this] { return pending_; });
       try {
-        if (job_) job_();
-        else more = false;
-      } catch (...) {
-        error_ = std::current_exception();
-      }
+        if (job_)
+          job_();
+        else
+          more = false;
+      } catch (...) { error_ = std::current_exception(); }
       job_ = {};
       pending_ = false;
       changed_.notify_all();
