@@ -64,7 +64,7 @@ struct Clean {
   const Clean clean_
 
 inline std::mt19937_64& random() {
-  static std::mt19937_64 engine(7);
+  thread_local std::mt19937_64 engine(7);
   return engine;
 }
 inline Tensor noise(const Shape& shape, double scale = 1.0) {
