@@ -9,7 +9,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONGEST = 500
 
-# Folder -> what it may include besides itself and include/sinter (DESIGN: dependencies point one way).
+# Folder -> what it may include besides itself and include/sinter: dependencies point one way.
 MAY_INCLUDE = {
     "uop": set(),
     "rewrite": {"uop"},

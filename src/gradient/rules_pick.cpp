@@ -1,4 +1,4 @@
-// Gather and ScatterAdd are each other's adjoint (DESIGN decision 6).
+// Gather and ScatterAdd are each other's adjoint.
 #include "gradient/rules.h"
 #include "uop/build.h"
 

@@ -1,4 +1,4 @@
-// Movement ops as functions on indices (DESIGN decision 3): where an element of the result lies in the source.
+// Movement ops as functions on indices: where an element of the result lies in the source.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The oracle of every backend (DESIGN decision 18): evaluates programs node by node, each in its own dtype, as
+// The oracle of every backend: evaluates programs node by node, each in its own dtype, as
 // uop/scalar_eval.h says. Graphs in, values out; kernels are run on given memory.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A Plan is plain data: buffers by number, kernels by number, arguments by number; no pointer into any graph (DESIGN decision 12).
+// A Plan is plain data: buffers by number, kernels by number, arguments by number; no pointer into any graph.
 #pragma once
 
 #include <cstdint>

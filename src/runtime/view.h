@@ -1,5 +1,5 @@
 // A value of the interpreter: an array seen through strides, so that movement costs nothing. Strides exist only here;
-// programs speak of indices (DESIGN decision 3).
+// programs speak of indices.
 #pragma once
 
 #include <array>

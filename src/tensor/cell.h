@@ -39,7 +39,7 @@ void set_pending_limit(size_t nodes);
 /// Does so where a public call begins, which holds no bare node yet. Cheap when there is nothing to do.
 void relieve();
 
-/// Opens a public call: the graph's scope, and the name and place that errors report (DESIGN decision 23).
+/// Opens a public call: the graph's scope, and the name and place that errors report.
 class Call {
  public:
   Call(std::string_view name, Loc where) : names_(name, where) { relieve(); }

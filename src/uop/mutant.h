@@ -1,4 +1,4 @@
-// Deliberate faults: the fuzzers prove that they find what they should by switching one on and failing (DESIGN section 6).
+// Deliberate faults: the fuzzers prove that they find what they should by switching one on and failing.
 #pragma once
 
 #include <cstdint>
