@@ -13,3 +13,4 @@
 #include "sinter/ops.h"
 #include "sinter/random.h"
 #include "sinter/tensor.h"
+#include "sinter/version.h"

@@ -3,9 +3,12 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
+#include <filesystem>
 #include <mutex>
 #include <vector>
 
@@ -49,24 +52,41 @@ struct Library {
 #if defined(SINTER_LLVM_VERSION)
 constexpr const char* kVersion = SINTER_LLVM_VERSION;
 
-/// Next to the program or library that this code is part of, in its ../lib, where the build put it, where it installs.
+/// The folders in which the loader searches for libraries on behalf of the program or library that this code is part of:
+/// its run path, the environment's.
+std::vector<std::string> search_path(const link_map* self) {
+  std::vector<std::string> folders;
+  void* handle = dlopen(self && *self->l_name ? self->l_name : nullptr, RTLD_LAZY | RTLD_NOLOAD);
+  Dl_serinfo size;
+  if (handle && dlinfo(handle, RTLD_DI_SERINFOSIZE, &size) == 0) {
+    std::vector<std::max_align_t> memory(size.dls_size / sizeof(std::max_align_t) + 1);
+    auto* info = reinterpret_cast<Dl_serinfo*>(memory.data());
+    info->dls_size = size.dls_size;
+    info->dls_cnt = size.dls_cnt;
+    if (dlinfo(handle, RTLD_DI_SERINFO, info) == 0)
+      for (unsigned i = 0; i < info->dls_cnt; ++i) folders.emplace_back(info->dls_serpath[i].dls_name);
+  }
+  if (handle) dlclose(handle);
+  return folders;
+}
+
+/// Beside the program or library that this code is part of, in its ../lib, where the loader searches for it, where the build
+/// installs it.
 std::vector<std::string> candidates() {
   std::vector<std::string> folders;
-  Dl_info self;
-  if (dladdr(reinterpret_cast<const void*>(&plugin_compiler), &self) && self.dli_fname)
-    folders.push_back(self.dli_fname);
-  char path[4096];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-  if (length > 0 && length < static_cast<ssize_t>(sizeof path)) folders.emplace_back(path, static_cast<size_t>(length));
+  Dl_info code;
+  void* map = nullptr;
+  if (!dladdr1(reinterpret_cast<const void*>(&plugin_compiler), &code, &map, RTLD_DL_LINKMAP)) map = nullptr;
+  const auto* self = static_cast<const link_map*>(map);
+  std::error_code failed;
+  std::filesystem::path place = self && *self->l_name ? std::filesystem::path(self->l_name)
+                                                      : std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (!place.empty()) folders = {place.parent_path(), place.parent_path() / "../lib"};
+  for (std::string& folder : search_path(self)) folders.push_back(std::move(folder));
+  folders.emplace_back(SINTER_PLUGIN_INSTALL_DIR);
   std::vector<std::string> files;
-  for (std::string& folder : folders) {
-    folder.resize(folder.rfind('/') == std::string::npos ? 0 : folder.rfind('/') + 1);
-    files.push_back(folder + "libsinter_clang.so");
-    files.push_back(folder + "../lib/libsinter_clang.so");
-  }
-  files.push_back(SINTER_PLUGIN_BUILD_DIR "/libsinter_clang.so");
-  files.push_back(SINTER_PLUGIN_INSTALL_DIR "/libsinter_clang.so");
-  std::erase_if(files, [](const std::string& file) { return access(file.c_str(), R_OK) != 0; });
+  for (const std::string& folder : folders)
+    if (std::string file = folder + "/libsinter_clang.so"; access(file.c_str(), R_OK) == 0) files.push_back(file);
   return files;
 }
 #else

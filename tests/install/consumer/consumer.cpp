@@ -1,0 +1,33 @@
+// Uses what the installed library has: tensors, gradients, layers, an optimiser, data. Prints the result, and the path of the
+// Clang plugin if this process opened it.
+#include <sinter/data.h>
+#include <sinter/sinter.h>
+
+#include <fstream>
+#include <iostream>
+#include <string>
+
+namespace sn = sinter;
+
+int main() {
+  sn::nn::Linear layer(784, 10);
+  sn::optim::SGD optimizer(sn::nn::parameters(layer), {.lr = 0.1});
+  const sn::data::Mnist mnist = sn::data::mnist();
+  double first = 0, last = 0;
+  int step = 0;
+  for (auto [x, y] : mnist.train.batches(100)) {
+    sn::Tensor loss = cross_entropy(layer(x), y);
+    loss.backward();
+    optimizer.step();
+    last = loss.item();
+    if (step == 0) first = last;
+    if (++step == 20) break;
+  }
+  std::cout << (last < first / 2 ? "learned" : "failed to learn") << '\n';
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.find("libsinter_clang.so") != std::string::npos) {
+      std::cout << "plugin " << line.substr(line.find('/')) << '\n';
+      break;
+    }
+}
