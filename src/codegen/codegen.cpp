@@ -1,7 +1,7 @@
 // THE list: the passes of code generation in their order, each logged when it changed something, each checked.
 #include "codegen/codegen.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "codegen/expand.h"
 #include "codegen/heuristic.h"

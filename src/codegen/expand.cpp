@@ -1,7 +1,7 @@
 // Loops and statements; their values are values.cpp's.
 #include "codegen/expand.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <functional>

@@ -1,7 +1,7 @@
 // Checking and printing of instructions.
 #include "codegen/instructions.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sinter/error.h"
 

@@ -1,7 +1,7 @@
 // One walk, sources first.
 #include "codegen/legalise.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <unordered_map>
 

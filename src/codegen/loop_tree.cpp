@@ -1,7 +1,7 @@
 // Building the tree depth by depth: take the first statement, open its next loop, pull in whoever may share it.
 #include "codegen/loop_tree.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

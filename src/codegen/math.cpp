@@ -1,7 +1,7 @@
 // The table of expansions and the pass that applies it.
 #include "codegen/math.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "codegen/math_ops.h"
 #include "sinter/error.h"

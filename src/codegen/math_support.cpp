@@ -1,7 +1,7 @@
 // Shared pieces of the math expansions; see the header for contracts.
 #include "codegen/math_support.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <bit>
 #include <cfloat>

@@ -1,7 +1,7 @@
 // Opts: printing, legality, and what they make of the axes.
 #include "codegen/opt.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

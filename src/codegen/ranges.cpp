@@ -1,7 +1,7 @@
 // Free ranges, sources first.
 #include "codegen/ranges.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sinter/error.h"
 #include "uop/walk.h"

@@ -1,7 +1,7 @@
 // The bridge from the rewrite engine, which knows no log, to the log.
 #include "codegen/rule_log.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <mutex>
 #include <string_view>

@@ -1,7 +1,7 @@
 // Statements, their loops and their order.
 #include "codegen/statement.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // Nodes to instructions, sources first, with an explicit stack.
 #include "codegen/values.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

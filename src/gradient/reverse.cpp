@@ -1,7 +1,7 @@
 // The walk back: users first, every node once, by explicit stacks.
 #include "gradient/reverse.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Initial values; formulas and sources stand in the header.
 #include "sinter/nn/init.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 

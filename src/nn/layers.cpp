@@ -1,7 +1,7 @@
 // The layers of include/sinter/nn/layers.h, in the public tensor API.
 #include "sinter/nn/layers.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 

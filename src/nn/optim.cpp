@@ -1,7 +1,7 @@
 // Update rules in the public tensor API; the switch of all cells at once is tensor/commit.h's.
 #include "sinter/nn/optim.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 

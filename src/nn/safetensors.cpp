@@ -1,5 +1,5 @@
 // The safetensors format: writing aside and renaming, reading with every size checked before anything is believed.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // One case per movement op. Reshape is the only one that divides, and only inside groups of dims that really regroup.
 #include "rewrite/view.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>

@@ -1,7 +1,7 @@
 // Element access of host values.
 #include "runtime/array.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // Buffers over the CPU's allocator and over foreign memory.
 #include "runtime/buffer.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 

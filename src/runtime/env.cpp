@@ -1,7 +1,7 @@
 // Environment variables -> Env. One table holds names, texts and parsers.
 #include "runtime/env.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <atomic>

@@ -1,7 +1,7 @@
 // Memory and launches of one run.
 #include "runtime/execute.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

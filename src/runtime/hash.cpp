@@ -1,7 +1,7 @@
 // The one file that includes xxhash for the runtime's keys.
 #include "runtime/hash.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <xxhash.h>
 
 namespace sinter::runtime {

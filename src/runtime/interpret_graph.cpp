@@ -1,5 +1,5 @@
 // The interpreter of tensor graphs and plan graphs: nodes in order, each value dropped after its last use.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 

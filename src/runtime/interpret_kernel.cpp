@@ -1,6 +1,6 @@
 // The interpreter of kernels: every store is a nest of loops, in which each node is evaluated where the innermost of
 // the ranges that it depends on turns. A REDUCE is a nest of its own inside that of its store.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <memory>

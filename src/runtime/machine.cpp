@@ -1,7 +1,7 @@
 // Control groups (versions 1 and 2), the affinity mask and sysconf -> CPUs and bytes.
 #include "runtime/machine.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sched.h>
 #include <unistd.h>
 

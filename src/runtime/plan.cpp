@@ -2,7 +2,6 @@
 #include "runtime/plan.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace sinter::runtime {
 namespace {

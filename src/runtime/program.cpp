@@ -1,7 +1,7 @@
 // Kernel sources -> programs, by the nearest way.
 #include "runtime/program.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

@@ -1,7 +1,7 @@
 // The host's CPU -> Target.
 #include "runtime/target.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>

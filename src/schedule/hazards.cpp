@@ -1,7 +1,7 @@
 // Order edges, the proof after the partition, and the launch order.
 #include "schedule/hazards.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // Buffers of a plan.
 #include "schedule/memory.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

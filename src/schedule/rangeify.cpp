@@ -1,7 +1,7 @@
 // One expression per (stage, place), sources first, on an explicit stack.
 #include "schedule/rangeify.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // THE list of passes between a plan graph and its kernels.
 #include "schedule/schedule.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <unordered_map>

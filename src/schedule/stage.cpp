@@ -1,7 +1,7 @@
 // One walk: nodes to stages, then what the prices need to know of each.
 #include "schedule/stage.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // The pass's own checks: a wrong boundary gives wrong numbers, not an error.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // Checks of axes, and index values for shapes with symbolic sizes.
 #include "tensor/axes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // Leaves and their gradients (SEMANTICS G1 to G6): what the graph-to-graph walk of src/gradient means for cells.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "gradient/reverse.h"
 #include "sinter/gradient.h"

@@ -1,5 +1,5 @@
 // Indexing by numbers, slices, newaxis and ellipsis, as NumPy does it.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Cells, handles and call scopes.
 #include "tensor/cell.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <unordered_map>
 

@@ -1,7 +1,7 @@
 // Creation: numbers of the user become Data nodes that own a buffer; patterns become constants and ARANGE.
 #include "sinter/create.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <cstring>

@@ -1,6 +1,6 @@
 // Sums of products named by index letters. Terms are multiplied from left to right, and a letter is summed away as soon
 // as no later term and not the result needs it.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 // Operators and elementwise functions that are one op of the graph, or a few.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 

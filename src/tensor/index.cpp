@@ -1,7 +1,7 @@
 // The calls that index: basic items through tensor/index.h, integer tensors as NumPy combines them.
 #include "tensor/index.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // cat, stack, split, chunk and broadcast.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sinter/ops.h"
 #include "tensor/axes.h"

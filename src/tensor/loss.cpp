@@ -1,5 +1,5 @@
 // Losses: means of what a prediction misses.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sinter/ops.h"
 #include "tensor/activation.h"

@@ -1,5 +1,5 @@
 // Products: repeated views, one elementwise product, one sum. No kernel is written here; codegen sees what it is.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Reshape, permute, expand, flip, pad and the like: checks, then one or two movement nodes. Slices are in index.cpp,
 // joining and splitting in join.cpp.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Promotion and broadcasting of arguments.
 #include "tensor/operands.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // gather, scatter_add, index_select, embedding, one_hot and take_along_dim.
 #include "tensor/pick.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

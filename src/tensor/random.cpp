@@ -1,7 +1,7 @@
 // Random numbers: Threefry on counters that the call takes, with key and first counter as launch arguments.
 #include "sinter/random.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <numbers>

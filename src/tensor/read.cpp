@@ -1,5 +1,5 @@
 // Host reads: realise, then copy out of the tensor's memory.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // sum, prod, mean, var, std, max, min, any, all, argmax, argmin.
 #include "tensor/reduce.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

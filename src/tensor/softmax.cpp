@@ -1,5 +1,5 @@
 // softmax and its kin, and layer normalisation.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 

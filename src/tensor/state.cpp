@@ -1,5 +1,5 @@
 // State: assigning to a tensor or a part of it, second cells, values without history (SEMANTICS V1, V5, H5).
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tensor/index.h"
 #include "tensor/operands.h"

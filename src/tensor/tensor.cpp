@@ -1,7 +1,7 @@
 // What a tensor is: shape, type, device; and conversions of type and place.
 #include "sinter/tensor.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tensor/axes.h"
 #include "tensor/operands.h"

@@ -4,7 +4,7 @@
 #include "sinter/error.h"
 #include "sinter/shape.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Shape and dtype inference of every builder.
 #include "uop/build.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 // One line, one node; attributes are told apart by how they begin.
 #include "uop/parse.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // Expressions in one line. Operands are collected on a stack; literals wait until a neighbour gives them a type.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <utility>

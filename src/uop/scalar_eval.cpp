@@ -1,7 +1,7 @@
 // One switch per family of types; nothing here depends on a graph.
 #include "uop/scalar_eval.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <bit>
 #include <cmath>

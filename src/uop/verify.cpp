@@ -1,7 +1,7 @@
 // Rules that hold at every level stand in check_node; the levels add their vocabulary and, for kernels, the loops.
 #include "uop/verify.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // One case per op that does not simply keep its source's shape.
 #include "uop/verify_shape.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

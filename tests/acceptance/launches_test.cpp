@@ -1,6 +1,6 @@
 // Launch counts of known programs, with the bytes that they move and the values that they give: upper bounds at this
 // machine's Target (the cuts of these programs do not depend on it).
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "catch.h"
 #include "sinter/sinter.h"

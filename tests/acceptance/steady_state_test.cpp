@@ -1,5 +1,5 @@
 // What a training loop costs once it runs: nothing but its launches, and no memory.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <malloc.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // Bad input: one table of calls, the error's type, both values that it must name, and this file and line.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <functional>
 #include <string>

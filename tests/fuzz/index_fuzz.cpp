@@ -1,6 +1,6 @@
 // Random index expressions with negative values and gates: the simplified form agrees with brute force, is a fixed
 // point, and mostly got smaller.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 

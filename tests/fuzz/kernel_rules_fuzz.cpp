@@ -1,6 +1,6 @@
 // Random kernels with gated loads and stores, index arithmetic and integer arithmetic on indices: after all rules the
 // same stores happen at the same places with the same values, and every structural rule has had its say.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 #include <string>

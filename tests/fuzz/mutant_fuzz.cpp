@@ -1,7 +1,7 @@
 // The proof that random programs find miscompilations: each fault of ir::Mutant that concerns kernels is switched on, and
 // programs rich in the ops named beside it are run until the ways of running them disagree. MUTANT_PROGRAMS sets how many
 // are tried.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 #include <string>

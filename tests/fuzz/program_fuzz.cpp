@@ -1,6 +1,6 @@
 // Random programs three ways: interpreted, as fused kernels, and with every op a kernel of its own. FUZZ_PROGRAMS sets
 // how many; FUZZ_SEED the first seed.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 

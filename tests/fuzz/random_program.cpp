@@ -1,7 +1,7 @@
 // Drawing a program and running it.
 #include "random_program.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // The driver, the rules one by one on random leaves, and what a table of rules must refuse.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <limits>

@@ -1,7 +1,7 @@
 // What the runtime's tests share: a changed environment, a folder of their own, captured log lines, simple kernels.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,5 +1,4 @@
 // Named chains of views: each ends with the least possible number of div and mod and finds what a plain array finds.
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

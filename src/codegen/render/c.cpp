@@ -1,7 +1,7 @@
 // One statement per instruction; a value that is used once, where it is made, is written into its use.
 #include "codegen/render/c.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

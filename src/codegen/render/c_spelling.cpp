@@ -4,7 +4,6 @@
 #include "codegen/render/c_spelling.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <bit>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Batches: rows are picked and normalised on the host, so that a batch is one new tensor of fixed shape.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 // IDX files: two zero bytes, the type (8 = uint8), the rank, one big-endian uint32 per size, the values.
 // Format: yann.lecun.com/exdb/mnist, "THE IDX FILE FORMAT". Gzip is recognised by its first two bytes.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <zlib.h>
 
 #include <cerrno>

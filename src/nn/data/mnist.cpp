@@ -1,5 +1,5 @@
 // MNIST: the user's files, or the subset that the library carries.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 

@@ -2,7 +2,7 @@
 // on it, so that freed blocks are kept up to a bound.
 #include "runtime/cpu/allocator.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/mman.h>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "runtime/cpu/compile_external.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 

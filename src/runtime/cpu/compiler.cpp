@@ -1,7 +1,7 @@
 // Which compiler: SINTER_CC, the Clang plugin, or cc, in this order.
 #include "runtime/cpu/compiler.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "runtime/cpu/compile_external.h"
 #include "runtime/cpu/plugin.h"

@@ -1,7 +1,7 @@
 // ELF object -> memory: placing sections, stubs for outside functions, relocations, and the switch to executable.
 #include "runtime/cpu/elf.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // Reading an ELF object without trusting it.
 #include "runtime/cpu/elf_file.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstring>
 

@@ -2,7 +2,7 @@
 #include "runtime/cpu/plugin.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <link.h>
 #include <unistd.h>
 
