@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sinter/call.h"
+#include "sinter/conv.h"
 #include "sinter/create.h"
 #include "sinter/debug.h"
 #include "sinter/gradient.h"

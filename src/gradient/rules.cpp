@@ -30,6 +30,11 @@ constexpr RuleRow kMovement[] = {
     {Op::Shrink, [](Adjoint& a) { a.give(0, pad(a.g, fixed_box(a.n, 1), a.src(0)->shape)); }},
     {Op::Pad, [](Adjoint& a) { a.give(0, shrink(a.g, fixed_box(a.n, 1))); }},
     {Op::Flip, [](Adjoint& a) { a.give(0, flip(a.g, a.n->ints())); }},
+    {Op::Window,
+     [](Adjoint& a) {
+       const WindowAttr& w = a.n->get<WindowAttr>();
+       a.give(0, slide(a.g, w.axis, -w.step, a.src(0)->shape[static_cast<size_t>(w.axis)].value()));
+     }},
 };
 
 /// A version passes its gradient to what was written and, outside the box, to the old value (SEMANTICS V1).

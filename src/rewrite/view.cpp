@@ -113,6 +113,24 @@ Indexed through(Graph& g, UOp movement, const Indexed& at) {
     if (movement->src.size() > axis + 1) begin = m.add(begin, m.to_index(cast(movement->src[axis + 1], DType::Index)));
     return begin;
   };
+  // There is an element where `there` holds too; under it the indices may become simpler.
+  auto gate = [&](UOp there) { result.valid = free.both(result.valid, there); };
+  auto settle = [&] {
+    if (result.valid && result.valid->op == Op::Const) {
+      if (result.valid->scalar().as_int())
+        result.valid = {};
+      else
+        std::fill(result.index.begin(), result.index.end(), m.constant(0));
+    }
+    if (result.valid && !(result.valid == at.valid)) {
+      IndexMath gated(free, result.valid);
+      for (UOp& i : result.index) i = gated.simplify(i);
+    }
+  };
+  auto within = [&](size_t axis) {
+    UOp i = result.index[axis];
+    return m.both(m.le(m.constant(0), i), m.lt(i, extent_of(g, from[axis])));
+  };
   // Faulty indices stay inside of the value: what they do is seen in numbers.
   auto inside = [&](UOp i, size_t axis) { return minimum(i, m.sub(extent_of(g, from[axis]), m.constant(1))); };
   switch (movement->op) {
@@ -143,20 +161,20 @@ Indexed through(Graph& g, UOp movement, const Indexed& at) {
         const Extent& e = movement->region()[i];
         if (movement->src.size() == 1 && e.begin == 0 && e.end == to[i]) continue;
         if (is_mutant(Mutant::PadOffByOne)) result.index[i] = m.sub(result.index[i], m.constant(1));
-        UOp there = m.both(m.le(m.constant(0), result.index[i]), m.lt(result.index[i], extent_of(g, from[i])));
-        result.valid = free.both(result.valid, there);
+        gate(within(i));
       }
-      if (result.valid && result.valid->op == Op::Const) {
-        if (result.valid->scalar().as_int())
-          result.valid = {};
-        else
-          std::fill(result.index.begin(), result.index.end(), m.constant(0));
-      }
-      if (result.valid && !(result.valid == at.valid)) {
-        IndexMath gated(free, result.valid);
-        for (UOp& i : result.index) i = gated.simplify(i);
-      }
+      settle();
       break;
+    case Op::Window: {
+      const auto axis = static_cast<size_t>(movement->get<WindowAttr>().axis);
+      int64_t step = movement->get<WindowAttr>().step;
+      if (is_mutant(Mutant::WindowClose)) step = step < 0 ? -1 : 1;
+      result.index = at.index;
+      result.index[axis] = m.add(at.index[axis], m.mul(at.index[axis + 1], m.constant(step)));
+      gate(within(axis));
+      settle();
+      break;
+    }
     default: throw InternalError(fmt::format("an index through {}: no movement op", info(movement->op).name));
   }
   return result;

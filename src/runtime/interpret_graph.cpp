@@ -173,6 +173,10 @@ class GraphRun {
       case Op::Expand: return x.expanded(shape);
       case Op::Shrink: return x.box(begin_of(i, 1, shape, x.shape), shape);
       case Op::Flip: return x.flipped(n->ints());
+      case Op::Window: {
+        const auto axis = static_cast<size_t>(n->get<ir::WindowAttr>().axis);
+        return x.windowed(axis, n->get<ir::WindowAttr>().step, shape[axis]);
+      }
       case Op::Pad: {
         Array out(n->dtype, shape);
         copy_into(out, begin_of(i, 1, x.shape, shape), x);

@@ -79,6 +79,29 @@ View View::flipped(const ir::Ints& axes) const {
   return v;
 }
 
+View View::windowed(size_t axis, int64_t place, int64_t size) const {
+  const int64_t length = shape[axis], taps = shape[axis + 1];
+  View v = *this;
+  v.shape[axis] = size;
+  if (count_of(v.shape) == 0) return v;
+  const int64_t last = (taps - 1) * place;
+  if (last >= 0 && size - 1 + last < length) {
+    v.step[axis + 1] += place * step[axis];
+    return v;
+  }
+  Array out(dtype, v.shape);
+  for (int64_t k = 0; k < taps; ++k) {
+    const int64_t first = std::max<int64_t>(0, -k * place), end = std::min(size, length - k * place);
+    if (end <= first) continue;
+    std::vector<int64_t> from(rank(), 0), to(rank(), 0), box_size = shape;
+    from[axis] = first + k * place, to[axis] = first;
+    from[axis + 1] = to[axis + 1] = k;
+    box_size[axis] = end - first, box_size[axis + 1] = 1;
+    copy_into(out, to, box(from, box_size));
+  }
+  return View::of(std::move(out));
+}
+
 View View::reshaped(const std::vector<int64_t>& to) const {
   View v = *this;
   v.shape = to;

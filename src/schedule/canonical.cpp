@@ -121,6 +121,9 @@ class Writer {
       number(*v);
     } else if (const auto* list = std::get_if<ir::Ints>(&n->attr)) {
       ints(*list);
+    } else if (const auto* w = std::get_if<ir::WindowAttr>(&n->attr)) {
+      number(w->axis);
+      number(w->step);
     } else if (const auto* r = std::get_if<ir::ReduceAttr>(&n->attr)) {
       byte(static_cast<uint8_t>(r->combine));
       ints(r->axes);

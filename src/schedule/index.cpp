@@ -285,6 +285,16 @@ IndexId IndexSpace::through(UOp n, IndexId id) {
         if (!(n->shape[i] == 1)) out[i] = as_opaque(index[i], mix(0xf11b, static_cast<uint64_t>(n->shape[i].bound())));
       }
       break;
+    case Op::Window: {
+      out = index;
+      const ir::WindowAttr& w = n->get<ir::WindowAttr>();
+      const auto axis = static_cast<size_t>(w.axis);
+      if (source->shape[axis + 1] == 1) break;
+      DimIndex &place = out[axis], taps = as_opaque(index[axis + 1], mix(0x51de, static_cast<uint64_t>(w.step)));
+      place = as_opaque(place, taps.key);
+      for (int a : taps.axes) insert_axis(place.axes, a);
+      break;
+    }
     default: break;
   }
   return intern(std::move(out));

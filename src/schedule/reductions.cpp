@@ -107,6 +107,17 @@ Strides strides_of(UOp n, const std::vector<const Strides*>& src) {
         if (out[static_cast<size_t>(a)] != 0) out[static_cast<size_t>(a)] = -1;
       return out;
     }
+    case Op::Window: {
+      Strides out = *src[0];
+      const ir::WindowAttr& w = n->get<ir::WindowAttr>();
+      const auto axis = static_cast<size_t>(w.axis);
+      const int64_t place = out[axis];
+      int64_t& tap = out[axis + 1];
+      tap = place < 0 || tap < 0 ? -1 : std::max<int64_t>(tap + place * w.step, -1);
+      for (size_t i : {axis, axis + 1})
+        if (n->shape[i] == 1) out[i] = 0;
+      return out;
+    }
     default: break;
   }
   if (!ir::is_alu(n->op)) return row_major(n->shape);

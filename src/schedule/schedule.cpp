@@ -15,6 +15,7 @@
 #include "schedule/rangeify.h"
 #include "schedule/rebuild.h"
 #include "schedule/reductions.h"
+#include "schedule/sums.h"
 #include "schedule/versions.h"
 #include "schedule/work.h"
 #include "uop/dump.h"
@@ -55,6 +56,7 @@ StageGraph stages_in_order(PlanGraph& plan, const Prices& prices) {
   for (std::vector<bool> boxed = box_candidates(plan);;) {
     plan = versions;
     step(plan, "versions", [&] { lower_versions(plan, boxed); });
+    step(plan, "sums", [&] { join_sums(plan); });
     step(plan, "reductions", [&] { choose_reductions(plan); });
     StageGraph stages = build_stages(plan, prices);
     bool lost = false;

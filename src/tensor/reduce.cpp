@@ -42,6 +42,16 @@ UOp variance_over(UOp x, const Ints& axes, int64_t correction) {
   return total / ir::broadcast_to(count, total->shape);
 }
 
+UOp place_of(Combine combine, UOp x, UOp place, const Ints& axes, UOp among) {
+  // Two reductions and no pairs of values.
+  UOp best = ir::expand(fold(combine, x, axes), x->shape);
+  UOp hit = ir::eq(x, best);
+  if (is_float(x->dtype)) hit = hit | ir::ne(x, x);  // the extreme is NaN exactly when one of them is
+  if (among) hit = hit & among;
+  UOp nowhere = ir::like(place, ir::identity_of(Combine::Min, DType::I64));
+  return fold(Combine::Min, ir::where(hit, place, nowhere), axes);
+}
+
 void require_elements(UOp x, const Ints& axes) {
   for (int64_t a : axes)
     if (x->shape[static_cast<size_t>(a)].value() == 0)
@@ -88,19 +98,14 @@ Tensor truth(std::string_view name, Combine combine, const Tensor& t, const Axes
   return finish(tensor::fold(combine, x, list), list, keepdim);
 }
 
-/// The smallest place among those that hold the extreme: two reductions and no pairs of values.
-Tensor place_of(std::string_view name, Combine combine, const Tensor& t, std::optional<int64_t> axis, bool keepdim,
-                Loc where) {
+Tensor place(std::string_view name, Combine combine, const Tensor& t, std::optional<int64_t> axis, bool keepdim,
+             Loc where) {
   Call call(name, where);
   UOp x = ir::detach(node_of(t));
   Ints axes = axis ? Ints{tensor::axis_of(x, *axis)} : tensor::axes_of(x, {});
   tensor::require_elements(x, axes);
-  UOp best = ir::expand(tensor::fold(combine, x, axes), x->shape);
-  UOp hit = ir::eq(x, best);
-  if (is_float(x->dtype)) hit = hit | ir::ne(x, x);  // the extreme is NaN exactly when one of them is
-  UOp place = axis ? tensor::position(x->shape, axes[0]) : tensor::flat_position(x->shape);
-  UOp nowhere = ir::like(place, ir::identity_of(Combine::Min, DType::I64));
-  return finish(tensor::fold(Combine::Min, ir::where(hit, place, nowhere), axes), axes, keepdim);
+  UOp places = axis ? tensor::position(x->shape, axes[0]) : tensor::flat_position(x->shape);
+  return finish(tensor::place_of(combine, x, places, axes), axes, keepdim);
 }
 
 }  // namespace
@@ -148,10 +153,10 @@ Tensor Tensor::all(Axes axes, bool keepdim, Loc where) const {
   return truth("all", Combine::Min, *this, axes, keepdim, where);
 }
 Tensor Tensor::argmax(std::optional<int64_t> axis, bool keepdim, Loc where) const {
-  return place_of("argmax", Combine::Max, *this, axis, keepdim, where);
+  return place("argmax", Combine::Max, *this, axis, keepdim, where);
 }
 Tensor Tensor::argmin(std::optional<int64_t> axis, bool keepdim, Loc where) const {
-  return place_of("argmin", Combine::Min, *this, axis, keepdim, where);
+  return place("argmin", Combine::Min, *this, axis, keepdim, where);
 }
 
 }  // namespace v0

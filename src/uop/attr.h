@@ -42,6 +42,13 @@ struct Extent {
 };
 using Region = std::vector<Extent>;
 
+/// A window: place i of `axis`, seen by tap k of the axis behind it, is place i + k*step of the source.
+struct WindowAttr {
+  int64_t axis = 0;
+  int64_t step = 1;  ///< negative: the adjoint of the window with step -step
+  friend bool operator==(const WindowAttr&, const WindowAttr&) = default;
+};
+
 /// How a reduction combines. Dot takes two sources and accumulates fma(a, b, sum): Add over a*b with the FMA chosen (SEMANTICS F1).
 enum class Combine : uint8_t { Add, Mul, Max, Min, Dot };
 
@@ -85,7 +92,7 @@ struct NumAttr {
   friend bool operator==(const NumAttr&, const NumAttr&) = default;
 };
 
-using Attr = std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceAttr, RangeAttr, Fresh, NumAttr, sinter::Var>;
+using Attr = std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceAttr, RangeAttr, Fresh, NumAttr, sinter::Var, WindowAttr>;
 
 /// A hash in which equal attributes are equal and nothing depends on an address.
 uint64_t hash_of(const Attr& attr);

@@ -73,6 +73,13 @@ UOp shrink(UOp x, const Region& box);
 /// x lies in `box` of `shape`, zero elsewhere.
 UOp pad(UOp x, const Region& box, const Shape& shape);
 UOp flip(UOp x, const Ints& axes);
+/// out[.., i, k, ..] = x[.., i + k*step, k, ..] with i along `axis`, which becomes `size` long, and k along the axis behind it; zero
+/// where i + k*step lies outside. The adjoint is a slide back: step -step, size that of x.
+UOp slide(UOp x, int64_t axis, int64_t step, int64_t size);
+/// The windows of x along `axis`, which becomes two axes (windows, size): tap k of window o is x[o*stride + k*dilation]. As many
+/// windows as fit; at least one must. All by slides of step `dilation`: a stride cuts the axis into rows of `stride` first, so that
+/// the adjoint visits no element that no tap reaches.
+UOp window(UOp x, int64_t axis, int64_t size, int64_t stride, int64_t dilation);
 /// The box that is all of `shape`.
 Region whole(const Shape& shape);
 

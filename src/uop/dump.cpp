@@ -63,6 +63,7 @@ std::string dump(const Attr& attr) {
           for (const Extent& e : a) s += fmt::format("[{}, {})", text(e.begin), text(e.end));
           return s + "}";
         }
+        if constexpr (std::is_same_v<T, WindowAttr>) return fmt::format("{{window axis {} step {}}}", a.axis, a.step);
         if constexpr (std::is_same_v<T, ReduceAttr>)
           return fmt::format("{{{} axes {} lanes {} block {}}}", name_of(a.combine), text(a.axes), a.tree.lanes,
                              a.tree.block);

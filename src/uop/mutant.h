@@ -37,6 +37,7 @@ enum class Mutant : uint8_t {
   FmaTooMany,         ///< x*y + z is contracted where one kernel has both
   SubSwapped,         ///< y - x
   PadOffByOne,        ///< the padded value lies one further
+  WindowClose,        ///< the taps of a window lie side by side, whatever its step
   GateLost,           ///< a value made in the kernel is not zero in the padding
   FlipOffByOne,       ///< the mirrored axis begins one too far
   PermuteInverse,     ///< axes are sent to where they come from

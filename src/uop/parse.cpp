@@ -86,6 +86,11 @@ Attr attribute(Cursor& c) {
     attr = ints(c);
   } else if (c.take("box")) {
     attr = region(c);
+  } else if (c.take("window axis")) {
+    WindowAttr window{c.integer<int64_t>(), 0};
+    c.expect("step");
+    window.step = c.integer<int64_t>();
+    attr = window;
   } else if (c.take("fresh ")) {
     attr = Fresh{c.integer<uint64_t>()};
   } else if (c.take("num ")) {

@@ -96,6 +96,7 @@ class Verifier {
       case Op::Flip: ok = holds(static_cast<Ints*>(nullptr)); break;
       case Op::Shrink:
       case Op::Pad: ok = holds(static_cast<Region*>(nullptr)); break;
+      case Op::Window: ok = holds(static_cast<WindowAttr*>(nullptr)); break;
       case Op::Reduce: ok = holds(static_cast<ReduceAttr*>(nullptr)); break;
       case Op::Range: ok = holds(static_cast<RangeAttr*>(nullptr)); break;
       case Op::After: return;  // a version of a whole tensor has none, a partial one its box; a leaf's carries an id

@@ -80,6 +80,14 @@ std::string shape_error(UOp n) {
       for (int64_t a : n->ints())
         if (!is_axis(a, from.rank())) return fmt::format("flips axis {}, which its source lacks", a);
       return from == to ? "" : "changes the shape";
+    case Op::Window: {
+      const int64_t axis = n->get<WindowAttr>().axis;
+      if (!is_axis(axis, from.rank()) || !is_axis(axis + 1, from.rank())) return "slides along an axis without taps";
+      if (from[static_cast<size_t>(axis)].symbolic() || to.rank() != from.rank()) return "slides along a symbolic axis";
+      for (size_t i = 0; i < to.rank(); ++i)
+        if (static_cast<int64_t>(i) != axis && !(to[i] == from[i])) return fmt::format("axis {} has another size", i);
+      return {};
+    }
     case Op::Reduce: return reduced(n);
     case Op::Gather:
       if (!(to == n->src[1]->shape)) return "has another shape than its index";

@@ -53,6 +53,7 @@ const Row kRows[] = {
     {Mutant::FmaTooMany, "one FMA too many", false, {"mul", "add", "long sum"}},
     {Mutant::SubSwapped, "swapped operands of sub", true, {"sub"}},
     {Mutant::PadOffByOne, "off-by-one pad", true, {"pad", "cat"}},
+    {Mutant::WindowClose, "a dilated window's taps side by side", true, {"conv2d"}},
     {Mutant::GateLost, "missing gate", true, {"pad", "cat", "add"}},
     {Mutant::FlipOffByOne, "flip off by one", true, {"flip"}},
     {Mutant::PermuteInverse, "permute by the inverse", true, {"permute", "add"}},

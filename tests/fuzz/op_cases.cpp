@@ -217,6 +217,37 @@ std::vector<OpCase> make_cases() {
     return finish(r, matmul(a.t, turned ? b.t.transpose() : b.t.shape()[0] == k ? b.t : b.t.transpose()), mag, kk * mul_e(a, b) + kk * rounding(r, d, mag));
   });
 
+  both("conv2d", [](Run& r) {
+    const DType d = r.chance(80) ? float32 : r.exact && r.chance(50) ? int32 : float64;
+    const int64_t groups = r.pick(1, 2), in = groups * r.pick(1, 2), out = groups * r.pick(1, 3), kernel = r.pick(1, 3);
+    const int64_t dilation = r.pick(1, 2), padding = r.pick(0, 2), least = dilation * (kernel - 1) + 1;
+    Item& a = r.leaf(d, {r.pick(1, 2), in, least + r.pick(0, 5), least + r.pick(0, 5)});
+    Item& w = r.leaf(d, {out, in / groups, kernel, kernel});
+    const double k = static_cast<double>(in / groups * kernel * kernel), mag = k * a.magnitude * w.magnitude;
+    // Behind an op, so that gates meet values that the kernel makes.
+    const Tensor x = r.chance(50) ? a.t : a.t * 2 + 1;
+    const double grown = 2 * a.magnitude + 1;
+    return finish(r, conv2d(x, w.t, {}, {.stride = r.pick(1, 3), .padding = padding, .dilation = dilation, .groups = groups}),
+                  mag / std::max(a.magnitude, 1e-9) * grown, k * rounding(r, d, mag * 3 + k * w.magnitude));
+  });
+  both("max_pool2d", [](Run& r) {
+    const int64_t kernel = r.pick(1, 3);
+    Item& a = r.leaf(r.chance(80) ? float32 : r.exact ? int32 : float64, {r.pick(1, 3), kernel + r.pick(0, 6), kernel + r.pick(0, 6)});
+    return moved(a, max_pool2d(a.t, kernel, {.stride = r.pick(0, 2), .padding = r.pick(0, kernel / 2)}));
+  });
+  both("conv gradient", [](Run& r) {  // windows that slide back, with a gate
+    const DType d = r.chance(80) ? float32 : float64;
+    const int64_t in = r.pick(1, 3), out = r.pick(1, 3), kernel = r.pick(1, 3), size = kernel + r.pick(0, 6);
+    Item a = r.leaf(d, {r.pick(1, 2), in, size}), w = r.leaf(d, {out, in, kernel});
+    a.t = a.t.clone();
+    w.t = w.t.clone();
+    const Tensor y = conv1d(a.t.requires_grad(), w.t.requires_grad(), {}, {.stride = r.pick(1, 2), .padding = r.pick(0, 1)});
+    const double k = static_cast<double>(size * in * out), mag = 2 * k * k * a.magnitude * w.magnitude * std::max(a.magnitude, w.magnitude);
+    const std::vector<Tensor> grads = gradient((y * y).sum() * 0.5, {a.t, w.t});
+    const Tensor both = cat({grads[0].flatten(), grads[1].flatten()}).detach();
+    return finish(r, both, mag, k * k * rounding(r, d, mag));
+  });
+
   both("gather", [](Run& r) {
     Item& a = r.any();
     if (a.t.rank() == 0 || a.t.numel() == 0) return moved(a, a.t);

@@ -221,6 +221,18 @@ TEST_CASE("every rule agrees with central differences, to the second order", "[g
       },
       {{2, 2}}, -1, 1);
   c.differences(
+      "Window",
+      [](const auto& x) {
+        return exp(slide(x[0], 0, 2, 3));
+      },
+      {{5, 3}}, -1, 1);
+  c.differences(
+      "windows of one vector",
+      [](const auto& x) {
+        return sum(window(x[0], 0, 3, 2, 1) * expand(reshape(x[1], {1, 3}), {4, 3}), {1});
+      },
+      {{9}, {3}}, -1, 1);
+  c.differences(
       "Flip", [](const auto& x) { return flip(x[0], {0}) * x[0]; }, {{4, 2}}, -1, 1);
 
   c.differences(

@@ -186,6 +186,17 @@ TEST_CASE("random chains of movement agree with loops over indices", "[interpret
           u = pad(u, box, Shape(shape));
           break;
         }
+        case 5: {
+          if (a + 1 == rank || want.numel() > 200) continue;
+          const int64_t step = static_cast<int64_t>(rng() % 7) - 3, size = old[a];
+          shape[a] = 1 + static_cast<int64_t>(rng() % 6);
+          from = [a, step, size, flat](std::vector<int64_t> index) {
+            index[a] += index[a + 1] * step;
+            return index[a] < 0 || index[a] >= size ? -1 : flat(index);
+          };
+          u = slide(u, axis, step, shape[a]);
+          break;
+        }
         default: {
           const int64_t size = old[a];
           from = [a, size, flat](std::vector<int64_t> index) {

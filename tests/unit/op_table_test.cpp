@@ -59,6 +59,7 @@ UOp sample(Graph& g, Op op, DType dtype) {
     case Op::Shrink: return shrink(x, box);
     case Op::Pad: return pad(x, {{1, 3}, {0, 3}}, {4, 3});
     case Op::Flip: return flip(x, {1});
+    case Op::Window: return slide(x, 0, -1, 4);
     case Op::Reduce: return reduce(Combine::Max, x, {1});
     case Op::Gather: return gather(x, index, 1);
     case Op::ScatterAdd: return scatter_add(x, index, x, 1);

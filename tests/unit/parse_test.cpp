@@ -61,6 +61,7 @@ std::vector<UOp> random_graph(Graph& g, std::mt19937& random) {
                               pick(2) ? Scalar::of(DType::F32, specials[pick(8)]) : Scalar::of(DType::I64, -pick(99))});
         break;
       case 10: make(Op::Var, batch); break;
+      case 12: make(Op::Window, WindowAttr{pick(4), pick(9) - 4}, {any()}); break;
       case 11: make(Op::Copy, {}, {any()}); break;
       default: make(pick(2) ? Op::Add : Op::Sub, {}, {any(), any()}); break;
     }

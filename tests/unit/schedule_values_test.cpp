@@ -384,7 +384,7 @@ class Generator {
     UOp x = any();
     const auto rank = x->rank();
     if (x->shape.numel() > 400 || rank > 5) return {};
-    switch (pick(0, 15)) {
+    switch (pick(0, 17)) {
       case 0: return x + partner(x);
       case 1: return x - partner(x);
       case 2: return x * partner(x);
@@ -438,6 +438,15 @@ class Generator {
         const int64_t axis = pick(0, static_cast<int>(rank) - 1);
         UOp index = cast(partner(x), pick(0, 1) ? DType::I64 : DType::I32);
         return pick(0, 1) ? gather(x, index, axis) : scatter_add(x, index, partner(x), axis);
+      }
+      case 15:
+      case 16: {
+        if (!rank) return {};
+        const int64_t axis = pick(0, static_cast<int>(rank) - 1);
+        if (pick(0, 1) && axis + 1 < static_cast<int64_t>(rank)) return slide(x, axis, pick(-3, 3), pick(1, 6));
+        const int64_t size = x->shape[static_cast<size_t>(axis)].value(), taps = pick(1, 3), dilation = pick(1, 2);
+        if (x->shape.numel() > 600 || (taps - 1) * dilation >= size) return {};
+        return window(x, axis, taps, pick(1, 3), dilation);
       }
       default: return contiguous(x);
     }

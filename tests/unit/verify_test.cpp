@@ -78,6 +78,9 @@ TEST_CASE("verify refuses broken tensor graphs", "[rewrite][verify]") {
   refuse_tensor(make(Op::Shrink, DType::F32, {1, 3}, {x}, Region{{2, 3}, {0, 3}}), "leaves axis 0");
   refuse_tensor(make(Op::Pad, DType::F32, {4, 3}, {x}, Region{{0, 3}, {0, 3}}), "another size on axis 0");
   refuse_tensor(make(Op::Flip, DType::F32, {2, 3}, {x}, Ints{2}), "flips axis 2");
+  refuse_tensor(make(Op::Window, DType::F32, {2, 3}, {x}, WindowAttr{1, 1}), "without taps");
+  refuse_tensor(make(Op::Window, DType::F32, {2, 2}, {x}, WindowAttr{0, 1}), "axis 1 has another size");
+  refuse_tensor(make(Op::Window, DType::F32, {2, 3}, {x}, Ints{0, 1}), "attribute");
   refuse_tensor(make(Op::Reduce, DType::F32, {2}, {x}, ReduceAttr{Combine::Add, {1}, {}}), "keep size 1");
   refuse_tensor(make(Op::Reduce, DType::F32, {2, 3}, {x}, ReduceAttr{}), "reduces no axis");
   refuse_tensor(make(Op::Gather, DType::F32, {4, 4}, {x, full(g, {4, 4}, DType::I64, 0.0)}, int64_t{0}),

@@ -42,6 +42,10 @@ std::vector<int64_t> firsts(const ViewStep& s) {
 std::vector<int64_t> shape_after(const std::vector<int64_t>& shape, const ViewStep& s) {
   std::vector<int64_t> out = shape;
   if (s.op == "reshape" || s.op == "expand") return firsts(s);
+  if (s.op == "slide") {
+    out[static_cast<size_t>(s.args[0][0])] = s.args[0][2];
+    return out;
+  }
   for (size_t i = 0; i < shape.size(); ++i) {
     if (s.op == "permute") out[i] = shape[static_cast<size_t>(s.args[i][0])];
     if (s.op == "pad") out[i] = shape[i] + s.args[i][0] + s.args[i][1];
@@ -101,6 +105,11 @@ Positions apply(const ViewChain& chain) {
         if (s.op == "expand" && now.shape[a] == 1) from[a] = 0;
         if (s.op == "shrink") from[a] = at[a] + s.args[a][0];
         if (s.op == "pad") from[a] = at[a] - s.args[a][0], inside &= from[a] >= 0 && from[a] < now.shape[a];
+        if (s.op == "slide") {
+          const auto axis = static_cast<size_t>(s.args[0][0]);
+          from[axis] = at[axis] + at[axis + 1] * s.args[0][1];
+          inside = from[axis] >= 0 && from[axis] < now.shape[axis];
+        }
         if (s.op == "flip")
           from[static_cast<size_t>(s.args[a][0])] =
               now.shape[static_cast<size_t>(s.args[a][0])] - 1 - at[static_cast<size_t>(s.args[a][0])];
@@ -124,6 +133,7 @@ ChainIndex index_of(ir::Graph& g, const ViewChain& chain) {
     if (s.op == "flip") x = ir::flip(x, firsts(s));
     if (s.op == "shrink") x = ir::shrink(x, box(firsts(s), after));
     if (s.op == "pad") x = ir::pad(x, box(firsts(s), shape), Shape(after));
+    if (s.op == "slide") x = ir::slide(x, s.args[0][0], s.args[0][1], s.args[0][2]);
     shape = after;
     if (ir::is_movement(x->op) && (views.empty() || !(views.back() == x))) views.push_back(x);
   }

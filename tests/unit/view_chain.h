@@ -1,5 +1,6 @@
 // Chains of views as text, for the table in view_chains_test.cpp:  "2,3,4 | permute 2,0,1 | reshape 8,3 | pad 1:0,2:2".
 //   reshape SHAPE · permute ORDER · expand SHAPE · flip AXES · pad BEFORE:AFTER per axis · shrink BEGIN:END per axis
+//   slide AXIS:STEP:SIZE
 // Two readings of a chain: as ops of the IR, and as a plain array of source positions that each op rearranges.
 #pragma once
 

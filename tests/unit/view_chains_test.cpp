@@ -180,6 +180,16 @@ constexpr Case kChains[] = {
     {"pad rows, flat, cut back", "3,5 | pad 1:1,0:0 | reshape 25 | shrink 5:20", 1, "the flat matrix: boundary at 5"},
     {"pad rows, flat, cut and split back", "3,5 | pad 1:1,0:0 | reshape 25 | shrink 5:20 | reshape 3,5", 0,
      "the identity"},
+    {"windows by a slide", "8,1 | expand 8,5 | slide 0:1:4", 0, "i+j"},
+    {"windows by a slide, two apart", "8,1 | expand 8,3 | slide 0:2:4", 0, "i+2j"},
+    {"a window slid back", "4,5 | slide 0:-1:8", 0, "i-j; the gate is i-j in [0, 4)"},
+    {"slid there and back", "8,5 | slide 0:1:4 | slide 0:-1:8", 0, "i; the gate is i-j in [0, 4)"},
+    {"windows of 3, every second", "9 | pad 0:1 | reshape 5,1,2 | expand 5,2,2 | slide 0:1:4 | reshape 4,4 | shrink 0:4,0:3",
+     0, "2i+j, and the pad is never met"},
+    {"windows of 2, every second", "8 | reshape 4,1,2 | slide 0:1:4 | reshape 4,2", 0, "2i+j"},
+    {"windows of an image, slid", "6,6 | reshape 6,1,6,1 | expand 6,3,6,3 | slide 0:1:4 | slide 2:1:4", 0, "i+j and k+l"},
+    {"a padded image's windows", "6,6 | pad 1:1,1:1 | reshape 8,1,8,1 | expand 8,3,8,3 | slide 0:1:6 | slide 2:1:6", 0,
+     "i+j-1 and k+l-1, with their gates"},
     {"shift a vector", "8 | pad 1:0 | shrink 0:8", 0, "i-1"},
     {"shift a vector, split", "8 | pad 1:0 | shrink 0:8 | reshape 2,4", 0, "4i+j-1"},
     {"shift the flat", "2,4 | reshape 8 | pad 1:0 | shrink 0:8", 1, "x-1 has one boundary at 4"},
@@ -223,7 +233,7 @@ void random_step(std::mt19937& random, std::vector<int64_t>& shape, ViewStep& s)
   auto pick = [&](int64_t n) { return static_cast<int64_t>(random() % static_cast<uint64_t>(n)); };
   const size_t rank = shape.size();
   s.args.resize(rank);
-  switch (pick(6)) {
+  switch (pick(rank > 1 ? 7 : 6)) {
     case 0: {
       s.op = "reshape";
       std::vector<int64_t> primes;
@@ -259,6 +269,13 @@ void random_step(std::mt19937& random, std::vector<int64_t>& shape, ViewStep& s)
       s.op = "flip";
       s.args = {{pick(static_cast<int64_t>(rank))}};
       return;
+    case 6: {
+      s.op = "slide";
+      const int64_t axis = pick(static_cast<int64_t>(rank) - 1), size = 1 + pick(6);
+      s.args = {{axis, pick(7) - 3, size}};
+      shape[static_cast<size_t>(axis)] = size;
+      return;
+    }
     case 4:
       s.op = "pad";
       for (size_t a = 0; a < rank; ++a) s.args[a] = {pick(3), pick(3)}, shape[a] += s.args[a][0] + s.args[a][1];

@@ -1,0 +1,89 @@
+// Convolution: windows of x against the weight, one elementwise product, one sum. No kernel is written here; codegen
+// sees what it is.
+#include "sinter/conv.h"
+
+#include <fmt/format.h>
+
+#include "tensor/axes.h"
+#include "tensor/operands.h"
+#include "tensor/reduce.h"
+#include "tensor/windows.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::UOp;
+using tensor::Call;
+using tensor::describe;
+using tensor::usage_error;
+using tensor::wrap;
+
+void check_channels(UOp x, UOp weight, UOp bias, int64_t groups) {
+  const Dim &in = x->shape[1], &out = weight->shape[0], &each = weight->shape[1];
+  if (groups < 1) usage_error(fmt::format("groups is {}; it must be at least 1", groups));
+  if (out.value() % groups)
+    usage_error(fmt::format("the weight {} has {} output channels, which {} groups do not divide; choose a divisor",
+                            describe(weight), to_string(out), groups));
+  if (in.symbolic() || each.value() * groups != in.value())
+    usage_error(fmt::format("{} has {} channels, but the weight {} in {} {} takes {}; they must be equal", describe(x),
+                            to_string(in), describe(weight), groups, groups == 1 ? "group" : "groups",
+                            each.value() * groups));
+  if (bias && !(bias->shape == Shape{out}))
+    usage_error(fmt::format("the bias is {}, the output has {} channels; give one number for each", describe(bias),
+                            to_string(out)));
+}
+
+Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tensor& weight, const Tensor& bias,
+            const ConvOptions& o) {
+  Call call(name, input.where());
+  const Arg w_arg(weight, input.where()), b_arg(bias.defined() ? bias : weight, input.where());
+  const DType t = tensor::common_type({&input, &w_arg, &b_arg});
+  const UOp given = tensor::operand(input, t), x = tensor::batched(given, sliding);
+  const UOp w = tensor::operand(w_arg, t), b = bias.defined() ? tensor::operand(b_arg, t) : UOp();
+  if (w->rank() != sliding + 2)
+    usage_error(fmt::format("the weight {} has {} axes; give [out, in / groups, {}]", describe(w), w->rank(),
+                            sliding == 1 ? "kernel" : "kernel, kernel"));
+  check_channels(x, w, b, o.groups);
+  std::vector<int64_t> kernel;
+  for (size_t i = 2; i < w->rank(); ++i)
+    kernel.push_back(tensor::fixed_size(w, static_cast<int64_t>(i), "a kernel's size"));
+  const auto slide = tensor::slidings(sliding, kernel, o.stride, o.padding, o.dilation);
+
+  // x as [n, group, 1, in, windows, taps, ...] against w as [1, group, out, in, 1, taps, ...].
+  const int64_t groups = o.groups, out = w->shape[0].value(), in = w->shape[1].value();
+  Shape grouped{x->shape[0], groups, 1, in}, weights{1, groups, out / groups, in};
+  for (size_t i = 0; i < sliding; ++i) {
+    grouped.push_back(x->shape[2 + i]);
+    weights.push_back(1);
+    weights.push_back(kernel[i]);
+  }
+  UOp pair[] = {tensor::windows(ir::reshape(x, grouped), slide, given), ir::reshape(w, weights)};
+  tensor::broadcast(pair);
+  ir::Ints summed = tensor::tap_axes(pair[0], sliding);
+  summed.insert(summed.begin(), 3);
+  const bool truth = is_bool(t);
+  UOp y =
+      tensor::drop_axes(tensor::fold(truth ? ir::Combine::Max : ir::Combine::Add, pair[0] * pair[1], summed), summed);
+  Shape shape{y->shape[0], out};
+  for (size_t i = 3; i < y->rank(); ++i) shape.push_back(y->shape[i]);
+  y = ir::reshape(y, shape);
+  if (b) {
+    Shape along(std::vector<Dim>(y->rank(), Dim(1)));
+    along[1] = out;
+    y = y + ir::broadcast_to(ir::reshape(b, along), y->shape);
+  }
+  return wrap(given->rank() == x->rank() ? y : tensor::drop_axes(y, {0}));
+}
+
+}  // namespace
+
+Tensor conv1d(Arg x, const Tensor& weight, const Tensor& bias, const ConvOptions& options) {
+  return conv("conv1d", 1, x, weight, bias, options);
+}
+Tensor conv2d(Arg x, const Tensor& weight, const Tensor& bias, const ConvOptions& options) {
+  return conv("conv2d", 2, x, weight, bias, options);
+}
+
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,97 @@
+// Pooling: a reduction over the taps of windows.
+#include <fmt/format.h>
+
+#include "sinter/conv.h"
+#include "tensor/axes.h"
+#include "tensor/operands.h"
+#include "tensor/reduce.h"
+#include "tensor/windows.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::Combine;
+using ir::UOp;
+using tensor::Call;
+using tensor::Sliding;
+using tensor::usage_error;
+using tensor::wrap;
+
+constexpr size_t kPlane = 2;  ///< sliding axes
+
+bool is_zero(const PerAxis& p) { return p.numbers().size() == 1 && p.numbers()[0] == 0; }
+
+std::vector<Sliding> pooling(const PerAxis& kernel, const PerAxis& stride, const PerAxis& padding,
+                             const PerAxis& dilation) {
+  std::vector<Sliding> out =
+      tensor::slidings(kPlane, kernel.numbers(), is_zero(stride) ? kernel : stride, padding, dilation);
+  for (const Sliding& s : out)
+    if (2 * s.padding > s.span())
+      usage_error(
+          fmt::format("padding {} is more than half of the kernel, which covers {}; a window would see nothing "
+                      "else",
+                      s.padding, s.span()));
+  return out;
+}
+
+/// The windows' taps as the one last axis.
+UOp taps_last(UOp windows) {
+  const size_t lead = windows->rank() - 2 * kPlane;
+  ir::Ints order;
+  for (size_t i = 0; i < lead; ++i) order.push_back(static_cast<int64_t>(i));
+  Shape shape;
+  for (size_t i = 0; i < lead; ++i) shape.push_back(windows->shape[i]);
+  int64_t taps = 1;
+  for (size_t i = 0; i < kPlane; ++i) {
+    order.push_back(static_cast<int64_t>(lead + 2 * i));
+    shape.push_back(windows->shape[lead + 2 * i]);
+    taps *= windows->shape[lead + 2 * i + 1].value();
+  }
+  for (size_t i = 0; i < kPlane; ++i) order.push_back(static_cast<int64_t>(lead + 2 * i + 1));
+  shape.push_back(taps);
+  return ir::reshape(ir::permute(windows, order), shape);
+}
+
+}  // namespace
+
+Tensor max_pool2d(Arg input, const PerAxis& kernel, const MaxPoolOptions& o) {
+  Call call("max_pool2d", input.where());
+  const UOp given = tensor::operand(input), x = tensor::batched(given, kPlane);
+  const std::vector<Sliding> sliding = pooling(kernel, o.stride, o.padding, o.dilation);
+  UOp w = taps_last(tensor::windows(x, sliding, given)), inside = tensor::inside_windows(x, sliding);
+  const auto axis = static_cast<int64_t>(w->rank()) - 1;
+  if (inside) {
+    inside = ir::broadcast_to(taps_last(inside), w->shape);
+    w = ir::where(inside, w, ir::like(w, ir::identity_of(Combine::Max, w->dtype)));
+  }
+  UOp y;
+  if (w->state.requires_grad) {
+    // Read from the place of the first largest, which takes the gradient (SEMANTICS G7).
+    UOp place = tensor::place_of(Combine::Max, ir::detach(w), tensor::position(w->shape, axis), {axis}, inside);
+    if (inside) place = ir::minimum(place, ir::like(place, static_cast<double>(w->shape.dims().back().value() - 1)));
+    y = ir::gather(w, place, axis);
+  } else {
+    y = tensor::fold(Combine::Max, w, {axis});
+  }
+  y = tensor::drop_axes(y, {axis});
+  return wrap(given->rank() == x->rank() ? y : tensor::drop_axes(y, {0}));
+}
+
+Tensor avg_pool2d(Arg input, const PerAxis& kernel, const AvgPoolOptions& o) {
+  Call call("avg_pool2d", input.where());
+  const UOp given = tensor::operand(input, tensor::common_float_type({&input})), x = tensor::batched(given, kPlane);
+  const std::vector<Sliding> sliding = pooling(kernel, o.stride, o.padding, 1);
+  const UOp w = tensor::windows(x, sliding, given);
+  const ir::Ints taps = tensor::tap_axes(w, kPlane);
+  UOp total = tensor::fold(Combine::Add, w, taps), count;
+  if (UOp inside = o.count_include_pad ? UOp() : tensor::inside_windows(x, sliding))
+    count = ir::broadcast_to(tensor::fold(Combine::Add, ir::cast(inside, x->dtype), taps), total->shape);
+  else
+    count = ir::like(total, static_cast<double>(sliding[0].kernel * sliding[1].kernel));
+  UOp y = tensor::drop_axes(total / count, taps);
+  return wrap(given->rank() == x->rank() ? y : tensor::drop_axes(y, {0}));
+}
+
+}  // namespace v0
+}  // namespace sinter

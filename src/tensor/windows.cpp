@@ -1,0 +1,77 @@
+// Checks of window options, and the view behind convolution and pooling.
+#include "tensor/windows.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "tensor/axes.h"
+#include "tensor/operands.h"
+
+namespace sinter::tensor {
+namespace {
+
+using ir::UOp;
+
+/// One number per axis, each at least `least`.
+std::vector<int64_t> spread(std::string_view name, const std::vector<int64_t>& numbers, size_t axes, int64_t least) {
+  if (numbers.size() != 1 && numbers.size() != axes)
+    usage_error(fmt::format("{} is {{{}}}, but windows slide along {} {}; give one number, or one for each", name,
+                            fmt::join(numbers, ", "), axes, axes == 1 ? "axis" : "axes"));
+  for (int64_t n : numbers)
+    if (n < least) usage_error(fmt::format("{} is {}; it must be at least {}", name, n, least));
+  return numbers.size() == axes ? numbers : std::vector<int64_t>(axes, numbers[0]);
+}
+
+}  // namespace
+
+std::vector<Sliding> slidings(size_t axes, const std::vector<int64_t>& kernel, const PerAxis& stride,
+                              const PerAxis& padding, const PerAxis& dilation) {
+  const std::vector<int64_t> k = spread("the kernel's size", kernel, axes, 1),
+                             s = spread("stride", stride.numbers(), axes, 1),
+                             p = spread("padding", padding.numbers(), axes, 0),
+                             d = spread("dilation", dilation.numbers(), axes, 1);
+  std::vector<Sliding> out;
+  for (size_t i = 0; i < axes; ++i) out.push_back({k[i], s[i], p[i], d[i]});
+  return out;
+}
+
+UOp batched(UOp x, size_t sliding) {
+  if (x->rank() == sliding + 1) return insert_axis(x, 0);
+  if (x->rank() != sliding + 2)
+    usage_error(fmt::format("{} has {} axes; give [n, channels, {}], or the same without n", describe(x), x->rank(),
+                            sliding == 1 ? "length" : "height, width"));
+  return x;
+}
+
+UOp windows(UOp x, const std::vector<Sliding>& sliding, UOp given) {
+  const size_t first = x->rank() - sliding.size(), first_given = given->rank() - sliding.size();
+  for (size_t i = sliding.size(); i-- > 0;) {  // from the last: axes before it keep their numbers
+    const Sliding& s = sliding[i];
+    const auto axis = static_cast<int64_t>(first + i), theirs = static_cast<int64_t>(first_given + i);
+    const int64_t size = fixed_size(given, theirs, "seen through windows"), room = size + 2 * s.padding;
+    if (s.span() > room)
+      usage_error(
+          fmt::format("a window of {} elements ({} taps, dilation {}) does not fit axis {} of {}, which has {} "
+                      "with padding {}; a smaller kernel or more padding is needed",
+                      s.span(), s.kernel, s.dilation, theirs, describe(given), room, s.padding));
+    x = ir::window(pad_axis(x, axis, s.padding, room), axis, s.kernel, s.stride, s.dilation);
+  }
+  return x;
+}
+
+UOp inside_windows(UOp x, const std::vector<Sliding>& sliding) {
+  if (std::none_of(sliding.begin(), sliding.end(), [](const Sliding& s) { return s.padding > 0; })) return {};
+  Shape plane = x->shape;
+  for (size_t i = 0; i + sliding.size() < x->rank(); ++i) plane[i] = 1;
+  return windows(ir::full(*x->graph, plane, DType::Bool, 1, x->device), sliding, x);
+}
+
+ir::Ints tap_axes(UOp windows, size_t sliding) {
+  ir::Ints axes;
+  for (size_t i = 0; i < sliding; ++i) axes.push_back(static_cast<int64_t>(windows->rank() - 2 * sliding + 2 * i + 1));
+  return axes;
+}
+
+}  // namespace sinter::tensor

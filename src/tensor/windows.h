@@ -1,0 +1,36 @@
+// Sliding windows as convolution and pooling read them: what was asked for, checked, and the view.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "sinter/conv.h"
+#include "uop/build.h"
+
+namespace sinter::tensor {
+
+/// How windows slide along one axis.
+struct Sliding {
+  int64_t kernel, stride, padding, dilation;
+  /// Elements from the first tap to the last, both included.
+  int64_t span() const { return (kernel - 1) * dilation + 1; }
+};
+
+/// The options of `axes` sliding axes. UsageError when there is a wrong number of them, or one that is too small.
+std::vector<Sliding> slidings(size_t axes, const std::vector<int64_t>& kernel, const PerAxis& stride,
+                              const PerAxis& padding, const PerAxis& dilation);
+
+/// x with a batch axis: `channels` and sliding axes behind it. UsageError unless x has them, with or without the batch.
+ir::UOp batched(ir::UOp x, size_t sliding);
+
+/// Each of the last axes of x, padded with zeros, as two: [.., windows, taps, windows, taps]. UsageError when no window
+/// fits, or when the size is symbolic; it speaks of `given`, the user's tensor, which ends in the same axes.
+ir::UOp windows(ir::UOp x, const std::vector<Sliding>& sliding, ir::UOp given);
+
+/// bool, of the windows' shape with leading axes of size 1: the elements that are not padding. Null if there is none.
+ir::UOp inside_windows(ir::UOp x, const std::vector<Sliding>& sliding);
+
+/// The axes of the taps of windows(x) with so many sliding axes.
+ir::Ints tap_axes(ir::UOp windows, size_t sliding);
+
+}  // namespace sinter::tensor
