@@ -6,7 +6,7 @@
 #include "codegen/math_ops.h"
 #include "sinter/error.h"
 #include "uop/build.h"
-#include "uop/walk.h"
+#include "uop/rebuild.h"
 
 namespace sinter::codegen {
 namespace {
@@ -50,21 +50,9 @@ const Expansion& row_of(Op op, DType dtype) {
 }  // namespace
 
 UOp expand_math(ir::Graph& g, UOp root) {
-  std::vector<UOp> order = topological(root), made;
-  made.reserve(order.size());
-  for (UOp n : order) {
-    bool same = n->graph == &g;
-    std::vector<UOp> src;
-    for (UOp s : n->src) {
-      src.push_back(made[s->position]);
-      same &= src.back() == s;
-    }
-    if (has(n->op, ir::kExpanded))
-      made.push_back(row_of(n->op, n->dtype).expand(src));
-    else
-      made.push_back(same ? n : with_sources(g, n, std::move(src)));
-  }
-  return made.back();
+  return ir::rebuild(g, root, [](UOp n, const std::vector<UOp>& src) {
+    return has(n->op, ir::kExpanded) ? row_of(n->op, n->dtype).expand(src) : UOp();
+  });
 }
 
 double max_ulp(Op op, DType dtype) {
