@@ -173,7 +173,7 @@ void print(const std::vector<Item>& items, size_t indent, std::string& text) {
       text += fmt::format(" {}\n", item.statement);
       continue;
     }
-    text += " " + to_string(item.level) + "\n";
+    text += fmt::format(" {}\n", to_string(item.level));
     print(item.body, indent + 2, text);
   }
 }

@@ -1,9 +1,6 @@
 // Free ranges, sources first.
 #include "codegen/ranges.h"
 
-#include <fmt/core.h>
-
-#include "sinter/error.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -18,12 +15,7 @@ std::vector<UOp> ranges_of(UOp reduce) {
   return {reduce->src.begin() + ir::value_count(reduce->reduction().combine), reduce->src.end()};
 }
 
-size_t Ranges::number(UOp range) {
-  auto [it, fresh] = numbers_.try_emplace(range.get(), numbers_.size());
-  if (fresh && it->second >= kMaxRanges)
-    throw InternalError(fmt::format("a kernel has more than {} loops", kMaxRanges));
-  return it->second;
-}
+size_t Ranges::number(UOp range) { return numbers_.try_emplace(range.get(), numbers_.size()).first->second; }
 
 const RangeSet& Ranges::free(UOp n) {
   if (auto it = free_.find(n.get()); it != free_.end()) return it->second;

@@ -2,7 +2,8 @@
 // depends on them too.
 #pragma once
 
-#include <bitset>
+#include <algorithm>
+#include <cstdint>
 #include <unordered_map>
 #include <vector>
 
@@ -10,9 +11,45 @@
 
 namespace sinter::codegen {
 
-/// The most loops that one kernel may have.
-inline constexpr size_t kMaxRanges = 128;
-using RangeSet = std::bitset<kMaxRanges>;
+/// Ranges by their numbers; as many as a kernel has, the first 64 without memory of their own.
+class RangeSet {
+ public:
+  bool operator[](size_t i) const { return word(i / 64) >> i % 64 & 1; }
+  void set(size_t i) {
+    if (i / 64 > more_.size()) more_.resize(i / 64);
+    (i < 64 ? first_ : more_[i / 64 - 1]) |= uint64_t{1} << i % 64;
+  }
+  void reset(size_t i) {
+    if (i / 64 > more_.size()) return;
+    (i < 64 ? first_ : more_[i / 64 - 1]) &= ~(uint64_t{1} << i % 64);
+    trim();
+  }
+  bool any() const { return first_ || !more_.empty(); }
+
+  RangeSet& operator|=(const RangeSet& other) {
+    first_ |= other.first_;
+    if (more_.size() < other.more_.size()) more_.resize(other.more_.size());
+    for (size_t w = 0; w < other.more_.size(); ++w) more_[w] |= other.more_[w];
+    return *this;
+  }
+  friend RangeSet operator&(RangeSet a, const RangeSet& b) {
+    a.first_ &= b.first_;
+    a.more_.resize(std::min(a.more_.size(), b.more_.size()));
+    for (size_t w = 0; w < a.more_.size(); ++w) a.more_[w] &= b.more_[w];
+    a.trim();
+    return a;
+  }
+  friend bool operator==(const RangeSet&, const RangeSet&) = default;
+
+ private:
+  uint64_t word(size_t w) const { return w == 0 ? first_ : w <= more_.size() ? more_[w - 1] : 0; }
+  void trim() {
+    while (!more_.empty() && !more_.back()) more_.pop_back();
+  }
+
+  uint64_t first_ = 0;
+  std::vector<uint64_t> more_;  ///< its last word is not 0
+};
 
 inline int range_id(ir::UOp range) { return range->get<ir::RangeAttr>().id; }
 inline ir::AxisKind range_kind(ir::UOp range) { return range->get<ir::RangeAttr>().kind; }
@@ -20,7 +57,7 @@ inline ir::AxisKind range_kind(ir::UOp range) { return range->get<ir::RangeAttr>
 std::vector<ir::UOp> values_of(ir::UOp reduce);
 std::vector<ir::UOp> ranges_of(ir::UOp reduce);
 
-/// Answers for every node of one graph, also for nodes made later. Throws InternalError above kMaxRanges.
+/// Answers for every node of one graph, also for nodes made later.
 class Ranges {
  public:
   /// The ranges that are free in n.
