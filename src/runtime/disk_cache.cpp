@@ -13,6 +13,8 @@
 #include <cstring>
 #include <ctime>
 #include <map>
+#include <random>
+#include <utility>
 #include <vector>
 
 #include "runtime/env.h"
@@ -60,10 +62,8 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-std::optional<std::string> read_all(int fd) {
-  struct stat info;
-  if (fstat(fd, &info) || !S_ISREG(info.st_mode)) return std::nullopt;
-  std::string bytes(static_cast<size_t>(info.st_size), '\0');
+std::optional<std::string> read_all(int fd, size_t size) {
+  std::string bytes(size, '\0');
   size_t got = 0;
   while (got < bytes.size()) {
     const ssize_t count = ::read(fd, bytes.data() + got, bytes.size() - got);
@@ -74,31 +74,48 @@ std::optional<std::string> read_all(int fd) {
   return bytes;
 }
 
+/// A file descriptor that is closed at the end, unless it is taken.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  int take() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+/// Whether only its owner, who is this user, can have written it.
+bool ours_alone(const struct stat& info) { return info.st_uid == geteuid() && !(info.st_mode & (S_IWGRP | S_IWOTH)); }
+
 /// A descriptor of folder/kernels, or -1 with the reason.
 int open_folder(const std::string& folder, std::string& why) {
   const auto failed = [&] { return why = std::strerror(errno), -1; };
+  const auto theirs = [&] { return why = "it belongs to another user", -1; };
   if (folder.empty()) return why = "neither SINTER_CACHE, XDG_CACHE_HOME nor HOME is set", -1;
   make_folders(folder);
-  const int base = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (base < 0) return failed();
-  if (mkdirat(base, "kernels", 0700) && errno != EEXIST) {
-    failed();
-    close(base);
-    return -1;
+  const Descriptor base(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  struct stat info;
+  if (base.get() < 0 || fstat(base.get(), &info)) return failed();
+  if (info.st_uid != geteuid()) return theirs();
+  for (bool fresh = false;; fresh = true) {
+    if (mkdirat(base.get(), "kernels", 0700) && errno != EEXIST) return failed();
+    Descriptor kernels(openat(base.get(), "kernels", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    if (kernels.get() < 0 || fstat(kernels.get(), &info)) return failed();
+    if (info.st_uid != geteuid()) return theirs();
+    if (ours_alone(info)) return (info.st_mode & 0777) == 0700 || fchmod(kernels.get(), 0700) == 0 ? kernels.take() : failed();
+    if (fresh) return why = "others keep making it", -1;
+    if (renameat(base.get(), "kernels", base.get(), "kernels.distrusted")) {
+      why = fmt::format("others could write to it, and moving it to kernels.distrusted failed: {}", std::strerror(errno));
+      return -1;
+    }
+    log(0, fmt::format("sinter: others could write to \"{0}/kernels\": moved to \"{0}/kernels.distrusted\"", folder));
   }
-  const int fd = openat(base, "kernels", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0) failed();
-  struct stat outer, inner;
-  const bool known = fd >= 0 && fstat(base, &outer) == 0 && fstat(fd, &inner) == 0;
-  close(base);
-  if (known && (outer.st_uid != geteuid() || inner.st_uid != geteuid()))
-    why = "it belongs to another user";
-  else if (known && ((inner.st_mode & 0777) == 0700 || fchmod(fd, 0700) == 0))
-    return fd;
-  else if (known)
-    failed();
-  if (fd >= 0) close(fd);
-  return -1;
 }
 
 }  // namespace
@@ -128,12 +145,11 @@ DiskCache::~DiskCache() {
 std::optional<std::string> DiskCache::load(const std::string& name, const Hash128& key) const {
   if (!usable()) return std::nullopt;
   const std::string stem = stem_of(name, key);
-  const int fd = openat(folder_fd_, (stem + ".o").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0) return std::nullopt;
-  auto bytes = read_all(fd);
+  const Descriptor file(openat(folder_fd_, (stem + ".o").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info;
-  const bool old = fstat(fd, &info) == 0 && info.st_mtime < std::time(nullptr) - kFresh;
-  close(fd);
+  if (file.get() < 0 || fstat(file.get(), &info) || !S_ISREG(info.st_mode) || !ours_alone(info)) return std::nullopt;
+  auto bytes = read_all(file.get(), static_cast<size_t>(info.st_size));
+  const bool old = info.st_mtime < std::time(nullptr) - kFresh;
   EntryHead head;
   if (!bytes || bytes->size() < sizeof head) return std::nullopt;
   std::memcpy(&head, bytes->data(), sizeof head);
@@ -146,9 +162,14 @@ std::optional<std::string> DiskCache::load(const std::string& name, const Hash12
 }
 
 bool DiskCache::write_entry(const std::string& file, std::string_view head, std::string_view body) const {
-  static std::atomic<uint64_t> number{0};
-  const std::string aside = fmt::format(".new-{}-{}", getpid(), number.fetch_add(1));
-  const int fd = openat(folder_fd_, aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  // Random: process numbers repeat where containers share a folder.
+  static thread_local std::random_device random;
+  std::string aside;
+  int fd = -1;
+  do {
+    aside = fmt::format(".new-{:08x}{:08x}", random(), random());
+    fd = openat(folder_fd_, aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  } while (fd < 0 && errno == EEXIST);
   if (fd < 0) return false;
   bool good = write_all(fd, head) && write_all(fd, body);
   good = close(fd) == 0 && good;

@@ -15,7 +15,8 @@
 namespace sinter::runtime {
 
 /// The folder KERNELS = `folder`/kernels with files NAME-KEY.o and NAME-KEY.c. Safe for several threads and processes:
-/// entries are written aside and renamed. Accepts only folders that belong to the user alone (0700).
+/// entries are written aside and renamed. The folders belong to the user; KERNELS is closed to others (0700), and one
+/// that others could write to is moved to `folder`/kernels.distrusted, because what lies in it may be anybody's.
 class DiskCache {
  public:
   static constexpr uint64_t kBytes = 256 << 20;

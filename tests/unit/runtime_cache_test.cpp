@@ -193,10 +193,10 @@ TEST_CASE("a folder that disappears is no error", "[runtime]") {
   CHECK_THAT(captured.text(), Contains("no more kernels are cached"));
 }
 
-TEST_CASE("another user's folder is refused, a lax mode is tightened", "[runtime]") {
+TEST_CASE("another user's folder is refused, one that others can read is closed", "[runtime]") {
   const Folder folder;
   std::filesystem::create_directories(folder.path() + "/mine/kernels");
-  chmod((folder.path() + "/mine/kernels").c_str(), 0777);
+  chmod((folder.path() + "/mine/kernels").c_str(), 0755);
   CHECK(DiskCache(folder.path() + "/mine").usable());
   CHECK(mode_of(folder.path() + "/mine/kernels") == 0700);
 
@@ -213,6 +213,51 @@ TEST_CASE("another user's folder is refused, a lax mode is tightened", "[runtime
   std::filesystem::create_directories(folder.path() + "/half/kernels");
   REQUIRE(chown((folder.path() + "/half/kernels").c_str(), 12345, 12345) == 0);
   CHECK_FALSE(DiskCache(folder.path() + "/half").usable());
+}
+
+TEST_CASE("what others could have written is not loaded", "[runtime]") {
+  const Folder folder;
+  const Hash128 key{1, 2};
+  const std::string kernels = folder.path() + "/kernels";
+  const auto store = [&] { DiskCache(folder.path()).store("k", key, "object", "source"); };
+  const auto loads = [&] { return DiskCache(folder.path()).load("k", key).has_value(); };
+  store();
+  CHECK(loads());
+  const std::string entry = folder.files(".o").at(0).string();
+  for (mode_t lax : {0620, 0602, 0666}) {
+    chmod(entry.c_str(), lax);
+    CHECK_FALSE(loads());
+  }
+  chmod(entry.c_str(), 0600);
+  CHECK(loads());
+  if (geteuid() == 0) {
+    REQUIRE(chown(entry.c_str(), 12345, 12345) == 0);
+    CHECK_FALSE(loads());
+    REQUIRE(chown(entry.c_str(), 0, 0) == 0);
+  }
+  // A folder that was open to others goes aside with all that lies in it.
+  CapturedLog captured;
+  chmod(kernels.c_str(), 0777);
+  CHECK_FALSE(loads());
+  CHECK_THAT(captured.text(), Contains("kernels.distrusted"));
+  CHECK(mode_of(kernels) == 0700);
+  CHECK(std::filesystem::exists(folder.path() + "/kernels.distrusted/" + entry.substr(kernels.size() + 1)));
+  store();
+  CHECK(loads());
+  chmod(kernels.c_str(), 0770);  // again, with the first one in the way
+  DiskCache second(folder.path());
+  CHECK_FALSE(second.usable());
+  CHECK_THAT(captured.text(), Contains("others could write to it"));
+}
+
+TEST_CASE("entries of another process with the same number are not in the way", "[runtime]") {
+  const Folder folder;
+  DiskCache cache(folder.path());
+  // In another container a process may have this one's number: names written aside must not be made of it.
+  for (int i = 0; i < 4096; ++i)
+    std::filesystem::create_directory(fmt::format("{}/kernels/.new-{}-{}", folder.path(), getpid(), i));
+  cache.store("k", {1, 0}, "object", "source");
+  CHECK(cache.load("k", {1, 0}) == "object");
 }
 
 TEST_CASE("child: runs kernels from a warm cache", "[.][runtime-child]") {
