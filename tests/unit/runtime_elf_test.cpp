@@ -110,6 +110,35 @@ int other(long i) { return (int)big[i]; }
   CHECK(cpu::extract_entries(share, kEntry) == share);
 }
 
+TEST_CASE("a symbol that reaches out of its section is refused", "[runtime]") {
+  if (!plain_objects()) return;
+  const std::string object = object_of("static const int t[3] = {1, 2, 3};\nint k(long i) { return t[i]; }");
+  const cpu::ElfFile file(object);
+  const auto with = [&](auto change) {
+    std::string changed = object;
+    for (size_t s = 0; s < file.sections().size(); ++s)
+      if (file.sections()[s].sh_type == SHT_SYMTAB)
+        for (size_t i = 0; i < file.symbols().size(); ++i) {
+          Elf64_Sym symbol = file.symbols()[i];
+          if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE) continue;
+          change(symbol);
+          std::memcpy(changed.data() + file.sections()[s].sh_offset + i * sizeof symbol, &symbol, sizeof symbol);
+        }
+    return changed;
+  };
+  CHECK_NOTHROW(cpu::load_object(with([](Elf64_Sym&) {}), kEntry));
+  CHECK_THROWS_WITH(cpu::load_object(with([](Elf64_Sym& s) {
+                      if (ELF64_ST_TYPE(s.st_info) == STT_FUNC) s.st_size = 1 << 20;
+                    }),
+                    kEntry), Contains("outside its section"));
+  CHECK_THROWS_WITH(cpu::load_object(with([](Elf64_Sym& s) {
+                      if (ELF64_ST_TYPE(s.st_info) != STT_FUNC) s.st_value = 1 << 20;
+                    }),
+                    kEntry), Contains("outside its section"));
+  CHECK_THROWS_WITH(cpu::load_object(with([](Elf64_Sym& s) { s.st_size = ~uint64_t{0}; }), kEntry),
+                    Contains("outside its section"));
+}
+
 TEST_CASE("no damaged object is loaded wrongly or crashes the loader", "[runtime]") {
   if (!plain_objects()) return;
   const std::string object = object_of("static const int t[3] = {1, 2, 3};\nint k(long i) { return t[i]; }");

@@ -1,13 +1,17 @@
 // The thread pool: coverage, equality with one thread, many callers, nesting, fork.
 #include "catch.h"
 #include "runtime/cpu/pool.h"
+#include "runtime/cpu/threads.h"
 #include "unit/runtime_support.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cmath>
+#include <fstream>
 #include <numeric>
 
 using namespace sinter::runtime;
@@ -114,6 +118,42 @@ TEST_CASE("all threads take part when the pieces are long", "[runtime]") {
   CHECK(present == 2);
 }
 
+TEST_CASE("a pool that could not start is usable afterwards", "[runtime]") {
+  if (kThreadSanitizer || kAddressSanitizer) return;  // they take address space as they like
+  cpu::Pool pool(1 << 22);                            // 256 MiB of shares
+  rlimit before{};
+  getrlimit(RLIMIT_AS, &before);
+  std::ifstream statm("/proc/self/statm");
+  uint64_t pages = 0;
+  statm >> pages;
+  const rlimit tight{pages * static_cast<uint64_t>(getpagesize()) + (64 << 20), before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_AS, &tight) == 0);
+  CHECK_THROWS_AS(pool.parallel_for(0, 100, 1, [](int64_t, int64_t) { return 0; }), std::bad_alloc);
+  REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
+  pool.resize(2);  // waits until nobody is at work
+  std::atomic<int64_t> sum{0};
+  pool.parallel_for(0, 100, 1, [&](int64_t b, int64_t e) {
+    sum += e - b;
+    return 0;
+  });
+  CHECK(sum == 100);
+}
+
+TEST_CASE("threads of our own take no signals, and the caller's mask stays", "[runtime]") {
+  const auto blocked = [] {
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    return sigismember(&mask, SIGUSR1) == 1;
+  };
+  std::atomic<int> quiet{0};
+  std::vector<std::thread> threads;
+  cpu::start_threads(threads, 3, [&](int i) { quiet += blocked() << 4 * i; });
+  REQUIRE(threads.size() == 3);
+  for (std::thread& t : threads) t.join();
+  CHECK(quiet == 0x111);
+  CHECK_FALSE(blocked());
+}
+
 TEST_CASE("the process pool follows SINTER_THREADS and works in a forked child", "[runtime]") {
   const Setting threads("SINTER_THREADS", "3");
   CHECK(cpu::pool().threads() == 3);
@@ -126,7 +166,6 @@ TEST_CASE("the process pool follows SINTER_THREADS and works in a forked child",
     return total.load();
   };
   CHECK(sum() == 100);
-  if (kThreadSanitizer) return;
   const pid_t child = fork();
   if (child == 0) _exit(sum() == 100 && sum() == 100 && cpu::pool().threads() == 3 ? 0 : 1);
   int status = -1;

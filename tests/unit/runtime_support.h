@@ -15,7 +15,7 @@
 #include "runtime/log.h"
 #include "runtime/program.h"
 
-// Under ThreadSanitizer a forked child may not start threads; under AddressSanitizer a leak fails the run.
+// Sanitizers take address space of their own, and under AddressSanitizer a leak fails the run.
 #if !defined(__has_feature)
 #define __has_feature(x) 0
 #endif

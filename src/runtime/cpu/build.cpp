@@ -7,11 +7,11 @@
 #include <exception>
 #include <mutex>
 #include <numeric>
-#include <system_error>
 #include <thread>
 
 #include "runtime/counters.h"
 #include "runtime/cpu/elf.h"
+#include "runtime/cpu/threads.h"
 #include "sinter/error.h"
 
 namespace sinter::runtime::cpu {
@@ -91,11 +91,7 @@ std::vector<CompileResult> build(std::span<const KernelSource* const> kernels, c
     }
   };
   std::vector<std::thread> helpers;
-  try {
-    while (helpers.size() + 1 < std::min(threads, units.size())) helpers.emplace_back(work);
-  } catch (const std::system_error&) {
-    // No more threads to be had: those that started share the units.
-  }
+  start_threads(helpers, static_cast<int>(std::min(threads, units.size())) - 1, [&](int) { work(); });
   work();
   for (std::thread& helper : helpers) helper.join();
   if (failure) std::rethrow_exception(failure);

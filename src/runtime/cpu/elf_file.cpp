@@ -46,9 +46,14 @@ ElfFile::ElfFile(std::string_view bytes) : bytes_(bytes) {
     symbols_ = read_array<Elf64_Sym>(contents(i), "the symbol table");
     symbol_names_ = sections_[i].sh_link;
   }
-  for (const Elf64_Sym& s : symbols_)
-    if (s.st_shndx < SHN_LORESERVE && s.st_shndx >= sections_.size())
-      bad_object("a symbol in a section that is not there");
+  for (const Elf64_Sym& s : symbols_) {
+    if (s.st_shndx == SHN_UNDEF || s.st_shndx >= SHN_LORESERVE) continue;
+    if (s.st_shndx >= sections_.size()) bad_object("a symbol in a section that is not there");
+    const Elf64_Shdr& section = sections_[s.st_shndx];
+    if (section.sh_type == SHT_NULL) continue;  // cut away by extract_entries(): nothing can lie there
+    if (s.st_value > section.sh_size || s.st_size > section.sh_size - s.st_value)
+      bad_object(fmt::format("symbol {} lies outside its section", s.st_name ? symbol_name(s) : ""));
+  }
 }
 
 std::string_view ElfFile::contents(size_t section) const {

@@ -5,15 +5,14 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <climits>
-#include <system_error>
 
+#include "runtime/cpu/threads.h"
 #include "runtime/env.h"
 #include "runtime/machine.h"
 
@@ -53,18 +52,22 @@ bool spin(Done done) {
 Pool::Pool(int threads) : threads_(std::max(threads, 1)) {}
 Pool::~Pool() { stop(); }
 
+/// The right to use the pool, for whoever got it: busy_ says so.
+class Pool::Busy {
+ public:
+  explicit Busy(Pool& pool) : pool_(pool) {}
+  ~Busy() { pool_.busy_.store(false, std::memory_order_release); }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  Pool& pool_;
+};
+
 void Pool::start() {
-  shares_ = std::make_unique<Share[]>(static_cast<size_t>(threads()));
-  // Signals are for the threads of the program, not for ours.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    for (int i = 1; i < threads(); ++i) workers_.emplace_back([this, i] { worker(i); });
-  } catch (const std::system_error&) {
-    // No more threads to be had: those that started share the work.
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  auto shares = std::make_unique<Share[]>(static_cast<size_t>(threads()));
+  start_threads(workers_, threads() - 1, [this](int i) { worker(i + 1); });
+  shares_ = std::move(shares);
 }
 
 void Pool::stop() {
@@ -79,15 +82,16 @@ void Pool::stop() {
 
 void Pool::resize(int threads) {
   while (busy_.exchange(true, std::memory_order_acquire)) sched_yield();
+  const Busy busy(*this);
   stop();
   threads_.store(std::max(threads, 1));
-  busy_.store(false, std::memory_order_release);
 }
 
 int Pool::run(int64_t begin, int64_t end, int64_t grain, Function fn, void* context) {
   if (begin >= end) return 0;
   const int64_t size = end - begin, most = size / std::max<int64_t>(grain, 1);
   if (most < 2 || threads() == 1 || busy_.exchange(true, std::memory_order_acquire)) return fn(context, begin, end);
+  const Busy busy(*this);
   if (!shares_) start();
   const int64_t parties = threads();
   job_ = {fn, context, begin, size, std::min(most, parties * kChunksPerThread)};
@@ -104,9 +108,7 @@ int Pool::run(int64_t begin, int64_t end, int64_t grain, Function fn, void* cont
   gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
   const auto empty = [this] { return gate_.load(std::memory_order_acquire) == 0; };
   while (!spin(empty)) sched_yield();  // a worker lost its CPU: let it have ours
-  const int errors = errors_.load(std::memory_order_relaxed);
-  busy_.store(false, std::memory_order_release);
-  return errors;
+  return errors_.load(std::memory_order_relaxed);
 }
 
 void Pool::work(int index) {

@@ -24,7 +24,8 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   /// Calls fn on contiguous pieces that cover [begin, end) exactly once, each of at least `grain` elements (but for a
-  /// range that is shorter). Returns when all are done: the results, or-ed. Nothing follows from how it was cut.
+  /// range that is shorter). Returns when all are done: the results, or-ed. Nothing follows from how it was cut. Throws
+  /// std::bad_alloc, before anything ran, when the workers cannot be set up.
   int run(int64_t begin, int64_t end, int64_t grain, Function fn, void* context);
 
   /// The same for anything that is called as int(int64_t begin, int64_t end).
@@ -52,6 +53,7 @@ class Pool {
     int64_t begin = 0, size = 0, chunks = 0;
   };
 
+  class Busy;
   void start();
   void stop();
   void worker(int index);
