@@ -23,9 +23,10 @@ namespace {
 
 using ProgramPtr = std::shared_ptr<const Program>;
 
+/// The text says what its Target decided; only what the compiler is told of it counts beside.
 Hash128 key_of(const KernelSource& kernel, const std::string& compiler, const Target& target) {
   HashBuilder fields;
-  fields.add("sinter kernel 1").add(compiler).add(target.key());
+  fields.add("sinter kernel 1").add(compiler).add(target.isa);
   return fields.add(kernel.name).add(kernel.has_finish).add(kernel.text).hash();
 }
 
@@ -104,9 +105,7 @@ std::vector<ProgramPtr> compile(std::span<const KernelSource> kernels, const Tar
   // A plugin that turns out not to open changes compiler and keys, so that all begins anew.
   if (!missing.empty() && cpu::give_up(*compiler)) {
     if (compiler_dialect() != compiler->dialect())
-      throw BackendError(
-          "the Clang plugin cannot be opened, and the compiler that is left speaks another dialect than these "
-          "kernels were written in; try again, or set SINTER_CC to a clang");
+      throw DialectChanged("the Clang plugin cannot be opened, and the compiler that is left speaks another dialect");
     return compile(kernels, target);
   }
 

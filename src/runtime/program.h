@@ -10,6 +10,7 @@
 #include "runtime/cpu/code.h"
 #include "runtime/hash.h"
 #include "runtime/target.h"
+#include "sinter/error.h"
 
 namespace sinter::runtime {
 
@@ -32,7 +33,7 @@ class Program {
   Program(std::string name, bool has_finish, Hash128 key, std::unique_ptr<cpu::Code> code);
 
   const std::string& name() const { return name_; }
-  /// Hash of content, compiler, flags and Target.
+  /// Hash of content, compiler, flags and ISA.
   const Hash128& key() const { return key_; }
   Entry entry() const { return entry_; }
   /// Null if there is no finish phase.
@@ -46,9 +47,16 @@ class Program {
   Entry entry_ = nullptr, finish_ = nullptr;
 };
 
+/// The compiler that a Target was made for turned out not to run, and the one that is left speaks another dialect:
+/// kernels must be written anew, for what host_target() is now.
+class DialectChanged : public BackendError {
+ public:
+  using BackendError::BackendError;
+};
+
 /// A program per kernel, in order. What neither memory nor the cache folder holds is compiled, in parallel. At DEBUG=4
 /// every source is logged, wherever its program came from. Throws CompileError with the source's path and the
-/// compiler's log; the kernels that did compile are kept. Safe from several threads; takes milliseconds, so hold no
+/// compiler's log; the kernels that did compile are kept; DialectChanged before anything is compiled. Safe from several threads; takes milliseconds, so hold no
 /// graph lock.
 std::vector<std::shared_ptr<const Program>> compile(std::span<const KernelSource> kernels, const Target& target);
 

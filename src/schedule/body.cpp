@@ -1,14 +1,41 @@
 // Walks both graphs in the same order: equal nodes stand at equal places.
 #include "schedule/body.h"
 
+#include <algorithm>
+#include <memory>
 #include <vector>
 
+#include "schedule/canonical.h"
+#include "uop/rebuild.h"
 #include "uop/walk.h"
 
 namespace sinter::schedule {
 
 using ir::mix;
 using ir::UOp;
+
+void number_vars(codegen::Kernel& kernel) {
+  std::vector<Var> before = kernel.vars, after;
+  for (UOp n : ir::topological(kernel.sink))  // those that only a buffer's outermost size names
+    for (const Dim& d : n->shape)
+      if (d.symbolic() && std::find(before.begin(), before.end(), d.var()) == before.end()) before.push_back(d.var());
+  for (const Var& v : before) after.push_back(numbered(after.size(), v));
+  if (after == before) return;
+  const auto var = [&](const Var& v) {
+    return after[static_cast<size_t>(std::find(before.begin(), before.end(), v) - before.begin())];
+  };
+  const auto dim = [&](const Dim& d) { return d.symbolic() ? var(d.var())(d.value()) : d; };
+  const auto graph = std::make_shared<ir::Arena>();
+  kernel.sink = ir::rebuild(*graph, kernel.sink, [&](UOp n, const std::vector<UOp>& src) {
+    Shape shape;
+    for (const Dim& d : n->shape) shape.push_back(dim(d));
+    const auto* v = std::get_if<Var>(&n->attr);
+    return graph->make({n->op, n->dtype, std::move(shape), src, v ? ir::Attr(var(*v)) : n->attr, n->device});
+  });
+  kernel.graph = graph;
+  for (Var& v : kernel.vars) v = var(v);
+  for (Dim& d : kernel.outer) d = dim(d);
+}
 
 uint64_t hash_body(const codegen::Kernel& kernel) {
   std::vector<uint64_t> hashes;

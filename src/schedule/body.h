@@ -7,6 +7,10 @@
 
 namespace sinter::schedule {
 
+/// Gives the kernel's variables the names of their places in kernel.vars, so that bodies which differ in the plan's
+/// numbers alone are equal. Into an arena of its own.
+void number_vars(codegen::Kernel& kernel);
+
 /// Equal graphs under their sinks. Names do not count.
 bool same_body(const codegen::Kernel& a, const codegen::Kernel& b);
 /// Equal for equal bodies.

@@ -1,6 +1,8 @@
 // Writing the canonical bytes.
 #include "schedule/canonical.h"
 
+#include <fmt/core.h>
+
 #include <bit>
 #include <string>
 
@@ -65,8 +67,6 @@ class Writer {
     number(static_cast<uint32_t>(v));
     if (v < out_.vars.size()) return;
     out_.vars.push_back({var, value});
-    number(static_cast<uint32_t>(var.name().size()));
-    bytes_ += var.name();
     number(var.min());
     number(var.max());
   }
@@ -158,6 +158,8 @@ int Canonical::var_of(const Dim& d) const {
     if (vars[v].value == d.value() && vars[v].var == d.var()) return static_cast<int>(v);
   throw InternalError("a plan does not know the size " + to_string(d));
 }
+
+Var numbered(size_t number, const Var& var) { return Var(fmt::format("n{}", number), var.min(), var.max()); }
 
 Canonical canonicalise(const Collected& plan, std::string_view salt) {
   Canonical out;

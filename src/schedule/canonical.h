@@ -36,6 +36,10 @@ struct Canonical {
   int var_of(const Dim& d) const;
 };
 
+/// What stands for a variable where it has this number: a name that says nothing else, and its bounds. So no plan and
+/// no text depends on what users call their variables, and two of them never become one.
+Var numbered(size_t number, const Var& var);
+
 /// `salt` is what else decides the plan: the Target's key, the executor.
 Canonical canonicalise(const Collected& plan, std::string_view salt);
 

@@ -63,11 +63,11 @@ std::unique_ptr<Execution> Compiled::start(Bindings bindings) const { return std
 
 std::function<std::shared_ptr<Executable>()> make_compiled(const Collected& plan, const Liveness& decision,
                                                            const Canonical& canonical,
-                                                           const std::vector<uint8_t>& lifted, bool unfused) {
+                                                           const std::vector<uint8_t>& lifted,
+                                                           const runtime::Target& target, bool unfused) {
   const bool stale = ir::is_mutant(ir::Mutant::StaleNumber);
   Lifted program = lift(plan, decision, canonical, stale ? std::vector<uint8_t>(lifted.size()) : lifted);
-  return [program = std::move(program), unfused] {
-    const runtime::Target target = runtime::host_target();
+  return [program = std::move(program), target, unfused] {
     auto out = std::make_shared<Compiled>();
     out->arg_numbers = program.arg_numbers;
     out->arg_types = program.graph.args;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/buffer.h"
+#include "runtime/target.h"
 #include "schedule/lift.h"
 
 namespace sinter::schedule {
@@ -52,9 +53,11 @@ class Executable {
 std::unique_ptr<Executable> make_interpreted(const Collected& plan, Liveness decision, const Canonical& canonical,
                                              const std::vector<uint8_t>& lifted);
 
-/// Generated kernels: schedules now, and compiles when the result is called, which needs no lock of the graph.
+/// Generated kernels: takes what it needs of the graph now; schedules and compiles when the result is called, without
+/// the graph's lock.
 std::function<std::shared_ptr<Executable>()> make_compiled(const Collected& plan, const Liveness& decision,
                                                            const Canonical& canonical,
-                                                           const std::vector<uint8_t>& lifted, bool unfused);
+                                                           const std::vector<uint8_t>& lifted,
+                                                           const runtime::Target& target, bool unfused);
 
 }  // namespace sinter::schedule

@@ -50,18 +50,14 @@ class Interpreted final : public Executable {
       if (s.stored >= 0) values_[static_cast<size_t>(s.stored)] = s.value;
     for (size_t i = 0; i < lifted.size(); ++i)
       if (lifted[i]) arg_numbers.push_back(static_cast<uint32_t>(i));
-    for (const BoundVar& v : canonical.vars) vars_.push_back(v.var);
+    for (const BoundVar& v : canonical.vars) vars_.push_back(numbered(vars_.size(), v.var));
   }
 
   std::unique_ptr<Execution> start(Bindings bindings) const override;
 
   std::map<std::string, int64_t> bind(const std::vector<int64_t>& values) const {
     std::map<std::string, int64_t> out;
-    for (size_t v = 0; v < vars_.size(); ++v) {
-      std::string name = vars_[v].name();
-      while (out.contains(name)) name += '\'';  // as lift() names a variable's second value
-      out[name] = values[v];
-    }
+    for (size_t v = 0; v < vars_.size(); ++v) out[vars_[v].name()] = values[v];
     return out;
   }
 

@@ -1,7 +1,6 @@
 // Rebuilding positions in an arena.
 #include "schedule/lift.h"
 
-#include <string>
 #include <unordered_map>
 
 #include "uop/build.h"
@@ -16,12 +15,7 @@ class Builder {
  public:
   Builder(const Collected& plan, const Canonical& canonical, const std::vector<uint8_t>& lifted)
       : plan_(plan), canonical_(canonical), graph_(std::make_shared<ir::Arena>()), value_(plan.positions.size()) {
-    for (const BoundVar& v : canonical.vars) {
-      std::string name = v.var.name();
-      for (const Var& other : vars_)  // one variable with two values: two variables of the plan
-        while (other.name() == name) name += '\'';
-      vars_.push_back(name == v.var.name() ? v.var : Var(name, v.var.min(), v.var.max()));
-    }
+    for (const BoundVar& v : canonical.vars) vars_.push_back(numbered(vars_.size(), v.var));
     arg_of_.assign(canonical.numbers.size(), -1);
     for (size_t i = 0; i < canonical.numbers.size(); ++i) {
       if (!lifted[i]) continue;

@@ -13,11 +13,18 @@
 namespace sinter::schedule {
 namespace {
 
-/// What else than the program decides a plan.
-const std::string& salt(Executor executor) {
-  static const std::string interpreter = "interpreter", fused = "fused " + runtime::host_target().key(),
-                           unfused = "unfused " + runtime::host_target().key();
-  return executor == Executor::Interpreter ? interpreter : executor == Executor::Compiled ? fused : unfused;
+/// What else than the program decides a plan. Under the graph's mutex; every plan asks, so the last Target's is kept.
+const std::string& salt(Executor executor, const runtime::Target& target) {
+  struct Salts {
+    runtime::Target target;
+    std::string fused, unfused;
+  };
+  static Salts& known = *new Salts;
+  static const std::string& interpreter = *new std::string("interpreter");
+  if (executor == Executor::Interpreter) return interpreter;
+  if (known.fused.empty() || !(known.target == target))
+    known = {target, "fused " + target.key(), "unfused " + target.key()};
+  return executor == Executor::Compiled ? known.fused : known.unfused;
 }
 
 /// All decisions follow from the key: said once more, at the price of deciding.
@@ -39,7 +46,8 @@ Parametrised parametrise(const Request& request, Executor executor) {
   Parametrised out;
   out.plan = collect(request);
   if (out.plan.claimed) return out;
-  out.canonical = canonicalise(out.plan, salt(executor));
+  if (executor != Executor::Interpreter) out.target = runtime::host_target();
+  out.canonical = canonicalise(out.plan, salt(executor, out.target));
   out.executable = PlanCache::get().find(out.canonical);
   if (out.executable && (runtime::faults().check_plans || runtime::env().check)) check_decisions(out);
   return out;
@@ -57,7 +65,8 @@ Build build_plan(const Parametrised& program, Executor executor) {
     build.run = [plan] { return plan; };
   } else {
     build.run =
-        [make = make_compiled(program.plan, decision, program.canonical, build.lifted, executor == Executor::Unfused),
+        [make = make_compiled(program.plan, decision, program.canonical, build.lifted, program.target,
+                              executor == Executor::Unfused),
          decision] {
           std::shared_ptr<Executable> plan = make();
           plan->decision = decision;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "runtime/target.h"
 #include "schedule/plan_cache.h"
 #include "sinter/debug.h"
 
@@ -14,6 +15,7 @@ using debug::Executor;
 
 struct Parametrised {
   Collected plan;
+  runtime::Target target;  ///< the host's, at this moment: the plan's key names it, and its kernels are written for it
   Canonical canonical;
   std::shared_ptr<const Executable> executable;  ///< null: not seen before
 };
@@ -22,7 +24,8 @@ struct Parametrised {
 Parametrised parametrise(const Request& request, Executor executor);
 
 /// What is left to do for a program not seen before, to be called without the graph's mutex: it compiles. Takes all it
-/// needs of the graph now. Throws CompileError; nothing has changed then.
+/// needs of the graph now. Throws CompileError, or DialectChanged when
+/// the plan should be asked for anew; nothing has changed then.
 struct Build {
   std::function<std::shared_ptr<const Executable>()> run;
   std::vector<uint8_t> lifted;

@@ -392,7 +392,7 @@ class Writer {
   /// "r_256_128_784": outer extents, then those of the first reduction.
   std::string name() const {
     std::string sizes;
-    auto add = [&](const Dim& d) { sizes += d.symbolic() ? "_" + d.var().name() : fmt::format("_{}", d.value()); };
+    auto add = [&](const Dim& d) { sizes += d.symbolic() ? "_n" : fmt::format("_{}", d.value()); };
     for (const Dim& d : out_.kernel.outer) add(d);
     const char* kind = "e";
     for (const Member& m : kernel_.members) {

@@ -96,13 +96,14 @@ Scheduled write_plan(const PlanGraph& plan, const Partition& p, ir::UOp& alike) 
       alike = ranged.alike;
       return out;
     }
-    const uint64_t hash = hash_body(ranged.kernel);
     runtime::Step step;
     step.program = -1;
-    for (auto [it, last] = bodies.equal_range(hash); it != last && step.program < 0; ++it)
-      if (same_body(out.kernels[static_cast<size_t>(it->second)], ranged.kernel)) step.program = it->second;
     for (const Var& v : ranged.kernel.vars) step.vars.push_back(number_of(v, plan.vars));
     for (const Dim& d : ranged.kernel.outer) step.outer.push_back(plan_dim(d, plan.vars));
+    number_vars(ranged.kernel);
+    const uint64_t hash = hash_body(ranged.kernel);
+    for (auto [it, last] = bodies.equal_range(hash); it != last && step.program < 0; ++it)
+      if (same_body(out.kernels[static_cast<size_t>(it->second)], ranged.kernel)) step.program = it->second;
     step.buffers = std::move(ranged.buffers);
     if (step.program >= 0 && ir::is_mutant(ir::Mutant::WrongBuffers)) read_like_first(step, ranged.writes, out.plan);
     step.args = std::move(ranged.args);

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "sinter/ops.h"
 #include "tensor/axes.h"
@@ -17,6 +18,8 @@ using ir::UOp;
 UOp index_operand(UOp index) {
   if (!is_integer(index->dtype))
     usage_error(fmt::format("an index needs an integer type, got {}; convert it with to(int64)", describe(index)));
+  if (index->dtype == DType::U64)  // none of these may turn negative, which would count from the end
+    index = ir::minimum(index, ir::like(index, ir::Scalar::of(DType::U64, std::numeric_limits<int64_t>::max())));
   return index->dtype == DType::I32 ? index : ir::cast(index, DType::I64);
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/counters.h"
 #include "runtime/faults.h"
 #include "runtime/interpreter.h"
+#include "runtime/program.h"
 #include "schedule/parametrise.h"
 #include "sinter/debug.h"
 #include "tensor/commit.h"
@@ -216,7 +217,11 @@ class Realization {
       {
         const ir::GraphPause pause;
         once(runtime::faults().while_compiling);
-        plan = build.run();
+        try {
+          plan = build.run();
+        } catch (const runtime::DialectChanged&) {
+          return nullptr;  // asked again, it is a plan for another Target
+        }
       }
       schedule::PlanCache& cache = schedule::PlanCache::get();
       if (!cache.find(program.canonical)) cache.insert(program.canonical, std::move(build.lifted), std::move(plan));

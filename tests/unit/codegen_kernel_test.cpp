@@ -228,6 +228,33 @@ TEST_CASE("several kernels share a translation unit", "[codegen]") {
   for (size_t i = 0; i < sources.size(); ++i) CHECK(programs[i]->name() == sources[i].name);
 }
 
+TEST_CASE("a kernel may have any number of loops", "[codegen]") {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::I32, {3, 200}, 1)), out = b.buffer(Array(DType::I32, {3}));
+  UOp i = b.outer(3), total;
+  for (int id = 1; id < 180; ++id) {
+    UOp r = b.over(1 + id % 5, id);
+    UOp sum = b.reduce(Combine::Add, {b.at(x, {i, r * b.index(id % 7)})}, {r});
+    total = total ? total * b.reduce(Combine::Max, {sum}, {b.over(2, 1000 + id)}) : sum;
+  }
+  b.stores({b.put(out, {i}, total)});
+  b.check();
+}
+
+TEST_CASE("names of variables do not reach the text", "[codegen]") {
+  Bench b;
+  const Var n("rows\n}; int evil; /* \\", 1, 40);
+  UOp x = b.buffer(random_array(DType::F32, {40}, 1), {n(40)}), out = b.buffer(Array(DType::F32, {40}), {n(40)});
+  UOp i = b.outer(n(40));
+  b.stores({b.put(out, {i}, b.at(x, {i}) * b.at(x, {i}))});
+  const std::string text = b.check();
+  for (size_t at = text.find("evil"); at != std::string::npos; at = text.find("evil", at + 1)) {
+    const size_t line = text.rfind('\n', at) + 1;
+    CHECK(text.substr(line, at - line).find("//") != std::string::npos);
+  }
+  CHECK(text.find('\\') == std::string::npos);
+}
+
 TEST_CASE("malformed kernels are refused", "[codegen]") {
   Bench b;
   UOp x = b.buffer(random_array(DType::F32, {4}, 1)), out = b.buffer(Array(DType::F32, {4}));

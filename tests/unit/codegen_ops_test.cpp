@@ -59,6 +59,14 @@ Operands operands(DType dtype) {
   for (size_t i = 0; i < s.size(); ++i)
     for (size_t j = 0; j < s.size(); ++j)
       o.x.push_back(s[j]), o.y.push_back(s[i]), o.z.push_back(s[(3 * i + 5 * j + 1) % s.size()]);
+  // Products that are too large for the type, but are not infinite: an infinite summand decides.
+  if (is_float(dtype))
+    for (double sign : {1.0, -1.0}) {
+      const double large = dtype == DType::F32 ? 1e30 : 1e200, inf = std::numeric_limits<double>::infinity();
+      o.x.push_back(Scalar::of(dtype, large));
+      o.y.push_back(Scalar::of(dtype, sign * large));
+      o.z.push_back(Scalar::of(dtype, -sign * inf));
+    }
   return o;
 }
 

@@ -117,4 +117,10 @@ TEST_CASE("an index out of range raises the error bit, each index against its ow
   CHECK(raises(scatter_add(zeros({2}), 0, from({2}), 1)));
   CHECK_FALSE(raises(one_hot(from({1, -1}), 2)));
   CHECK(raises(one_hot(from({2}), 2)));
+  const Tensor huge = from(std::vector<uint64_t>{~0ull, 1ull << 63});  // no unsigned index counts from the end
+  CHECK(raises(gather(arange(3), 0, huge)));
+  CHECK(raises(x[huge]));
+  CHECK(raises(scatter_add(zeros({3}), 0, huge, 1)));
+  CHECK(raises(one_hot(huge, 3)));
+  CHECK(numbers(x[from(std::vector<uint64_t>{2})]) == list({8, 9, 10, 11}));
 }

@@ -14,6 +14,13 @@ namespace {
 
 constexpr size_t kLongestInline = 90;
 
+/// Text that no comment line ends in: names are their givers'.
+std::string printable(std::string text) {
+  for (char& c : text)
+    if (!std::isprint(static_cast<unsigned char>(c)) || c == '\\') c = '_';
+  return text;
+}
+
 class Renderer {
  public:
   Renderer(const Instructions& code, const runtime::Target& target)
@@ -167,7 +174,7 @@ class Renderer {
                                       : fmt::format("{}[{}] = {};", text(n.src[0]), text(n.src[2]), bare(n.src[1])));
       case Code::Loop: {
         text(id) = fresh("n");
-        if (!n.note.empty()) line("// " + n.note);
+        if (!n.note.empty()) line("// " + printable(n.note));
         const std::string step = n.imm == 1 ? "++" + text(id) : fmt::format("{} += {}", text(id), n.imm);
         line(fmt::format("for ({0} {1} = {2}; {1} < {3}; {4}) {{", spell_.type({DType::Index, 1}), text(id),
                          text(n.src[0]), text(n.src[1]), step));

@@ -109,6 +109,7 @@ constexpr Helper kHelpers[] = {
     // In integers: product of 106 bits, both summands shifted to one exponent with a sticky bit, one rounding.
     {"fma",
      "(f64 x, f64 y, f64 z) {\n"
+     "  if (x - x == 0 && y - y == 0 && z - z != 0) return z;\n"  // the product may be too large, but is not infinite
      "  if (!(x - x == 0 && y - y == 0 && z - z == 0) || x == 0 || y == 0) return x * y + z;\n"
      "  if (z == 0) return x * y;\n"
      "  u64 b[3];\n  int e[3], n[3];\n  const f64 v[3] = {x, y, z};\n"

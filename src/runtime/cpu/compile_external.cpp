@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <fmt/core.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <map>
@@ -72,12 +71,9 @@ class ExternalCompiler final : public Compiler {
         std::any_of(flags_.begin(), flags_.end(), [](const std::string& f) { return f.rfind("-fsanitize=", 0) == 0; });
   }
 
-  // Size and time of the program stand for its version: asking it would cost a start in each process.
+  // Asking the program for its version would cost a start in each process.
   std::string id(const Target& target) const override {
-    struct stat info {};
-    stat(program_.c_str(), &info);
-    std::string text = fmt::format("{} {} {}.{}{}", program_, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec,
-                                   library_ ? " library" : "");
+    std::string text = fmt::format("{} {}{}", program_, stamp_of(program_), library_ ? " library" : "");
     for (const std::string& flag : flags_for(target, dialect_, library_)) text += " " + flag;
     for (const std::string& flag : flags_) text += " " + flag;
     return text;

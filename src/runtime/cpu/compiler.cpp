@@ -31,6 +31,16 @@ bool give_up(const Compiler& compiler) { return env().cc.empty() && give_up_plug
 
 }  // namespace cpu
 
-Dialect compiler_dialect() { return cpu::current_compiler()->dialect(); }
+Dialect compiler_dialect() {
+  if (env().cc.empty() && cpu::plugin_compiler()) return Dialect::Clang;
+  // Every plan asks, and looking for a program asks the file system: once per environment, then.
+  thread_local const Env* of = nullptr;
+  thread_local Dialect dialect{};
+  if (of != &env()) {
+    dialect = cpu::current_compiler()->dialect();
+    of = &env();
+  }
+  return dialect;
+}
 
 }  // namespace sinter::runtime

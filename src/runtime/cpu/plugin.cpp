@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/clang_plugin/sinter_clang.h"
+#include "runtime/cpu/process.h"
 #include "runtime/log.h"
 #include "sinter/error.h"
 
@@ -51,6 +52,7 @@ struct Library {
 
 #if defined(SINTER_LLVM_VERSION)
 constexpr const char* kVersion = SINTER_LLVM_VERSION;
+constexpr const char* kLibraries[] = {SINTER_LLVM_LIBRARIES};
 
 /// The folders in which the loader searches for libraries on behalf of the program or library that this code is part of:
 /// its run path, the environment's.
@@ -91,6 +93,7 @@ std::vector<std::string> candidates() {
 }
 #else
 constexpr const char* kVersion = "";
+constexpr const char* kLibraries[] = {""};
 std::vector<std::string> candidates() { return {}; }
 #endif
 
@@ -103,6 +106,18 @@ bool read_entries(void* handle, Library& out) {
 }
 
 std::atomic<bool> unusable{false};
+
+/// The versions of plugin and LLVM by their files, without opening any: as they were when it was first asked.
+const std::string& stamps() {
+  static const auto& text = *new std::string([] {
+    std::string all;
+    std::vector<std::string> files = candidates();
+    files.insert(files.end(), std::begin(kLibraries), std::end(kLibraries));
+    for (const std::string& file : files) all += (all.empty() ? "" : " ") + stamp_of(file);
+    return all;
+  }());
+  return text;
+}
 
 /// The opened plugin, or null with `unusable` set. Never closed: LLVM does not survive that.
 const Library* open_library() {
@@ -127,7 +142,8 @@ const Library* open_library() {
 class PluginCompiler final : public Compiler {
  public:
   std::string id(const Target& target) const override {
-    std::string text = fmt::format("clang {} in process, passes {}, level {}", kVersion, kPasses, kCodegenLevel);
+    std::string text =
+        fmt::format("clang {} in process ({}), passes {}, level {}", kVersion, stamps(), kPasses, kCodegenLevel);
     for (const std::string& argument : arguments(target)) text += " " + argument;
     return text;
   }

@@ -70,6 +70,12 @@ std::optional<std::string> find_program(const std::string& name) {
   return std::nullopt;
 }
 
+std::string stamp_of(const std::string& path) {
+  struct stat info {};
+  stat(path.c_str(), &info);
+  return fmt::format("{}.{}.{}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+}
+
 std::optional<std::string> read_file(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "rbe");
   if (!file) return std::nullopt;

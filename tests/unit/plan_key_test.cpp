@@ -1,0 +1,145 @@
+// What decides a plan and what does not: names of variables, the Target at the moment of the call, a compiler that turns
+// out not to run.
+#include <sys/resource.h>
+
+#include <fstream>
+
+#include "catch.h"
+#include "runtime/counters.h"
+#include "runtime/cpu/plugin.h"
+#include "runtime/cpu/process.h"
+#include "schedule_support.h"
+#include "sinter/debug.h"
+#include "sinter/sinter.h"
+#include "unit/runtime_support.h"
+
+using namespace sinter;
+using namespace runtime_test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// Plans not seen before that `program` needs.
+template <class F>
+uint64_t misses(F program) {
+  const uint64_t before = debug::counters().plan_misses;
+  program();
+  return debug::counters().plan_misses - before;
+}
+
+Tensor ones_of(const Dim& size) { return from(std::vector<float>(static_cast<size_t>(size.value()), 1.0f), {size}); }
+
+}  // namespace
+
+TEST_CASE("variables of a plan stay apart whatever their names", "[schedule]") {
+  const debug::Executor executor = GENERATE(debug::Executor::Interpreter, debug::Executor::Unfused, debug::Executor::Compiled);
+  debug::set_executor(executor);
+  // The second value of b and the first of b' were once one variable.
+  const Var b("b", 1, 100), primed("b'", 1, 100);
+  const Tensor x = ones_of(primed(80)), y = ones_of(b(4)), z = ones_of(b(6));
+  CHECK((x.sum() + (y.sum() * 10.0f + z.sum() * 100.0f)).item() == 720);
+  CHECK(((x * 2.0f).sum() + (y * 3.0f).sum() * 10.0f + (z * 2.0f).sum() * 100.0f).item() == 160 + 120 + 1200);
+  debug::set_executor(debug::Executor::Compiled);
+}
+
+TEST_CASE("a plan and its texts do not depend on what variables are called", "[schedule]") {
+  const FreshCache cache;
+  debug::clear_plans();
+  const auto run = [](const std::string& name, int64_t size) {
+    CHECK((ones_of(Var(name, 1, 50)(size)) * 3.0f).sum().item() == 3.0 * static_cast<double>(size));
+  };
+  const std::string hostile = "a\n}; int evil(void) { return 1; } \\";
+  CHECK(misses([&] { run("rows", 7); }) == 1);
+  CHECK(misses([&] { run("batch", 9); }) == 0);
+  CHECK(misses([&] { run(hostile, 11); }) == 0);
+  debug::clear_plans();
+  const uint64_t compiles = runtime::counters().compiles;
+  CHECK(misses([&] { run(hostile, 11); }) == 1);
+  CHECK(runtime::counters().compiles == compiles);
+  for (const auto& source : cache.folder.files(".c"))
+    CHECK_THAT(runtime::cpu::read_file(source.string()).value(), !Contains("evil"));
+}
+
+TEST_CASE("kernels that differ in the variable's number are one body", "[schedule]") {
+  schedule::testing::Program p;
+  for (const char* name : {"n", "m", "k"}) {
+    const ir::UOp x = p.slot({Var(name, 1, 64)(64), 5});
+    p.store(ir::exp(x));
+    p.store(ir::shrink(x, {{0, 1}, {0, 5}}) * 2.0);  // its size stands in the shape alone
+  }
+  const schedule::Scheduled s = schedule::schedule(p.plan, runtime::reference_target());
+  CHECK(s.kernels.size() < s.plan.steps.size());
+  const size_t each = s.plan.steps.size() / 3;
+  CHECK(s.kernels.size() == each);
+}
+
+TEST_CASE("a plan is for the Target of its call", "[schedule]") {
+  debug::clear_plans();
+  const auto program = [] { CHECK((ones({64, 64}) * 2.5f).sum().item() == 2.5 * 64 * 64); };
+  {
+    const Setting threads("SINTER_THREADS", "1");
+    CHECK(misses(program) == 1);
+  }
+  const Setting threads("SINTER_THREADS", "3");
+  CHECK(misses(program) == 1);  // decided for one thread before
+  CHECK(misses(program) == 0);
+}
+
+TEST_CASE("a kernel that two Targets share is compiled once", "[runtime]") {
+  const FreshCache cache;
+  runtime::Target target = runtime::host_target();
+  const runtime::KernelSource kernel = scale_kernel("k_targets", 2);
+  const auto first = runtime::compile({&kernel, 1}, target).at(0);
+  target.threads += 5;
+  target.l2 *= 2;
+  CHECK(runtime::compile({&kernel, 1}, target).at(0) == first);
+  target.isa = target.isa == "x86-64" ? "x86-64-v2" : "x86-64";
+  CHECK(runtime::compile({&kernel, 1}, target).at(0) != first);
+}
+
+TEST_CASE("the plugin's name holds the versions of the files that compile", "[runtime]") {
+  const FreshCache cache;
+  const Setting cc("SINTER_CC", std::nullopt);
+  const auto plugin = runtime::cpu::plugin_compiler();
+  if (!plugin) return;
+  compile_one(scale_kernel("k_opens_plugin", 1));
+  const std::string id = plugin->id(runtime::host_target());
+  int seen = 0;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    for (const char* name : {"libsinter_clang", "libLLVM", "libclang-cpp"}) {
+      const size_t path = line.find('/');
+      if (path == std::string::npos || line.find(name, path) == std::string::npos) continue;
+      CHECK_THAT(id, Contains(runtime::cpu::stamp_of(line.substr(path))));
+      ++seen;
+    }
+  CHECK(seen >= 3);
+}
+
+TEST_CASE("child: realises where the plugin does not open", "[.][runtime-child]") {
+  const FreshCache cache;
+  const auto plugin = runtime::cpu::plugin_compiler();
+  std::ifstream file("/proc/self/statm");
+  uint64_t pages = 0;
+  file >> pages;
+  const rlimit limit{pages * 4096 + (160ul << 20), pages * 4096 + (160ul << 20)};
+  REQUIRE(setrlimit(RLIMIT_AS, &limit) == 0);  // LLVM's libraries do not fit
+  CapturedLog captured;
+  CHECK((ones({3, 4}) * 2.0f).contiguous().sum().item() == 24);
+  CHECK_THAT(captured.text(), Contains("the Clang plugin cannot be used"));
+  CHECK(runtime::host_target().dialect == runtime::Dialect::Gcc);
+  CHECK((ones({3, 5}) * 2.0f).contiguous().sum().item() == 30);
+}
+
+TEST_CASE("a program runs at the first call although the plugin does not open and cc is gcc", "[runtime]") {
+  const Setting cc("SINTER_CC", std::nullopt);
+  if (kThreadSanitizer || kAddressSanitizer || !runtime::cpu::plugin_compiler()) return;
+  const Folder bin;  // cc must be gcc here
+  std::filesystem::create_symlink("/usr/bin/gcc", bin.path() + "/cc");
+  const Setting path("PATH", bin.path() + ":" + std::getenv("PATH"));
+  const Folder folder;
+  const int status = runtime::cpu::run_program(
+      {"/proc/self/exe", "child: realises where the plugin does not open"}, folder.path() + "/output");
+  INFO(runtime::cpu::read_file(folder.path() + "/output").value_or(""));
+  CHECK(status == 0);
+}
