@@ -21,7 +21,8 @@ class Writer {
   Writer(const Collected& plan, Canonical& out) : plan_(plan), out_(out) {}
 
   std::string_view write(std::string_view salt) {
-    bytes_.reserve(64 + plan_.positions.size() * 48);
+    bytes_.reserve(salt.size() + 64 + plan_.positions.size() * 64);
+    out_.first_number.reserve(plan_.positions.size());
     bytes_ += salt;
     size_t edge = 0;
     for (size_t i = 0; i < plan_.positions.size(); ++i) {

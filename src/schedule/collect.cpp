@@ -22,7 +22,12 @@ uint64_t hash_shape(const Shape& shape, uint64_t h) {
 
 class Collector {
  public:
+  /// May be called again: the memory of the walk is reused.
   Collected run(const Request& request) {
+    out_ = {};
+    order_.clear();
+    stack_.clear();
+    position_of_slot_.clear();
     graph_mark_ = ir::TensorGraph::get().next_mark();
     for (UOp r : request.roots) walk(r);
     for (size_t i = 0; i < order_.size(); ++i)  // grows: a plan that passes a gradient also walks the loss behind it
@@ -30,10 +35,12 @@ class Collector {
     if (out_.claimed) return std::move(out_);
     mark_constants(request);
     count(request);
+    reserve();
     merge();
     finish(request);
     return std::move(out_);
   }
+  size_t nodes_met() const { return order_.size(); }
 
  private:
   /// Lists what is reachable and new, sources first.
@@ -56,6 +63,12 @@ class Collector {
     out_.claimed |= n->state.claimed;
     if (n->storage() && !n->storage()->error.empty()) throw BackendError(n->storage()->error);
     stack_.emplace_back(n, n->storage() ? n->src.size() : 0);
+  }
+  void reserve() {
+    out_.nodes.reserve(order_.size());
+    out_.position_of.reserve(order_.size());
+    out_.positions.reserve(order_.size());
+    out_.sources.reserve(order_.size() * 2);
   }
   bool walked(const Node* n) const { return n->mark == graph_mark_; }
 
@@ -244,6 +257,12 @@ UOp const_of(UOp constant) {
   return constant;
 }
 
-Collected collect(const Request& request) { return Collector().run(request); }
+Collected collect(const Request& request) {
+  constexpr size_t kLarge = 1 << 16;
+  static auto* collector = new Collector;  // guarded by the graph's mutex
+  Collected out = collector->run(request);
+  if (collector->nodes_met() > kLarge) *collector = {};
+  return out;
+}
 
 }  // namespace sinter::schedule
