@@ -18,6 +18,10 @@ void require(bool ok, Op op, std::string_view what, UOp a = {}, UOp b = {}) {
     if (u) text += fmt::format("; {} {}{}", info(u->op).name, name_of(u->dtype), to_string(u->shape));
   throw InternalError(text);
 }
+/// Says the wanted shape too. These checks run for every node of every step: no text is made before one fails.
+void require(bool ok, Op op, std::string_view what, const Shape& wanted, UOp a) {
+  if (!ok) require(false, op, fmt::format("{}{}", what, to_string(wanted)), a);
+}
 
 UOp move(UOp x, Op op, Shape shape, Attr attr = {}) {
   return x->graph->make({op, x->dtype, std::move(shape), {x}, std::move(attr)});
@@ -66,7 +70,7 @@ UOp where(UOp condition, UOp x, UOp y) { return alu(Op::Where, {condition, x, y}
 
 UOp reshape(UOp x, const Shape& shape) {
   if (x->shape == shape) return x;
-  require(x->shape.numel() == shape.numel(), Op::Reshape, "numbers of elements differ: " + to_string(shape), x);
+  require(x->shape.numel() == shape.numel(), Op::Reshape, "numbers of elements differ: ", shape, x);
   if (x->op == Op::Reshape && !x->src.empty()) return reshape(x->src[0], shape);
   return move(x, Op::Reshape, shape);
 }
@@ -84,13 +88,13 @@ UOp permute(UOp x, const Ints& order) {
 
 UOp expand(UOp x, const Shape& shape) {
   if (x->shape == shape) return x;
-  require(x->rank() == shape.rank(), Op::Expand, "ranks differ: " + to_string(shape), x);
-  for (size_t i = 0; i < shape.rank(); ++i) require(x->shape[i] == shape[i] || x->shape[i] == 1, Op::Expand, "to " + to_string(shape), x);
+  require(x->rank() == shape.rank(), Op::Expand, "ranks differ: ", shape, x);
+  for (size_t i = 0; i < shape.rank(); ++i) require(x->shape[i] == shape[i] || x->shape[i] == 1, Op::Expand, "to ", shape, x);
   return move(x, Op::Expand, shape);
 }
 
 UOp broadcast_to(UOp x, const Shape& shape) {
-  require(x->rank() <= shape.rank(), Op::Expand, "to a lower rank: " + to_string(shape), x);
+  require(x->rank() <= shape.rank(), Op::Expand, "to a lower rank: ", shape, x);
   std::vector<Dim> padded(shape.rank() - x->rank(), Dim(1));
   padded.insert(padded.end(), x->shape.begin(), x->shape.end());
   return expand(reshape(x, Shape(std::move(padded))), shape);
