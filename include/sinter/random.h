@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <utility>
 
 #include "sinter/tensor.h"
@@ -24,7 +23,6 @@ class Generator {
   std::pair<uint64_t, uint64_t> take(uint64_t count);
 
  private:
-  std::mutex mutex_;
   uint64_t seed_;
   uint64_t next_ = 0;
 };

@@ -6,16 +6,31 @@
 #include <span>
 #include <vector>
 
+#include "runtime/cpu/allocator.h"
 #include "sinter/dtype.h"
 #include "uop/attr.h"
 
 namespace sinter::runtime {
 
+/// Takes from the CPU's pool, whose limit holds: OutOfMemory where std::allocator throws bad_alloc.
+template <class T>
+struct Pooled {
+  using value_type = T;
+  Pooled() = default;
+  template <class U>
+  Pooled(const Pooled<U>&) {}  // NOLINT
+  T* allocate(size_t n) { return static_cast<T*>(cpu::allocate(n * sizeof(T))); }
+  void deallocate(T* p, size_t n) noexcept { cpu::deallocate(p, n * sizeof(T)); }
+  friend bool operator==(Pooled, Pooled) { return true; }
+};
+template <class T>
+using PooledVector = std::vector<T, Pooled<T>>;
+
 /// Numbers of one type in row-major order.
 struct Array {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
-  std::vector<std::byte> data;
+  PooledVector<std::byte> data;
 
   Array() = default;
   /// Zeros.

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/fork.h"
 #include "sinter/error.h"
 
 extern char** environ;
@@ -138,6 +139,8 @@ std::vector<const Env*>& history() {
 std::span<const EnvVar> env_table() { return kTable; }
 
 const Env& reload_env() {
+  static const bool once = (hold_at_fork(mutex), true);
+  (void)once;
   std::lock_guard lock(mutex);
   current.store(nullptr);
   history().push_back(new Env(read_environment()));

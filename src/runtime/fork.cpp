@@ -1,39 +1,89 @@
-// pthread_atfork for a list of mutexes.
+// One pthread_atfork for everything: the tensor graph, then the work under way, then mutexes that are held for moments.
 #include "runtime/fork.h"
 
 #include <pthread.h>
 
+#include <condition_variable>
+#include <new>
 #include <vector>
 
 namespace sinter::runtime {
 namespace {
 
-struct Held {
-  std::mutex mutex;  // of the list itself
-  std::vector<std::mutex*> list;
+/// Never destroyed (SEMANTICS V7). Both mutexes are held during fork(), as are those of the list.
+struct Forks {
+  std::mutex work_mutex;
+  std::condition_variable work_ended;
+  int at_work = 0;  ///< threads
+
+  std::mutex mutex;  // of the lists
+  std::vector<std::mutex*> held;
+  std::vector<void (*)()> child_calls;
+
+  static Forks& get();
 };
+thread_local int own_work = 0;
 
-Held& held() {
-  static auto* all = new Held;
+void before_fork() {
+  ir::TensorGraph::get().hold_at_fork();
+  Forks& f = Forks::get();
+  std::unique_lock work(f.work_mutex);
+  f.work_ended.wait(work, [&] { return f.at_work == own_work; });
+  work.release();
+  f.mutex.lock();
+  for (std::mutex* m : f.held) m->lock();
+}
+void let_go(Forks& f) {
+  for (std::mutex* m : f.held) m->unlock();
+  f.mutex.unlock();
+  f.work_mutex.unlock();
+}
+void in_parent() {
+  let_go(Forks::get());
+  ir::TensorGraph::get().let_go_in_parent();
+}
+void in_child() {
+  Forks& f = Forks::get();
+  new (&f.work_ended) std::condition_variable;  // threads that waited are gone
+  let_go(f);
+  ir::TensorGraph::get().renew_in_child();
+  for (size_t i = 0; i < f.child_calls.size(); ++i) f.child_calls[i]();
+}
+
+Forks& Forks::get() {
+  static auto* all = new Forks;
+  static const int once = pthread_atfork(before_fork, in_parent, in_child);
+  (void)once;
   return *all;
-}
-
-void lock_all() {
-  held().mutex.lock();
-  for (std::mutex* m : held().list) m->lock();
-}
-void unlock_all() {
-  for (std::mutex* m : held().list) m->unlock();
-  held().mutex.unlock();
 }
 
 }  // namespace
 
 void hold_at_fork(std::mutex& mutex) {
-  static const int once = pthread_atfork(lock_all, unlock_all, unlock_all);
-  (void)once;
-  std::lock_guard lock(held().mutex);
-  held().list.push_back(&mutex);
+  Forks& f = Forks::get();
+  const std::lock_guard lock(f.mutex);
+  f.held.push_back(&mutex);
+}
+
+void call_in_child(void (*function)()) {
+  Forks& f = Forks::get();
+  const std::lock_guard lock(f.mutex);
+  f.child_calls.push_back(function);
+}
+
+Work::Counted::Counted() {
+  Forks& f = Forks::get();
+  const std::lock_guard lock(f.work_mutex);
+  ++f.at_work;
+  ++own_work;
+}
+Work::Work() = default;
+Work::~Work() {
+  Forks& f = Forks::get();
+  const std::lock_guard lock(f.work_mutex);
+  --f.at_work;
+  --own_work;
+  f.work_ended.notify_all();
 }
 
 }  // namespace sinter::runtime

@@ -31,7 +31,7 @@ Scalar combine_two(Combine combine, DType dtype, Scalar x, Scalar y) {
 
 /// What one row feeds to its accumulators: a, or a*b rounded to T.
 template <class T, class Acc, class F>
-void accumulate(const View& a, const View* b, std::span<const int64_t> acc_step, std::vector<Acc>& acc, F combine) {
+void accumulate(const View& a, const View* b, std::span<const int64_t> acc_step, PooledVector<Acc>& acc, F combine) {
   const std::vector<int64_t> steps(acc_step.begin(), acc_step.end());
   if (!b) {
     for_rows<2>(a.shape, {&a.step, &steps}, {a.offset, 0}, [&](int64_t n, const auto& at, const auto& by) {
@@ -66,7 +66,7 @@ void accumulate(const View& a, const View* b, std::span<const int64_t> acc_step,
 template <class T, class Acc>
 Array chain(const Reduction& r, const View& a, const View* b, Array out, std::span<const int64_t> acc_step) {
   const Scalar identity = ir::identity_of(r.attr.combine, a.dtype);
-  std::vector<Acc> acc(static_cast<size_t>(out.numel()), static_cast<Acc>(identity.as_double()));
+  PooledVector<Acc> acc(static_cast<size_t>(out.numel()), static_cast<Acc>(identity.as_double()));
   const bool product = r.product;
   auto value = [product](T x, T y) { return static_cast<Acc>(product ? x * y : x); };
   switch (r.attr.combine) {

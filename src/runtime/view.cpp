@@ -15,7 +15,7 @@ std::vector<int64_t> row_major(std::span<const int64_t> shape) {
 
 View View::of(Array array) {
   std::vector<int64_t> step = row_major(array.shape);
-  auto data = std::make_shared<const std::vector<std::byte>>(std::move(array.data));
+  auto data = std::make_shared<const PooledVector<std::byte>>(std::move(array.data));
   return {array.dtype, std::move(array.shape), std::move(step), 0, std::move(data)};
 }
 View View::borrow(const Array& array) {

@@ -13,7 +13,7 @@ struct View {
   DType dtype = DType::F32;
   std::vector<int64_t> shape, step;  ///< steps in elements; 0 repeats, negative mirrors
   int64_t offset = 0;
-  std::shared_ptr<const std::vector<std::byte>> data;
+  std::shared_ptr<const PooledVector<std::byte>> data;
 
   static View of(Array array);
   /// Does not copy: `array` outlives the view.

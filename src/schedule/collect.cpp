@@ -257,6 +257,25 @@ UOp const_of(UOp constant) {
   return constant;
 }
 
+uint64_t bytes_let_go(const Collected& plan) {
+  std::vector<uint8_t> stays(plan.positions.size()), held(plan.storages.size());
+  for (const HistoryEdge& edge : plan.history) stays[static_cast<size_t>(edge.source)] = 1;
+  for (size_t i = plan.positions.size(); i-- > 0;) {
+    const Position& p = plan.positions[i];
+    if (p.slot >= 0) held[static_cast<size_t>(p.slot)] |= p.outlives | stays[i];
+    if (!stays[i]) continue;
+    for (const Operand s : plan.sources_of(p))
+      if (!s.constant()) stays[s.position()] = 1;
+  }
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < plan.storages.size(); ++i) {
+    const StorageUse& use = plan.storages[i];
+    if (!held[i] && use.owners && use.owners == use.storage->owners && !use.storage->foreign())
+      bytes += use.storage->bytes();
+  }
+  return bytes;
+}
+
 Collected collect(const Request& request) {
   constexpr size_t kLarge = 1 << 16;
   static auto* collector = new Collector;  // guarded by the graph's mutex

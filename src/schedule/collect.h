@@ -83,6 +83,10 @@ struct Collected {
 /// Throws the error of a poisoned storage that the plan would read (SEMANTICS V6).
 Collected collect(const Request& request);
 
+/// Bytes of the memory that only these nodes hold, and that goes when the roots are computed: what a value with history
+/// needs (SEMANTICS H3) and what something else holds stays.
+uint64_t bytes_let_go(const Collected& plan);
+
 /// The Const behind a constant.
 ir::UOp const_of(ir::UOp constant);
 

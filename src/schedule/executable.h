@@ -25,7 +25,7 @@ class Execution {
  public:
   virtual ~Execution() = default;
   /// Runs it to the end and returns the bits of the error word (SEMANTICS F6). Throws BackendError when a launch fails:
-  /// what the plan stores is then undefined. Needs no lock of the graph.
+  /// what the plan stores is then undefined; or OutOfMemory, and all memory is as it was. Needs no lock of the graph.
   virtual uint32_t run() = 0;
 
   /// New memory of each stored value; null for one that goes to a slot.

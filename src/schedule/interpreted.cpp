@@ -3,7 +3,9 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <new>
 #include <string>
+#include <utility>
 
 #include "runtime/counters.h"
 #include "runtime/faults.h"
@@ -87,8 +89,22 @@ class Run final : public Execution {
     scratch_.resize(plan.steps_.size());
   }
 
+  /// Values between two stores take memory while the plan runs: if there is none, what was written is put back.
   uint32_t run() override {
     const std::lock_guard lock(plan_.running_);
+    try {
+      return steps();
+    } catch (const OutOfMemory&) {
+      put_back();
+      throw;
+    } catch (const std::bad_alloc&) {
+      put_back();
+      throw OutOfMemory("out of memory on the host, which interprets a plan");
+    }
+  }
+
+ private:
+  uint32_t steps() {
     uint32_t error = 0;
     for (size_t k = 0; k < plan_.steps_.size(); ++k) {
       const StepPlan& step = plan_.steps_[k];
@@ -101,14 +117,18 @@ class Run final : public Execution {
       runtime::count(runtime::counters().launches);
       if (step.stored < 0) {
         scratch_[k] = std::move(result);
-      } else {
-        if (!result.data.empty()) std::memcpy(memory_[static_cast<size_t>(step.stored)]->data(), result.data.data(), result.data.size());
+      } else if (!result.data.empty()) {
+        runtime::Buffer& memory = *memory_[static_cast<size_t>(step.stored)];
+        if (step.mode == EvalStep::InPlace)
+          before_.emplace_back(&memory, runtime::PooledVector<std::byte>(memory.as<std::byte>(), memory.as<std::byte>() + memory.bytes()));
+        std::memcpy(memory.data(), result.data.data(), result.data.size());
       }
     }
     return error;
   }
-
- private:
+  void put_back() noexcept {
+    for (const auto& [memory, bytes] : before_) std::memcpy(memory->data(), bytes.data(), bytes.size());
+  }
   std::vector<int64_t> sizes(const Shape& shape) const {
     std::vector<int64_t> out;
     for (const Dim& d : shape) out.push_back(d.symbolic() ? vars_.at(d.var().name()) : d.value());
@@ -138,6 +158,7 @@ class Run final : public Execution {
   std::map<std::string, int64_t> vars_;
   std::vector<runtime::Buffer*> memory_;  ///< of each stored value
   std::vector<Array> scratch_;            ///< by step
+  std::vector<std::pair<runtime::Buffer*, runtime::PooledVector<std::byte>>> before_;  ///< what was overwritten
 };
 
 std::unique_ptr<Execution> Interpreted::start(Bindings bindings) const {

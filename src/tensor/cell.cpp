@@ -5,8 +5,6 @@
 
 #include <unordered_map>
 
-#include "runtime/log.h"
-#include "tensor/realize.h"
 
 namespace sinter {
 namespace {
@@ -64,45 +62,9 @@ ir::UOp launch_argument(ir::Scalar value, DType dtype) {
   return g.make({ir::Op::Num, dtype, {}, {}, ir::NumAttr{g.fresh_id(), value}});
 }
 
-namespace {
-
-/// Pending nodes and what was made last, once there are too many. Guarded by the graph's mutex.
-struct Pending {
-  size_t limit = kPendingLimit, at = kPendingLimit;
-  std::weak_ptr<Cell> last;
-
-  static Pending& get() {
-    static auto* pending = new Pending;
-    return *pending;
-  }
-};
-
-}  // namespace
-
-void set_pending_limit(size_t nodes) {
-  const ir::GraphScope scope;
-  Pending& p = Pending::get();
-  p.limit = nodes;
-  p.at = ir::TensorGraph::get().live_nodes() + nodes;
-}
-
-void relieve() {
-  ir::TensorGraph& g = ir::TensorGraph::get();
-  Pending& p = Pending::get();
-  if (g.live_nodes() <= p.at || g.depth() > 1) return;
-  const size_t before = g.live_nodes();
-  p.at = before + p.limit;
-  if (const std::shared_ptr<Cell> last = p.last.lock()) {
-    const ir::UOp node = last->node.get();
-    realize({&node, 1});
-    p.at = g.live_nodes() + p.limit;
-    runtime::log(1, fmt::format("realised by itself: {} pending nodes, {} are left", before, g.live_nodes()));
-  }
-}
-
 Tensor wrap(ir::UOp node) {
   auto cell = std::make_shared<Cell>(node);
-  if (Pending& p = Pending::get(); ir::TensorGraph::get().live_nodes() > p.at) p.last = cell;
+  note_value(cell);
   return Tensor(std::move(cell));
 }
 

@@ -8,6 +8,7 @@
 
 #include "sinter/call.h"
 #include "sinter/tensor.h"
+#include "tensor/relieve.h"
 #include "uop/tensor_graph.h"
 
 namespace sinter {
@@ -32,12 +33,6 @@ namespace tensor {
 Tensor wrap(ir::UOp node);
 /// The node of a handle; UsageError when the handle is empty.
 ir::UOp node_of(const Tensor& t);
-
-/// A graph of more pending nodes than this is realised by itself, from the value that was made last. Tests lower it.
-inline constexpr size_t kPendingLimit = size_t{1} << 21;
-void set_pending_limit(size_t nodes);
-/// Does so where a public call begins, which holds no bare node yet. Cheap when there is nothing to do.
-void relieve();
 
 /// Opens a public call: the graph's scope, and the name and place that errors report.
 class Call {

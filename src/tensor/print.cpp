@@ -130,7 +130,7 @@ class Printer {
   /// The part of the array from `offset` on, below `axis`; lines after the first begin with `indent`.
   std::string part(size_t axis, int64_t offset, const std::string& indent) const {
     const Places p = places(array_.shape[axis], shorten_);
-    if (axis + 1 == array_.shape.size()) return "[" + row(offset, p, indent) + "]";
+    if (axis + 1 == array_.shape.size()) return std::string("[").append(row(offset, p, indent)).append("]");
     int64_t stride = 1;
     for (size_t a = axis + 1; a < array_.shape.size(); ++a) stride *= array_.shape[a];
     const std::string between = std::string(array_.shape.size() - axis - 1, '\n') + indent;

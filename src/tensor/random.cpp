@@ -13,12 +13,12 @@ namespace sinter {
 inline namespace v0 {
 
 void Generator::manual_seed(uint64_t seed) {
-  std::lock_guard lock(mutex_);
+  const ir::GraphScope lock;
   seed_ = seed;
   next_ = 0;
 }
 std::pair<uint64_t, uint64_t> Generator::take(uint64_t count) {
-  std::lock_guard lock(mutex_);
+  const ir::GraphScope lock;
   return {seed_, std::exchange(next_, next_ + count)};
 }
 Generator& default_generator() {

@@ -4,13 +4,16 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "runtime/counters.h"
 #include "runtime/faults.h"
+#include "runtime/fork.h"
 #include "runtime/interpreter.h"
 #include "runtime/program.h"
 #include "schedule/parametrise.h"
@@ -29,17 +32,26 @@ using ir::UOp;
 using runtime::Buffer;
 using schedule::Parametrised;
 
+class Flight;
+
 /// Plans in flight: who needs a claimed node waits until one has landed. `landed` is counted under both mutexes.
 struct Flights {
   std::mutex mutex;
   std::condition_variable changed;
   uint64_t landed = 0;
+  std::vector<Flight*> in_air;  ///< guarded by the graph's mutex
 
   static Flights& get() {
     static Flights* all = new Flights;
     return *all;
   }
-  void land() {
+  Flights() {
+    runtime::hold_at_fork(mutex);
+    runtime::call_in_child(land_orphans);
+  }
+  static void land_orphans();
+  void land(Flight* flight) {
+    std::erase(in_air, flight);
     const std::lock_guard lock(mutex);
     ++landed;
     changed.notify_all();
@@ -104,7 +116,10 @@ class Flight {
       TensorGraph::get().retain(n);
       n->state.claimed = true;
     }
+    Flights::get().in_air.push_back(this);
   }
+
+  std::thread::id thread() const { return thread_; }
 
   /// Without the graph's mutex. Errors are kept for land().
   void run() noexcept {
@@ -114,12 +129,31 @@ class Flight {
         notice_ = std::make_shared<std::string>(
             "an index tensor of this value, or of one it was made from, holds an index out of range; "
             "the elements it picks are 0, and additions through it were left out");
+    } catch (const OutOfMemory&) {
+      error_ = std::current_exception();
+      unchanged_ = true;
     } catch (...) { error_ = std::current_exception(); }
   }
 
-  /// Gives the nodes their storage; throws what the launch threw.
+  /// Gives the nodes their storage; throws what the launch threw. If that left all memory as it was, the nodes are still
+  /// to be computed.
   void land() {
     TensorGraph& g = TensorGraph::get();
+    if (!unchanged_) store(g);
+    for (const auto& [n, t] : stored_) {
+      n->state.claimed = false;
+      g.release(n);
+    }
+    for (Storage* s : slots_) {
+      --s->owners;
+      s->release();
+    }
+    Flights::get().land(this);
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void store(TensorGraph& g) {
     std::string text;
     if (error_) text = text_of(error_);
     std::vector<Storage*> memory;
@@ -128,21 +162,9 @@ class Flight {
       if (!(is_mutant(ir::Mutant::PoisonOnlyCurrent) && homes_[t] < 0)) memory.back()->error = text;
       memory.back()->notice = notice_;
     }
-    for (const auto& [n, t] : stored_) {
-      n->state.claimed = false;
-      g.own(n, memory[static_cast<size_t>(t)]);
-    }
+    for (const auto& [n, t] : stored_) g.own(n, memory[static_cast<size_t>(t)]);
     for (const auto& [n, t] : stored_) g.settle(n);
-    for (const auto& [n, t] : stored_) g.release(n);
-    for (Storage* s : slots_) {
-      --s->owners;
-      s->release();
-    }
-    Flights::get().land();
-    if (error_) std::rethrow_exception(error_);
   }
-
- private:
   static std::string text_of(const std::exception_ptr& error) {
     try {
       std::rethrow_exception(error);
@@ -158,7 +180,24 @@ class Flight {
   std::vector<int32_t> homes_;
   std::shared_ptr<std::string> notice_;
   std::exception_ptr error_;
+  const std::thread::id thread_ = std::this_thread::get_id();
+  bool unchanged_ = false;  ///< the launch failed before it had any effect
 };
+
+/// In a child: what other threads had in the air. fork() waited for their launches, and the threads did not come with it.
+void Flights::land_orphans() {
+  Flights& all = get();
+  new (&all.changed) std::condition_variable;  // threads that waited are gone
+  const ir::GraphScope scope;
+  for (Flight* flight : std::vector(all.in_air)) {
+    if (flight->thread() == std::this_thread::get_id()) continue;
+    try {
+      flight->land();
+    } catch (...) {
+      // The error stands in what the plan was to store.
+    }
+  }
+}
 
 }  // namespace
 
@@ -194,7 +233,7 @@ class Realization {
     if (!with_records_) strike_off();
     if (commit_) commit_->switch_cells();
     {
-      const ir::GraphPause pause;
+      const runtime::Work work;
       flight->run();
     }
     flight->land();
@@ -215,7 +254,7 @@ class Realization {
       const Keep keep(request.roots);
       std::shared_ptr<const schedule::Executable> plan;
       {
-        const ir::GraphPause pause;
+        const runtime::Work work;
         once(runtime::faults().while_compiling);
         try {
           plan = build.run();

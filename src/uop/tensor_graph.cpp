@@ -1,6 +1,7 @@
 // Counting, release without recursion, and what a node does when it gets storage.
 #include "uop/tensor_graph.h"
 
+#include <new>
 #include <utility>
 
 #include "uop/mutant.h"
@@ -111,6 +112,11 @@ void TensorGraph::drain() {
     std::vector<UOp> pool = std::exchange(pool_, {});
     for (UOp n : pool) release(n);
   }
+}
+
+void TensorGraph::renew_in_child() {
+  new (&mutex_) std::recursive_mutex;
+  for (int i = 0; i < depth_; ++i) mutex_.lock();  // scopes of the thread that forked
 }
 
 GraphScope::GraphScope() {

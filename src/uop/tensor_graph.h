@@ -37,6 +37,12 @@ class TensorGraph final : public Graph {
   /// Scopes open in the thread that holds the mutex.
   int depth() const { return depth_; }
 
+  /// Around fork() (runtime/fork.h): the mutex is taken; then given back in the parent; in the child it is made anew,
+  /// because a recursive mutex belongs to a thread, and that one has another number there.
+  void hold_at_fork() { mutex_.lock(); }
+  void let_go_in_parent() { mutex_.unlock(); }
+  void renew_in_child();
+
  private:
   friend class GraphScope;
   friend class GraphPause;

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <mutex>
@@ -62,12 +63,6 @@ void give_to_system(void* block, size_t size) {
     munmap(block, size);
 }
 
-uint64_t memory_limit() {
-  static const uint64_t machine = usable_memory();
-  const Env& e = env();
-  return e.memory_bytes ? e.memory_bytes : static_cast<uint64_t>(static_cast<double>(machine) * e.memory_percent / 100);
-}
-
 std::string readable(uint64_t bytes) {
   if (bytes < 10u << 20) return fmt::format("{} bytes", bytes);
   return fmt::format("{} bytes ({:.1f} MiB)", bytes, static_cast<double>(bytes) / (1 << 20));
@@ -88,7 +83,7 @@ class Pool {
                                     readable(bytes), readable(live_), readable(limit)));
     ASAN_UNPOISON_MEMORY_REGION(block, bytes);
     live_ += size;
-    peak_ = std::max(peak_, live_);
+    peak_ = std::max(peak_, live_.load());
     return block;
   }
 
@@ -111,6 +106,8 @@ class Pool {
     std::lock_guard lock(mutex_);
     return {live_, peak_, cached_, limit};
   }
+
+  uint64_t live() const { return live_.load(std::memory_order_relaxed); }
 
  private:
   void* take_class(size_t size, uint64_t limit) {
@@ -151,7 +148,9 @@ class Pool {
 
   std::mutex mutex_;
   std::unordered_map<size_t, std::vector<void*>> free_;
-  uint64_t live_ = 0, peak_ = 0, cached_ = 0, bound_ = 64 << 20;
+  std::atomic<uint64_t> live_{0};  ///< written under the mutex
+  uint64_t peak_ = 0, cached_ = 0, bound_ = 64 << 20;
+
 };
 
 Pool& pool() {
@@ -164,6 +163,12 @@ Pool& pool() {
 void* allocate(size_t bytes) { return pool().take(bytes); }
 void deallocate(void* block, size_t bytes) noexcept { pool().put(block, bytes); }
 MemoryStats memory_stats() { return pool().stats(); }
+uint64_t live_memory() { return pool().live(); }
+uint64_t memory_limit() {
+  static const uint64_t machine = usable_memory();
+  const Env& e = env();
+  return e.memory_bytes ? e.memory_bytes : static_cast<uint64_t>(static_cast<double>(machine) * e.memory_percent / 100);
+}
 void release_cached_memory() { pool().release(); }
 
 }  // namespace sinter::runtime::cpu

@@ -22,6 +22,9 @@ void* allocate(size_t bytes);
 void deallocate(void* block, size_t bytes) noexcept;
 
 MemoryStats memory_stats();
+/// The field `live` alone, and the limit: no lock is taken.
+uint64_t live_memory();
+uint64_t memory_limit();
 
 /// Gives the freed blocks back to the system.
 void release_cached_memory();

@@ -3,7 +3,6 @@
 #include "runtime/cpu/pool.h"
 
 #include <linux/futex.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 
 #include "runtime/cpu/threads.h"
 #include "runtime/env.h"
+#include "runtime/fork.h"
 #include "runtime/machine.h"
 
 namespace sinter::runtime::cpu {
@@ -162,7 +162,7 @@ void forget_pool() { process_pool.store(nullptr); }
 
 Pool& pool() {
   static const int cpus = usable_cpus();
-  static const int once = pthread_atfork(nullptr, nullptr, forget_pool);
+  static const bool once = (call_in_child(forget_pool), true);
   (void)once;
   const int wanted = env().threads ? env().threads : cpus;
   Pool* found = process_pool.load();

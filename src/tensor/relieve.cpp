@@ -1,0 +1,120 @@
+// When to look is decided by two counts that cost nothing; what to realise by one walk over what was made last.
+#include "tensor/relieve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "runtime/cpu/allocator.h"
+#include "runtime/log.h"
+#include "schedule/collect.h"
+#include "sinter/error.h"
+#include "tensor/cell.h"
+#include "tensor/realize.h"
+
+namespace sinter::tensor {
+namespace {
+
+using ir::UOp;
+
+/// Guarded by the graph's mutex.
+struct Pending {
+  size_t limit = kPendingLimit, look_at = kPendingLimit, patience = 0;  ///< nodes
+  uint64_t look_at_bytes = 0;  ///< no look before so much memory is live: the last one found nothing to gain
+  std::array<std::weak_ptr<Cell>, 64> made;  ///< the latest values, in a circle
+  size_t next = 0;
+
+  static Pending& get() {
+    static auto* pending = new Pending;  // never destroyed (SEMANTICS V7)
+    return *pending;
+  }
+  /// Those that are still waiting.
+  std::vector<UOp> waiting() const {
+    std::vector<UOp> out;
+    for (const std::weak_ptr<Cell>& made_one : made)
+      if (const auto cell = made_one.lock(); cell && !cell->node->storage()) out.push_back(cell->node.get());
+    std::sort(out.begin(), out.end(), [](UOp a, UOp b) { return a->id < b->id; });
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return out;
+  }
+};
+
+uint64_t half_of_memory() { return runtime::cpu::memory_limit() / 2; }
+
+/// Of the roots those that no other node of the walk reads.
+std::vector<UOp> tops(const schedule::Collected& walk) {
+  std::vector<uint8_t> read(walk.positions.size());
+  for (const schedule::Operand s : walk.sources)
+    if (!s.constant()) read[s.position()] = 1;
+  std::vector<UOp> out;
+  for (const int32_t root : walk.roots)
+    if (!read[static_cast<size_t>(root)]) out.push_back(walk.positions[static_cast<size_t>(root)].node);
+  return out;
+}
+
+}  // namespace
+
+void set_pending_limit(size_t nodes) {
+  const ir::GraphScope scope;
+  Pending& p = Pending::get();
+  p.limit = nodes;
+  p.look_at = ir::TensorGraph::get().live_nodes() + nodes;
+  p.patience = 0;
+}
+
+void note_value(const std::shared_ptr<Cell>& cell) {
+  Pending& p = Pending::get();
+  if (ir::TensorGraph::get().live_nodes() <= p.look_at / 2 && runtime::cpu::live_memory() <= half_of_memory() / 2)
+    return;
+  p.made[p.next++ % p.made.size()] = cell;
+}
+
+namespace {
+
+/// What stands in note_value()'s circle, if it is worth it.
+void look(bool many, uint64_t live, uint64_t half) {
+  ir::TensorGraph& g = ir::TensorGraph::get();
+  Pending& p = Pending::get();
+  g.drain();
+  const std::vector<UOp> waiting = p.waiting();
+  if (waiting.empty()) return;
+  const size_t nodes = g.live_nodes();
+  if (many) p.look_at = nodes + (p.patience = std::clamp<size_t>(p.patience * 2, p.limit / 64 + 1, p.limit));
+  p.look_at_bytes = live + half / 8;
+  const schedule::Collected walk = schedule::collect({.roots = waiting, .ending = {}, .kept = {}});
+  const uint64_t held = schedule::bytes_let_go(walk);
+  if (walk.claimed || (!many && held <= half)) return;
+  realize(tops(walk));
+  if (g.live_nodes() < nodes / 2) {
+    p.patience = 0;
+    p.look_at = g.live_nodes() + p.limit;
+  }
+  p.look_at_bytes = runtime::cpu::live_memory() + half / 8;
+  if (many)
+    runtime::log(1, fmt::format("realised by itself: {} pending nodes, {} are left", nodes, g.live_nodes()));
+  else
+    runtime::log(1, fmt::format("realised by itself: pending values held {:.1f} MB, more than half of the limit of "
+                                "{:.1f} MB; {:.1f} MB are live now",
+                                static_cast<double>(held) / 1e6, static_cast<double>(half) * 2 / 1e6,
+                                static_cast<double>(runtime::cpu::live_memory()) / 1e6));
+}
+
+}  // namespace
+
+void relieve() {
+  const ir::TensorGraph& g = ir::TensorGraph::get();
+  Pending& p = Pending::get();
+  const uint64_t live = runtime::cpu::live_memory(), half = half_of_memory();
+  if (live <= half) p.look_at_bytes = 0;
+  const bool many = g.live_nodes() > p.look_at, much = live > std::max(half, p.look_at_bytes);
+  if ((!many && !much) || g.depth() > 1) return;
+  try {
+    look(many, live, half);
+  } catch (const Error& error) {  // no fault of this call: who reads the values is told
+    runtime::log(1, fmt::format("not realised by itself: {}", error.what()));
+  }
+}
+
+}  // namespace sinter::tensor
