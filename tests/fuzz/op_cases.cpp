@@ -14,8 +14,14 @@ namespace {
 /// Rounding of a float result of that size, four times over; nothing for integers and in exact programs.
 double rounding(const Run& r, DType d, double magnitude) { return r.exact || !is_float(d) ? 0.0 : 4 * r.unit(d) * magnitude; }
 
+/// The largest number of an unsigned type: what lies below 0 becomes nearly as large.
+double wrapped(DType d, double magnitude) {
+  return is_unsigned(d) && !is_bool(d) ? std::ldexp(1.0, static_cast<int>(8 * size_of(d))) : magnitude;
+}
+
 Item finish(Run& r, Tensor t, double magnitude, double error) {
   const DType d = t.dtype();
+  magnitude = wrapped(d, magnitude);
   error += rounding(r, d, magnitude);
   if (r.exact && is_float(d) && magnitude > 1e5) return {t % 13.0, 13, 0};
   if (!r.exact && magnitude > 1e3) return {t * (1.0 / magnitude), 1, error / magnitude + rounding(r, d, 1)};
@@ -79,7 +85,7 @@ Item reduction(Run& r, Item& a, Tensor (Tensor::*f)(Axes, bool, Loc) const, bool
 Tensor index_for(Run& r, int64_t size, const Shape& shape) {
   std::vector<int64_t> index;
   for (int64_t i = 0; i < shape.numel(); ++i) index.push_back(r.pick(-size, size - 1));
-  return from(index, shape);
+  return from(index, shape).to(r.chance(70) ? int64 : int32);
 }
 
 std::vector<OpCase> make_cases() {
@@ -96,7 +102,7 @@ std::vector<OpCase> make_cases() {
   both("neg", [](Run& r) { Item& a = r.number(); return finish(r, -a.t, a.magnitude, a.error); });
   both("abs", [](Run& r) { Item& a = r.number(); return finish(r, abs(a.t), a.magnitude, a.error); });
   both("relu", [](Run& r) { Item& a = r.number(); return finish(r, relu(a.t), a.magnitude, a.error); });
-  both("clamp", [](Run& r) { Item& a = r.number(); return finish(r, clamp(a.t, a.t.dtype() == uint8 ? 1 : -2, 3), std::min(a.magnitude, 3.0), a.error); });
+  both("clamp", [](Run& r) { Item& a = r.number(); return finish(r, clamp(a.t, is_unsigned(a.t.dtype()) ? 1 : -2, 3), std::min(a.magnitude, 3.0), a.error); });
   both("where", [](Run& r) {
     Item& a = r.any();
     Item& b = r.like(a);
@@ -123,11 +129,13 @@ std::vector<OpCase> make_cases() {
   exact("round", [](Run& r) { Item& a = r.floating(); return finish(r, round(a.t * 0.5), a.magnitude, 0); });
   exact("trunc", [](Run& r) { Item& a = r.floating(); return finish(r, trunc(a.t * 0.5), a.magnitude, 0); });
   exact("cast", [](Run& r) {
-    static constexpr DType kinds[] = {float32, float64, int32, int64, uint8, boolean};
-    Item& a = r.any();
-    const DType d = kinds[r.pick(0, 5)];
-    if (d == uint8) return finish(r, (a.t.dtype() == boolean ? a.t : abs(a.t) % (is_float(a.t.dtype()) ? Arg(100.0) : Arg(100))).to(d), 100, 0);
-    return finish(r, a.t.to(d), d == boolean ? 1 : a.magnitude, 0);
+    static constexpr DType kinds[] = {float32, float64, int64, int32, int16, int8, uint64, uint32, uint16, uint8, boolean};
+    Item x = r.any();
+    for (int64_t i = r.pick(1, 5); i > 0; --i) {
+      const DType d = kinds[r.pick(0, 10)];
+      x = finish(r, x.t.to(d), d == boolean ? 1 : x.magnitude, 0);
+    }
+    return x;
   });
 
   both("reshape", [](Run& r) {
@@ -209,7 +217,7 @@ std::vector<OpCase> make_cases() {
   });
   both("matmul", [](Run& r) {
     const int64_t m = r.pick(1, 20), k = r.pick(1, 40), n = r.pick(1, 20), batch = r.pick(1, 3);
-    const DType d = r.chance(80) ? float32 : r.chance(50) ? float64 : r.exact ? int32 : float64;
+    const DType d = r.chance(60) ? float32 : r.type();
     Item& a = r.leaf(d, r.chance(30) ? Shape{batch, m, k} : Shape{m, k});
     Item& b = r.leaf(d, r.chance(50) ? Shape{k, n} : Shape{n, k});
     const bool turned = b.t.shape()[1] == k && !(b.t.shape()[0] == k);
@@ -258,7 +266,7 @@ std::vector<OpCase> make_cases() {
     return moved(a, gather(a.t, axis, index_for(r, n, s)));
   });
   both("scatter_add", [](Run& r) {
-    Item& a = r.number();
+    Item& a = r.any();
     if (a.t.rank() == 0 || a.t.numel() == 0) return moved(a, a.t);
     const int64_t axis = r.pick(0, a.t.rank() - 1);
     Shape s = a.t.shape();
@@ -278,7 +286,7 @@ std::vector<OpCase> make_cases() {
 
   // Situations that the ops above meet too rarely.
   both("update", [](Run& r) {  // a version in place, and readers of the one before, in one plan
-    const DType d = r.chance(70) ? float32 : r.exact ? int32 : float64;
+    const DType d = r.chance(50) ? float32 : r.type();
     const int64_t n = r.pick(2, 20);
     Item x = r.leaf(d, {n, n}), w = r.leaf(d, {n, n});
     r.pool.pop_back();
@@ -292,10 +300,12 @@ std::vector<OpCase> make_cases() {
     switch (r.pick(0, 3)) {
       case 0: x.t += w.t; m += w.magnitude; break;
       case 1: x.t.assign(x.t.flip({0}) + w.t); m += w.magnitude; break;
-      case 2: x.t.assign(x.t.transpose() * 2); m *= 2; break;
+      case 2: x.t.assign(x.t.transpose() + x.t); m *= 2; break;
       default: x.t.at({Slice{0, n / 2}}) = x.t.index({Slice{n - n / 2, n}}); break;
     }
     const Tensor after = chain ? matmul(x.t, w.t) : x.t;
+    r.met(reader);
+    r.met(after);
     if (r.chance(50))
       realize(reader, after);
     else
@@ -313,6 +323,7 @@ std::vector<OpCase> make_cases() {
       const int64_t from = r.pick(0, n - 1);
       const double k = static_cast<double>(r.pick(2, 9));
       made.push_back(r.chance(50) ? x.slice(0, {from, from + 1}) * 2 + x : x * k + 1);
+      r.met(made.back());
       made.back().realize();
     }
     const double m = 9 * a.magnitude + 1;
@@ -351,9 +362,9 @@ std::vector<OpCase> make_cases() {
   });
   exact("saturate", [](Run& r) {
     const DType d = r.chance(50) ? float32 : float64;
-    static constexpr DType kinds[] = {int32, int64, uint8};
+    static constexpr DType kinds[] = {int8, int16, int32, int64, uint8, uint16, uint32, uint64};
     Item& a = r.leaf(d, r.shape());
-    const Tensor t = (a.t * (r.chance(50) ? 4e9 : 1e20)).to(kinds[r.pick(0, 2)]);
+    const Tensor t = (a.t * (r.chance(50) ? 4e9 : 1e20)).to(kinds[r.pick(0, 7)]);
     return Item{t % 13, 13, 0};
   });
   exact("truth", [](Run& r) { return Item{(r.floating().t * 0.5).to(boolean), 1, 0}; });

@@ -12,11 +12,15 @@ namespace fuzz {
 using namespace sinter;
 
 Item& Run::any() {
-  if (pool.size() < 3) {
-    static constexpr DType kinds[] = {float32, float32, float32, float64, int32, int64, uint8, boolean};
-    return leaf(exact ? kinds[pick(0, 7)] : chance(80) ? float32 : float64, shape());
-  }
+  if (pool.size() < 3) return leaf(type(), shape());
   return pool[pool.size() - 1 - static_cast<size_t>(pick(0, static_cast<int64_t>(std::min<size_t>(pool.size(), 8)) - 1))];
+}
+
+DType Run::type() {
+  static constexpr DType common[] = {float32, float32, float32, float64, int32, int64, uint8, boolean};
+  static constexpr DType rare[] = {int8, int16, uint16, uint32, uint64};
+  if (!exact) return chance(80) ? float32 : float64;
+  return chance(25) ? rare[pick(0, 4)] : common[pick(0, 7)];
 }
 
 Item& Run::of(const std::function<bool(DType)>& good, DType otherwise) {
@@ -35,7 +39,7 @@ Shape Run::shape(size_t lowest_rank) {
 
 Item& Run::leaf(DType dtype, const Shape& shape, int64_t low, int64_t high) {
   const int64_t n = shape.numel();
-  if (dtype == uint8 || dtype == boolean) low = 0;
+  if (is_unsigned(dtype)) low = 0;
   if (dtype == boolean) high = 1;
   std::vector<double> values;
   for (int64_t i = 0; i < n; ++i)
@@ -89,8 +93,8 @@ std::string difference(const std::vector<Result>& a, const std::vector<Result>& 
 
 }  // namespace
 
-std::vector<Result> Program::run(Coverage* coverage) const {
-  Run r(seed_, exact_);
+std::vector<Result> Program::run(Coverage* coverage, std::string* text) const {
+  Run r(seed_, exact_, coverage);
   std::vector<const OpCase*> usable, favourites;
   for (const OpCase& c : op_cases())
     if (exact_ ? c.in_exact : c.in_real) {
@@ -103,7 +107,9 @@ std::vector<Result> Program::run(Coverage* coverage) const {
     const OpCase* c = from[static_cast<size_t>(r.pick(0, static_cast<int64_t>(from.size()) - 1))];
     Item x = c->make(r);
     if (x.t.numel() > 6000) continue;
-    if (coverage) ++(*coverage)[{c->name, x.t.dtype()}];
+    if (coverage) coverage->count_case(c->name);
+    if (text) *text += fmt::format("  %{} {} {} {}\n", i, c->name, name_of(x.t.dtype()), to_string(x.t.shape()));
+    r.met(x.t);
     r.pool.push_back(x);
     made.emplace_back(c, x);
     if (r.chance(10)) x.t.realize();
@@ -147,8 +153,12 @@ std::string disagreement(const Program& program, bool exact, Coverage* coverage)
 }
 
 std::string Program::listing() const {
-  Coverage coverage;
-  std::string text = fmt::format("program seed {} {} {} ops", seed_, exact_ ? "exact" : "real", ops_);
+  std::string text = fmt::format("program of seed {}, {}:\n", seed_, exact_ ? "exact" : "real");
+  debug::set_executor(debug::Executor::Interpreter);
+  try {
+    run(nullptr, &text);
+  } catch (const std::exception& e) { text += fmt::format("  then: {}\n", e.what()); }
+  debug::set_executor(debug::Executor::Compiled);
   return text;
 }
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "fuzz/coverage.h"
 #include "sinter/sinter.h"
 
 namespace fuzz {
@@ -34,17 +35,15 @@ struct Result {
   double error;
 };
 
-/// Which op met which dtype how often.
-using Coverage = std::map<std::pair<std::string, sinter::DType>, int>;
-
 class Program {
  public:
   /// Half of the ops are drawn from `often`, if it names any.
   Program(uint64_t seed, bool exact, int ops, std::vector<std::string_view> often = {})
       : seed_(seed), exact_(exact), ops_(ops), often_(std::move(often)) {}
-  /// Builds and runs the program as the library is now configured, and reads what it is asked for.
-  std::vector<Result> run(Coverage* coverage = nullptr) const;
-  /// The ops in order, for reports.
+  /// Builds and runs the program as the library is now configured, and reads what it is asked for. `text` gets a line
+  /// per op.
+  std::vector<Result> run(Coverage* coverage = nullptr, std::string* text = nullptr) const;
+  /// The ops in order with the types and shapes of what they make, for reports. Runs the program on the interpreter.
   std::string listing() const;
 
  private:
@@ -61,7 +60,8 @@ std::string disagreement(const Program& program, bool exact, Coverage* coverage 
 /// The state of one run, which the op table works on.
 class Run {
  public:
-  Run(uint64_t seed, bool exact) : exact(exact), random(seed), generator(seed) {}
+  Run(uint64_t seed, bool exact, Coverage* coverage = nullptr)
+      : exact(exact), random(seed), generator(seed), coverage_(coverage) {}
   int64_t pick(int64_t low, int64_t high) { return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1)); }
   bool chance(int percent) { return pick(0, 99) < percent; }
   Item& any();
@@ -73,12 +73,21 @@ class Run {
   sinter::Shape shape(size_t lowest_rank = 0);
   /// Another item of that shape and dtype: an existing one or a new leaf.
   Item& like(const Item& x);
+  /// One of the types that ops compute in; float32 the most often, and no other than floats in real programs.
+  sinter::DType type();
+  /// For what a case stores before it returns: its nodes are gone afterwards.
+  void met(const sinter::Tensor& value) {
+    if (coverage_) coverage_->count(value);
+  }
   double unit(sinter::DType d) const { return d == sinter::float64 ? 0x1p-52 : 0x1p-23; }
 
   const bool exact;
   std::mt19937_64 random;
   sinter::Generator generator;  ///< of its own: every way of running draws the same numbers
   std::deque<Item> pool;
+
+ private:
+  Coverage* coverage_;
 };
 
 struct OpCase {
