@@ -23,8 +23,8 @@ namespace {
 
 /// Logs `text()` of a pass.
 template <class Text>
-void show(const Kernel& kernel, std::string_view pass, Text text) {
-  if (runtime::logging(5)) runtime::log(5, fmt::format("-- {} after {}\n{}", kernel.name, pass, text()));
+void show(const Kernel& kernel, std::string_view pass, Text text, int level = 5) {
+  if (runtime::logging(level)) runtime::log(level, fmt::format("-- {} after {}\n{}", kernel.name, pass, text()));
 }
 
 /// A pass from graph to graph.
@@ -62,7 +62,7 @@ runtime::KernelSource write(const Kernel& given, const runtime::Target& target, 
   step(kernel, "legalise", legalise(g, kernel.sink), verify_legal);
 
   const Schedule schedule = make_schedule(kernel, opts);
-  if (!opts.empty()) show(kernel, "schedule", [&] { return to_string(opts); });
+  if (!opts.empty()) show(kernel, "schedule", [&] { return to_string(opts); }, 3);
 
   Ranges ranges;
   auto text = [](const auto& made) { return to_string(made); };

@@ -14,9 +14,9 @@
 namespace sinter::codegen {
 
 void log_rules() {
+  if (!runtime::logging(6)) return;
   static std::once_flag once;
   std::call_once(once, [] {
-    if (!runtime::logging(6)) return;
     ir::RewriteSink before = ir::set_rewrite_sink([](const ir::RewriteEvent& e) {
       std::string_view file = e.where.file_name();
       file.remove_prefix(file.rfind('/') + 1);

@@ -70,28 +70,28 @@ uint32_t PlanRun::run() {
   return error_;
 }
 
-size_t PlanRun::moved(const Step& step) const {
-  const std::vector<int64_t>& touched = plan_.work[static_cast<size_t>(step.program)].touched;
-  size_t moved = 0;
+size_t PlanRun::moved(const Step& step, const std::vector<int64_t>& sizes) const {
+  const std::vector<Amount>& touched = plan_.work[static_cast<size_t>(step.program)].touched;
+  double moved = 0;
   for (size_t i = 0; i < step.buffers.size(); ++i) {
-    const PlanBuffer& b = plan_.buffers[static_cast<size_t>(step.buffers[i])];
-    const auto all = static_cast<int64_t>(bytes(step.buffers[i]) / size_of(b.dtype));
-    moved += static_cast<size_t>(std::min(all, touched[i])) * size_of(b.dtype);
+    const double element = static_cast<double>(size_of(plan_.buffers[static_cast<size_t>(step.buffers[i])].dtype));
+    moved += std::min(static_cast<double>(bytes(step.buffers[i])), touched[i].at(sizes) * element);
   }
-  return moved;
+  return static_cast<size_t>(moved);
 }
 
 size_t PlanRun::launch(const Step& step) {
   const Program& program = *plan_.programs[static_cast<size_t>(step.program)];
   std::vector<void*> bufs{&error_};
-  std::vector<int64_t> numbers;
+  std::vector<int64_t> sizes;
   for (int b : step.buffers) bufs.push_back(memory_[static_cast<size_t>(b)]);
-  for (int v : step.vars) numbers.push_back(vars_[static_cast<size_t>(v)]);
+  for (int v : step.vars) sizes.push_back(vars_[static_cast<size_t>(v)]);
+  std::vector<int64_t> numbers = sizes;
   for (int a : step.args) numbers.push_back(static_cast<int64_t>(args_[static_cast<size_t>(a)]));
   int64_t points = 1;
   for (const PlanDim& d : step.outer) points *= d.at(vars_);
 
-  const size_t bytes = moved(step);
+  const size_t bytes = moved(step, sizes);
   count(counters().launches);
   count(counters().bytes_moved, bytes);
   const double pieces = std::max(step.time / kPieceTime, static_cast<double>(bytes) / kPieceBytes);
@@ -105,7 +105,7 @@ size_t PlanRun::launch(const Step& step) {
   if (logging(2)) {
     const double us = microseconds_since(start);
     log(2, fmt::format("  {:<56} {:>9} points {:>10.1f} us {:>8.2f} GFLOP/s {:>8.2f} GB/s", program.name(), points, us,
-                       plan_.work[static_cast<size_t>(step.program)].flops / us * 1e-3,
+                       plan_.work[static_cast<size_t>(step.program)].flops.at(sizes) / us * 1e-3,
                        static_cast<double>(bytes) / us * 1e-3));
   }
   return bytes;

@@ -31,8 +31,9 @@ class PlanRun {
   std::unique_ptr<Buffer> take(int buffer) { return std::move(owned_[static_cast<size_t>(buffer)]); }
 
  private:
-  size_t moved(const Step& step) const;  ///< bytes that the launch reads and writes
-  size_t launch(const Step& step);       ///< returns them
+  /// Bytes that the launch reads and writes; `sizes`: values of the kernel's variables.
+  size_t moved(const Step& step, const std::vector<int64_t>& sizes) const;
+  size_t launch(const Step& step);  ///< returns them
 
   const Plan& plan_;
   std::vector<int64_t> vars_;

@@ -21,6 +21,25 @@ std::string text(const PlanBuffer& b) {
 
 }  // namespace
 
+void Amount::add(const Term& term) {
+  for (Term& t : terms)
+    if (t.vars == term.vars) {
+      t.factor += term.factor;
+      return;
+    }
+  terms.push_back(term);
+}
+
+double Amount::at(const std::vector<int64_t>& vars) const {
+  double sum = 0;
+  for (const Term& t : terms) {
+    double product = t.factor;
+    for (int v : t.vars) product *= static_cast<double>(vars[static_cast<size_t>(v)]);
+    sum += product;
+  }
+  return sum;
+}
+
 std::string to_string(const Plan& plan) {
   std::string s = fmt::format("launches: {} steps, {} buffers\n", plan.steps.size(), plan.buffers.size());
   for (size_t i = 0; i < plan.buffers.size(); ++i) s += fmt::format("  b{} {}\n", i, text(plan.buffers[i]));

@@ -41,10 +41,21 @@ struct Step {
   double time = 0;              ///< expected, in ns, beside moving memory: decides how finely threads share it
 };
 
-/// What one launch of a kernel does, at the bounds of the variables.
+/// A number that symbolic sizes scale: a sum of products with the kernel's variables.
+struct Amount {
+  struct Term {
+    double factor;
+    std::vector<int> vars;  ///< ascending, of the kernel
+  };
+  std::vector<Term> terms;
+  void add(const Term& term);
+  double at(const std::vector<int64_t>& vars) const;
+};
+
+/// What one launch of a kernel does.
 struct Work {
-  double flops = 0;              ///< float operations; a fused multiply-add is two
-  std::vector<int64_t> touched;  ///< per Param: elements that loads and stores can touch, each access counted
+  Amount flops;                 ///< arithmetic on floats; a fused multiply-add is two, a function such as exp one
+  std::vector<Amount> touched;  ///< per Param: elements that loads and stores can touch, each access counted
 };
 
 struct Plan {

@@ -12,6 +12,7 @@ namespace {
 
 using ir::Op;
 using ir::UOp;
+using runtime::Amount;
 using Ranges = std::vector<uint64_t>;  ///< node ids, ascending
 
 Ranges merge(const Ranges& a, const Ranges& b) {
@@ -20,38 +21,63 @@ Ranges merge(const Ranges& a, const Ranges& b) {
   return out;
 }
 
-int64_t bound_of(UOp bound) { return bound->op == Op::Const ? bound->scalar().as_int() : bound->get<Var>().max(); }
-
+/// Arithmetic operations on floats. Choosing and converting is none.
 double operations(UOp n) {
+  if (!is_float(n->dtype)) return 0;
   if (n->op == Op::Fma) return 2;
   if (n->op == Op::Reduce) return n->reduction().combine == ir::Combine::Dot ? 2 : 1;
-  return ir::is_alu(n->op) && n->op != Op::Cast && n->op != Op::Bitcast && n->op != Op::Check ? 1 : 0;
+  const bool counts = n->op != Op::Where && n->op != Op::Cast && n->op != Op::Bitcast && n->op != Op::Check;
+  return ir::is_alu(n->op) && counts ? 1 : 0;
 }
+
+/// Points of loops.
+class Loops {
+ public:
+  explicit Loops(const std::vector<Var>& vars) : vars_(vars) {}
+  void add(UOp range) {
+    const UOp bound = range->src[0];
+    Amount::Term& size = size_[range->id] = {1, {}};
+    if (bound->op == Op::Const)
+      size.factor = static_cast<double>(bound->scalar().as_int());
+    else
+      size.vars = {static_cast<int>(std::find(vars_.begin(), vars_.end(), bound->get<Var>()) - vars_.begin())};
+  }
+  /// `each` per point.
+  Amount::Term points(const Ranges& ranges, double each) const {
+    Amount::Term out{each, {}};
+    for (uint64_t r : ranges) {
+      const Amount::Term& size = size_.at(r);
+      out.factor *= size.factor;
+      out.vars.insert(out.vars.end(), size.vars.begin(), size.vars.end());
+    }
+    std::sort(out.vars.begin(), out.vars.end());
+    return out;
+  }
+
+ private:
+  const std::vector<Var>& vars_;
+  std::unordered_map<uint64_t, Amount::Term> size_;
+};
 
 }  // namespace
 
 runtime::Work work_of(const codegen::Kernel& kernel) {
   runtime::Work work;
   work.touched.resize(static_cast<size_t>(kernel.params));
-  std::unordered_map<uint64_t, double> extent;
+  Loops loops(kernel.vars);
   std::unordered_map<UOp, Ranges> depends;
-  auto points = [&](const Ranges& ranges) {
-    double count = 1;
-    for (uint64_t r : ranges) count *= extent.at(r);
-    return count;
-  };
   for (UOp n : ir::topological(kernel.sink)) {
     Ranges all;
     for (UOp s : n->src) all = merge(all, depends[s]);
     if (n->op == Op::Range) {
-      extent[n->id] = static_cast<double>(bound_of(n->src[0]));
+      loops.add(n);
       all = {n->id};
     }
-    if (is_float(n->dtype)) work.flops += operations(n) * points(all);
+    if (const double each = operations(n)) work.flops.add(loops.points(all, each));
     if (n->op == Op::Load || n->op == Op::Store) {
       Ranges index;  // of the element, not of what is stored there
       for (size_t i = 1; i <= n->src[0]->rank(); ++i) index = merge(index, depends[n->src[i]]);
-      work.touched[static_cast<size_t>(n->src[0]->integer())] += static_cast<int64_t>(std::min(points(index), 1e18));
+      work.touched[static_cast<size_t>(n->src[0]->integer())].add(loops.points(index, 1));
     }
     if (n->op == Op::Reduce)
       for (size_t i = static_cast<size_t>(ir::value_count(n->reduction().combine)); i < n->src.size(); ++i)
