@@ -6,6 +6,7 @@
 #include "sinter/create.h"
 #include "sinter/debug.h"
 #include "sinter/gradient.h"
+#include "sinter/memory.h"
 #include "sinter/nn/init.h"
 #include "sinter/nn/layers.h"
 #include "sinter/nn/module.h"

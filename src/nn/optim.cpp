@@ -65,6 +65,7 @@ SGD::SGD(std::vector<Tensor> parameters, Options options, Loc where)
     : Optimizer(std::move(parameters), options.lr, where), options_(options) {
   if (options.nesterov && (options.momentum <= 0 || options.dampening != 0))
     throw UsageError(fmt::format("SGD: nesterov needs momentum above 0 (is {}) and dampening 0 (is {})", options.momentum, options.dampening), where);
+  CallScope call("SGD", where);
   if (options.momentum != 0) velocity_ = make_state();
 }
 
@@ -86,6 +87,7 @@ Adam::Adam(std::vector<Tensor> parameters, Options options, bool decoupled, Loc 
     : Optimizer(std::move(parameters), options.lr, where), options_(options), decoupled_(decoupled) {
   for (double beta : {options.beta1, options.beta2})
     if (!(beta >= 0 && beta < 1)) throw UsageError(fmt::format("Adam: beta {} lies outside [0, 1)", beta), where);
+  CallScope call(decoupled ? "AdamW" : "Adam", where);
   first_ = make_state();
   second_ = make_state();
 }

@@ -9,13 +9,6 @@
 namespace sinter {
 namespace {
 
-struct Frame {
-  std::string_view name;
-  Loc where;
-};
-thread_local Frame frame;
-thread_local int depth = 0;
-
 /// Leaf id to cell. Never destroyed: cells may die after main.
 std::unordered_map<uint64_t, std::weak_ptr<Cell>>& leaves() {
   static auto* map = new std::unordered_map<uint64_t, std::weak_ptr<Cell>>;
@@ -26,12 +19,11 @@ std::unordered_map<uint64_t, std::weak_ptr<Cell>>& leaves() {
 
 inline namespace v0 {
 
-CallScope::CallScope(std::string_view name, Loc where) {
-  if (depth++ == 0) frame = {name, where};
-}
-CallScope::~CallScope() { --depth; }
+CallScope::CallScope(std::string_view name, Loc where) { ir::enter_call(name, where); }
+CallScope::~CallScope() { ir::leave_call(); }
 
 Cell::~Cell() {
+  --origin.tensors;
   if (leaf_id) tensor::unregister_leaf(*this);
 }
 
@@ -54,7 +46,8 @@ std::shared_ptr<Cell> cell_of_leaf(uint64_t id) {
 }
 
 void usage_error(const std::string& message) {
-  throw UsageError(depth ? fmt::format("{}: {}", frame.name, message) : message, depth ? frame.where : Loc());
+  const ir::Caller* caller = ir::caller();
+  throw UsageError(caller ? fmt::format("{}: {}", caller->name, message) : message, caller ? caller->where : Loc());
 }
 
 ir::UOp launch_argument(ir::Scalar value, DType dtype) {

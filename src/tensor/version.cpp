@@ -38,6 +38,7 @@ UOp next_version(const Cell& cell, UOp value, const std::optional<ir::Region>& b
   const bool merged = ir::is_mutant(ir::Mutant::VersionsMerged);
   UOp n = box ? g.make({ir::Op::After, old->dtype, old->shape, {old, value}, *box})
               : g.make({ir::Op::After, old->dtype, old->shape, {value}, ir::Fresh{merged ? 0 : g.fresh_id()}});
+  g.set_origin(n, *old->state.origin);
   if (ir::Storage* home = old->storage() ? old->storage() : old->state.home) g.set_home(n, home);
   if (cell.leaf_id) {
     n->state.requires_grad = n->state.leaf = true;

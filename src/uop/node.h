@@ -44,6 +44,7 @@ struct NodeState {
   Storage* home = nullptr;     ///< of a version: the storage it may be written into; counted
   Node* detached = nullptr;    ///< the one DETACH of this node, if alive; not counted
   Node* loss = nullptr;        ///< of a gradient: the loss it came from; counted, but no reason to store (SEMANTICS V4)
+  Origin* origin = nullptr;    ///< the call that made it, or the first version of what it is a version of
 };
 
 struct Node {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sinter/device.h"
+#include "uop/origin.h"
 
 namespace sinter::ir {
 
@@ -15,7 +16,11 @@ namespace sinter::ir {
 class Storage {
  public:
   Storage(size_t bytes, Device device, bool foreign = false) : bytes_(bytes), device_(device), foreign_(foreign) {}
-  virtual ~Storage() = default;
+  virtual ~Storage() {
+    if (!origin_) return;
+    --origin_->buffers;
+    origin_->bytes -= bytes_;
+  }
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
@@ -23,6 +28,14 @@ class Storage {
   Device device() const { return device_; }
   /// Mapped files and user memory: read, never written (SEMANTICS V3).
   bool foreign() const { return foreign_; }
+
+  /// The first value that lies here says where the memory comes from.
+  void made_by(Origin& origin) {
+    if (origin_) return;
+    origin_ = &origin;
+    ++origin.buffers;
+    origin.bytes += bytes_;
+  }
 
   void retain() { ++refs_; }
   /// Frees the memory, at once, when the last reference goes.
@@ -40,6 +53,7 @@ class Storage {
 
  private:
   size_t bytes_;
+  Origin* origin_ = nullptr;
   int refs_ = 0;
   Device device_;
   bool foreign_;

@@ -40,6 +40,7 @@ UOp TensorGraph::make(NodeSpec spec) {
   n->state.requires_grad = requires_grad;
   n->state.refs = 1;
   pool_.push_back(n);
+  set_origin(n, n->op == Op::Detach ? *n->src[0]->state.origin : current_origin());
   if (n->op == Op::Detach) {
     n->src[0]->state.detached = n;
     settle(n->src[0]);
@@ -50,6 +51,7 @@ UOp TensorGraph::make(NodeSpec spec) {
 void TensorGraph::own(UOp n, Storage* storage) {
   storage->retain();
   ++storage->owners;
+  storage->made_by(*n->state.origin);
   n->state.storage = storage;
 }
 
@@ -61,6 +63,12 @@ void TensorGraph::release_storage(Storage* storage, bool owner) {
 void TensorGraph::set_home(UOp n, Storage* home) {
   home->retain();
   n->state.home = home;
+}
+
+void TensorGraph::set_origin(UOp n, Origin& origin) {
+  if (n->state.origin) --n->state.origin->nodes;
+  n->state.origin = &origin;
+  ++origin.nodes;
 }
 
 void TensorGraph::set_loss(UOp n, UOp loss) {
@@ -102,6 +110,7 @@ void TensorGraph::release(UOp first) {
     if (Node* loss = n->state.loss; loss && --loss->state.refs == 0) dead.push_back(loss);
     if (n->state.home) release_storage(n->state.home, false);
     if (n->state.storage) release_storage(n->state.storage, true);
+    --n->state.origin->nodes;
     --live_;
     delete n;
   }

@@ -32,6 +32,8 @@ class TensorGraph final : public Graph {
   /// Drops the loss reference of a gradient or sets it.
   void set_loss(UOp n, UOp loss);
   void set_home(UOp n, Storage* home);
+  /// Says where a node comes from; the call that makes it, otherwise.
+  void set_origin(UOp n, Origin& origin);
   /// Lets go what scopes have held since the outermost one opened: counts are exact then. What nothing else holds goes.
   void drain();
   /// Scopes open in the thread that holds the mutex.
