@@ -69,6 +69,33 @@ TEST_CASE("from the third step on nothing is planned, rewritten or compiled", "[
   });
 }
 
+TEST_CASE("schedules and clipping compile nothing either", "[steady]") {
+  manual_seed(3);
+  nn::Linear l1(20, 16), l2(16, 3);
+  const std::vector<Tensor> parameters{l1.weight, l1.bias, l2.weight, l2.bias};
+  optim::AdamW opt(parameters, {.lr = 1e-2});
+  optim::LRScheduler schedule(opt, optim::SequentialLR{{optim::LinearLR{.total_iters = 4}, optim::CosineAnnealingLR{16}}, {4}});
+  double before = -1;
+  for (int step = 1; step <= 20; ++step) {
+    debug::reset_counters();
+    Tensor loss = cross_entropy(l2(relu(l1(randn({32, 20})))), zeros({32}, int64));
+    loss.backward();
+    const Tensor norm = nn::clip_grad_norm(parameters, 0.05);
+    opt.step();
+    schedule.step();
+    CHECK(opt.lr != before);
+    before = opt.lr;
+    CHECK(norm.item() > 0);
+    if (step < 3) continue;
+    const debug::Counters c = debug::counters();
+    CHECK(c.plan_misses == 0);
+    CHECK(c.partition_runs == 0);
+    CHECK(c.rewrite_runs == 0);
+    CHECK(c.compiles == 0);
+    CHECK(c.plans == 1);  // the norm was stored by the step
+  }
+}
+
 TEST_CASE("losses agree with the interpreter's, and to the bit with the unfused run's", "[steady]") {
   auto nothing = [](int) {};
   const std::vector<double> fused = train(20, nothing);

@@ -1,0 +1,148 @@
+// Learning-rate schedules, with the names and in the closed forms of torch.optim.lr_scheduler. A schedule is a pure function of
+// the step; LRScheduler sets an optimiser's rate by one. The rate is a launch argument: changing it compiles nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "sinter/nn/optim.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace optim {
+
+/// The rate at step t = 0, 1, ... of an optimiser that was made with rate `base`. Any callable: `[](double base,
+/// int64_t t) { return base / (1 + t); }`.
+using Schedule = std::function<double(double base, int64_t t)>;
+
+/// base * gamma^floor(t / step_size). step_size at least 1.
+struct StepLR {
+  int64_t step_size;
+  double gamma = 0.1;
+  double operator()(double base, int64_t t) const;
+};
+
+/// base * gamma^(number of milestones at or before t).
+struct MultiStepLR {
+  std::vector<int64_t> milestones;
+  double gamma = 0.1;
+  double operator()(double base, int64_t t) const;
+};
+
+/// base * gamma^t.
+struct ExponentialLR {
+  double gamma;
+  double operator()(double base, int64_t t) const;
+};
+
+/// base * factor before step total_iters, base from there on.
+struct ConstantLR {
+  double factor = 1.0 / 3;
+  int64_t total_iters = 5;
+  double operator()(double base, int64_t t) const;
+};
+
+/// base times a factor that goes from start_factor to end_factor in total_iters equal steps and stays there: warm-up.
+/// total_iters at least 1.
+struct LinearLR {
+  double start_factor = 1.0 / 3, end_factor = 1.0;
+  int64_t total_iters = 5;
+  double operator()(double base, int64_t t) const;
+};
+
+/// base * (1 - min(t, total_iters) / total_iters)^power. total_iters at least 1.
+struct PolynomialLR {
+  int64_t total_iters = 5;
+  double power = 1.0;
+  double operator()(double base, int64_t t) const;
+};
+
+/// eta_min + (base - eta_min) * (1 + cos(pi t / t_max)) / 2: from base at 0 to eta_min at t_max, and back behind it.
+/// Loshchilov and Hutter, ICLR 2017, without restarts. t_max at least 1.
+struct CosineAnnealingLR {
+  int64_t t_max;
+  double eta_min = 0;
+  double operator()(double base, int64_t t) const;
+};
+
+/// The same, which starts at base again after t_0 steps, then after t_0 * t_mult, t_0 * t_mult^2, ... Both at least 1.
+struct CosineAnnealingWarmRestarts {
+  int64_t t_0, t_mult = 1;
+  double eta_min = 0;
+  double operator()(double base, int64_t t) const;
+};
+
+/// Smith and Topin, 2017: by half a cosine from max_lr / div_factor up to max_lr at step pct_start * total_steps - 1,
+/// then by another down to max_lr / (div_factor * final_div_factor) at total_steps - 1, and stays there. `base` is not
+/// used.
+struct OneCycleLR {
+  double max_lr;
+  int64_t total_steps;
+  double pct_start = 0.3, div_factor = 25, final_div_factor = 1e4;
+  double operator()(double base, int64_t t) const;
+};
+
+/// One schedule after the other: the first before milestones[0], the next from there on, counting from 0 again. One
+/// milestone less than schedules, increasing. `SequentialLR{{LinearLR{.total_iters = 100}, CosineAnnealingLR{900}},
+/// {100}}`.
+struct SequentialLR {
+  std::vector<Schedule> schedules;
+  std::vector<int64_t> milestones;
+  double operator()(double base, int64_t t) const;
+};
+
+/// Sets the rate of an optimiser, which must outlive it: at once to that of step 0, then step by step.
+/// @snippet training.cpp schedule
+class LRScheduler {
+ public:
+  /// UsageError when the schedule refuses its own numbers.
+  LRScheduler(Optimizer& optimizer, Schedule schedule, Loc where = Loc::current());
+  /// To the rate of the next step. Call it after optimizer.step(), each step or each epoch, as the schedule counts.
+  void step() { seek(t_ + 1); }
+  /// To the rate of step t >= 0: to go on where a saved training stopped.
+  void seek(int64_t t, Loc where = Loc::current());
+  /// The step whose rate is set.
+  int64_t t() const { return t_; }
+  /// The rate that the optimiser was made with.
+  double base() const { return base_; }
+
+ private:
+  Optimizer* optimizer_;
+  Schedule schedule_;
+  double base_;
+  int64_t t_ = 0;
+};
+
+/// Cuts the rate when a number has stopped getting better, as torch.optim.lr_scheduler.ReduceLROnPlateau.
+class ReduceLROnPlateau {
+ public:
+  /// Whether smaller or larger is better.
+  enum class Mode : uint8_t { Min, Max };
+  /// What is better, and what is done when nothing is.
+  struct Options {
+    Mode mode = Mode::Min;
+    double factor = 0.1;     ///< new rate = rate * factor; below 1
+    int64_t patience = 10;   ///< steps without improvement that are put up with
+    double threshold = 1e-4; ///< better means better than the best by this share of it
+    int64_t cooldown = 0;    ///< steps after a cut during which nothing is counted
+    double min_lr = 0;
+    double eps = 1e-8;       ///< a cut by less than this is not made
+  };
+  /// The optimiser must outlive it. UsageError on a factor that is not in [0, 1).
+  ReduceLROnPlateau(Optimizer& optimizer, Options options, Loc where = Loc::current());
+  /// `metric` of the last epoch, such as the validation loss. A NaN is never better.
+  void step(double metric);
+  /// The best metric so far.
+  double best() const { return best_; }
+
+ private:
+  Optimizer* optimizer_;
+  Options options_;
+  double best_;
+  int64_t bad_ = 0, cooling_ = 0;
+};
+
+}  // namespace optim
+}  // namespace v0
+}  // namespace sinter

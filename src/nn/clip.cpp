@@ -1,0 +1,65 @@
+// Norms of gradients, and new gradients in their place; formulas stand in the header.
+#include "sinter/nn/clip.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <limits>
+
+#include "sinter/call.h"
+#include "sinter/create.h"
+#include "sinter/gradient.h"
+#include "sinter/ops.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace nn {
+namespace {
+
+Tensor power_sum(const Tensor& g, double p) {
+  if (std::isinf(p)) return abs(g).max();
+  if (p == 2) return square(g).sum();
+  return (p == 1 ? abs(g) : pow(abs(g), p)).sum();
+}
+
+}  // namespace
+
+Tensor grad_norm(const std::vector<Tensor>& parameters, double p, Loc where) {
+  CallScope call("grad_norm", where);
+  if (!(p > 0)) throw UsageError(fmt::format("grad_norm: p is {}; a norm needs one above 0, or infinity", p), where);
+  const no_grad guard;
+  DType dtype = float32;
+  for (const Tensor& t : parameters)
+    if (t.has_grad()) dtype = promote(dtype, t.dtype());
+  Tensor total;
+  for (const Tensor& t : parameters) {
+    if (!t.has_grad()) continue;
+    const Tensor part = power_sum(t.grad().to(dtype), p);
+    total = !total.defined() ? part : std::isinf(p) ? maximum(total, part) : total + part;
+  }
+  if (!total.defined()) return zeros({}, dtype);
+  return p == 2 ? sqrt(total) : p == 1 || std::isinf(p) ? total : pow(total, 1 / p);
+}
+
+Tensor clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double p, Loc where) {
+  CallScope call("clip_grad_norm", where);
+  if (!(max_norm >= 0)) throw UsageError(fmt::format("clip_grad_norm: max_norm is {}; give one of at least 0", max_norm), where);
+  const no_grad guard;
+  const Tensor norm = grad_norm(parameters, p, where);
+  const Tensor factor = minimum(max_norm / (norm + 1e-6), 1.0);
+  for (Tensor t : parameters)
+    if (t.has_grad()) t.set_grad(t.grad() * factor.to(t.dtype()));
+  return norm;
+}
+
+void clip_grad_value(const std::vector<Tensor>& parameters, double limit, Loc where) {
+  CallScope call("clip_grad_value", where);
+  if (!(limit >= 0)) throw UsageError(fmt::format("clip_grad_value: limit is {}; give one of at least 0", limit), where);
+  const no_grad guard;
+  for (Tensor t : parameters)
+    if (t.has_grad()) t.set_grad(clamp(t.grad(), -limit, limit));
+}
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace sinter

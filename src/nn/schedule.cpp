@@ -1,0 +1,124 @@
+// Rates as functions of the step; formulas stand in the header.
+#include "sinter/nn/schedule.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <string_view>
+#include <utility>
+
+namespace sinter {
+inline namespace v0 {
+namespace optim {
+namespace {
+
+/// Errors get their place where the schedule is given to a scheduler.
+void require_steps(std::string_view what, int64_t steps) {
+  if (steps < 1) throw UsageError(fmt::format("{} is {}; give a number of steps of at least 1", what, steps));
+}
+
+double cosine(double from, double to, double share) { return to + (from - to) * (1 + std::cos(std::numbers::pi * share)) / 2; }
+double share_of(int64_t t, int64_t total) { return static_cast<double>(std::min(t, total)) / static_cast<double>(total); }
+
+}  // namespace
+
+double StepLR::operator()(double base, int64_t t) const {
+  require_steps("StepLR: step_size", step_size);
+  return base * std::pow(gamma, static_cast<double>(t / step_size));
+}
+
+double MultiStepLR::operator()(double base, int64_t t) const {
+  const auto passed = std::count_if(milestones.begin(), milestones.end(), [t](int64_t m) { return m <= t; });
+  return base * std::pow(gamma, static_cast<double>(passed));
+}
+
+double ExponentialLR::operator()(double base, int64_t t) const { return base * std::pow(gamma, static_cast<double>(t)); }
+
+double ConstantLR::operator()(double base, int64_t t) const { return t < total_iters ? base * factor : base; }
+
+double LinearLR::operator()(double base, int64_t t) const {
+  require_steps("LinearLR: total_iters", total_iters);
+  return base * (start_factor + (end_factor - start_factor) * share_of(t, total_iters));
+}
+
+double PolynomialLR::operator()(double base, int64_t t) const {
+  require_steps("PolynomialLR: total_iters", total_iters);
+  return base * std::pow(1 - share_of(t, total_iters), power);
+}
+
+double CosineAnnealingLR::operator()(double base, int64_t t) const {
+  require_steps("CosineAnnealingLR: t_max", t_max);
+  return cosine(base, eta_min, static_cast<double>(t) / static_cast<double>(t_max));
+}
+
+double CosineAnnealingWarmRestarts::operator()(double base, int64_t t) const {
+  require_steps("CosineAnnealingWarmRestarts: t_0", t_0);
+  require_steps("CosineAnnealingWarmRestarts: t_mult", t_mult);
+  int64_t length = t_0;
+  if (t_mult == 1) t %= t_0;
+  else
+    for (; t >= length; length *= t_mult) t -= length;
+  return cosine(base, eta_min, static_cast<double>(t) / static_cast<double>(length));
+}
+
+double OneCycleLR::operator()(double, int64_t t) const {
+  require_steps("OneCycleLR: total_steps", total_steps);
+  if (!(pct_start >= 0 && pct_start <= 1)) throw UsageError(fmt::format("OneCycleLR: pct_start is {}; a share lies in [0, 1]", pct_start));
+  const double first = max_lr / div_factor, last = first / final_div_factor;
+  const double top = pct_start * static_cast<double>(total_steps) - 1, end = static_cast<double>(total_steps - 1);
+  const double at = std::min(static_cast<double>(t), end);
+  if (at <= top) return top > 0 ? cosine(first, max_lr, at / top) : max_lr;
+  return cosine(max_lr, last, (at - top) / (end - top));
+}
+
+double SequentialLR::operator()(double base, int64_t t) const {
+  if (schedules.empty() || milestones.size() + 1 != schedules.size() || !std::is_sorted(milestones.begin(), milestones.end()))
+    throw UsageError(fmt::format("SequentialLR: {} schedules need one milestone less than that, increasing, and not {}",
+                                 schedules.size(), milestones.size()));
+  const auto next = std::upper_bound(milestones.begin(), milestones.end(), t);
+  return schedules[static_cast<size_t>(next - milestones.begin())](base, next == milestones.begin() ? t : t - *(next - 1));
+}
+
+LRScheduler::LRScheduler(Optimizer& optimizer, Schedule schedule, Loc where)
+    : optimizer_(&optimizer), schedule_(std::move(schedule)), base_(optimizer.lr) {
+  if (!schedule_) throw UsageError("LRScheduler: the schedule is empty; give one, such as StepLR{.step_size = 10}", where);
+  seek(0, where);
+}
+
+void LRScheduler::seek(int64_t t, Loc where) {
+  if (t < 0) throw UsageError(fmt::format("LRScheduler: step {} is before the first; steps count from 0", t), where);
+  try {
+    optimizer_->lr = schedule_(base_, t);
+  } catch (const UsageError& e) {
+    if (e.where().line()) throw;
+    throw UsageError(e.what(), where);
+  }
+  t_ = t;
+}
+
+ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, Options options, Loc where)
+    : optimizer_(&optimizer), options_(options) {
+  if (!(options.factor >= 0 && options.factor < 1))
+    throw UsageError(fmt::format("ReduceLROnPlateau: factor is {}; a cut needs one in [0, 1)", options.factor), where);
+  best_ = std::numeric_limits<double>::infinity() * (options.mode == Mode::Min ? 1 : -1);
+}
+
+void ReduceLROnPlateau::step(double metric) {
+  const double margin = std::isinf(best_) ? 0 : std::abs(best_) * options_.threshold;
+  const bool better = options_.mode == Mode::Min ? metric < best_ - margin : metric > best_ + margin;
+  if (better) best_ = metric;
+  bad_ = better ? 0 : bad_ + 1;
+  if (cooling_ > 0) --cooling_, bad_ = 0;
+  if (bad_ <= options_.patience) return;
+  const double rate = std::max(optimizer_->lr * options_.factor, options_.min_lr);
+  if (optimizer_->lr - rate > options_.eps) optimizer_->lr = rate;
+  cooling_ = options_.cooldown;
+  bad_ = 0;
+}
+
+}  // namespace optim
+}  // namespace v0
+}  // namespace sinter
