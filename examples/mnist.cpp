@@ -1,4 +1,4 @@
-// Trains a network on MNIST. Contract: after each epoch one line on stdout, "epoch E  loss L  test accuracy A %  S s";
+// Trains a network on MNIST or Fashion-MNIST. Contract: after each epoch one line on stdout, "epoch E  loss L  test accuracy A %  S s";
 // progress goes to the terminal (a bar) or, where stderr is none, to plain lines.
 #include <sinter/data.h>
 #include <sinter/sinter.h>
@@ -20,7 +20,8 @@ struct Mlp {
 };
 
 struct Options {
-  std::string model = "mlp", optimizer = "adam", data, save;
+  std::string model = "mlp", optimizer = "adam", dataset = "mnist", data, save;
+  bool download = false;
   int epochs = 5, steps = 0, batch = 256;
   double lr = 2e-3;
   uint64_t seed = 0;
@@ -52,6 +53,21 @@ void report(int64_t step, int64_t steps, double loss, double rate, double left, 
   for (int i = 0; i < 30; ++i) bar[i] = i * steps < 30 * step ? '#' : '.';
   std::fprintf(stderr, "\r[%s] %lld/%lld  loss %.4f  %.0f images/s  %.0f s left  ", bar, static_cast<long long>(step), static_cast<long long>(steps), loss, rate, left);
   if (step == steps) std::fprintf(stderr, "\r\033[K");
+}
+
+/// The set that the options name, fetched first if they ask for it.
+sn::data::Mnist load(const Options& o) {
+  const bool fashion = o.dataset == "fashion", terminal = isatty(STDERR_FILENO);
+  if (o.download) {
+    sn::data::DownloadOptions to{.folder = o.data};
+    to.progress = [terminal](const std::string& name, uint64_t done, uint64_t total) {
+      if (terminal || done == total)
+        std::fprintf(stderr, "%s%s  %.1f of %.1f MB%s", terminal ? "\r\033[K" : "", name.c_str(), static_cast<double>(done) * 1e-6,
+                     static_cast<double>(total) * 1e-6, done == total ? "\n" : "");
+    };
+    (fashion ? sn::data::download_fashion_mnist : sn::data::download_mnist)(to, sn::Loc::current());
+  }
+  return fashion ? sn::data::fashion_mnist(o.data) : sn::data::mnist(o.data);
 }
 
 template <class Model>
@@ -93,22 +109,24 @@ int train(Model model, const Options& o, sn::data::Mnist& data) {
 
 int main(int argc, char** argv) {
   Options o;
-  CLI::App app{"Trains a network on MNIST"};
+  CLI::App app{"Trains a network on MNIST or Fashion-MNIST"};
   app.add_option("--model", o.model, "network")->check(CLI::IsMember({"mlp"}))->capture_default_str();
   app.add_option("--epochs", o.epochs, "passes over the training images")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--steps", o.steps, "stop after so many steps (0: never)")->check(CLI::NonNegativeNumber)->capture_default_str();
   app.add_option("--batch", o.batch, "images a step")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--optimizer", o.optimizer, "update rule")->check(CLI::IsMember({"adam", "adamw", "sgd"}))->capture_default_str();
   app.add_option("--lr", o.lr, "learning rate")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--dataset", o.dataset, "images")->check(CLI::IsMember({"mnist", "fashion"}))->capture_default_str();
   app.add_option("--data", o.data, "folder with the four IDX files, plain or .gz");
+  app.add_flag("--download", o.download, "fetch the files first, into the folder of --data or the user's cache folder");
   app.add_option("--seed", o.seed, "of initial values and of the order of images")->capture_default_str();
   app.add_option("--save", o.save, "file for the trained weights (safetensors)");
   CLI11_PARSE(app, argc, argv);
   try {
     sn::manual_seed(o.seed);
-    sn::data::Mnist data = sn::data::mnist(o.data);
+    sn::data::Mnist data = load(o);
     data.train.seed(o.seed);
-    std::printf("MNIST: %lld training and %lld test images from %s\n", static_cast<long long>(data.train.size()),
+    std::printf("%s: %lld training and %lld test images from %s\n", o.dataset == "fashion" ? "Fashion-MNIST" : "MNIST", static_cast<long long>(data.train.size()),
                 static_cast<long long>(data.test.size()), data.origin.c_str());
     return train(Mlp(), o, data);
   } catch (const sn::Error& e) {

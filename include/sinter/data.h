@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,28 +14,40 @@ namespace sinter {
 inline namespace v0 {
 
 /// The order of a pass over a data set.
-enum class Order : uint8_t { InOrder, Shuffled };
-inline constexpr Order shuffle = Order::Shuffled;
+enum class Order : uint8_t {
+  InOrder,  ///< as the files have it
+  Shuffled  ///< another in each pass
+};
+inline constexpr Order shuffle = Order::Shuffled;  ///< batches(256, sn::shuffle)
 
+/// Data sets and batches (library sinter_data).
 namespace data {
 
-/// Samples and labels of one batch: x [n, ...] float32, y [n] int64. Binds as `auto [x, y]`.
-struct Batch { Tensor x, y; };
+/// Samples and labels of one batch. Binds as `auto [x, y]`.
+struct Batch {
+  Tensor x;  ///< [n, ...] float32
+  Tensor y;  ///< [n] int64
+};
 
-/// Images of one size with a label each, on the host. Pixels are bytes; batches hand them out as (pixel / 255 - mean) / std.
+/// Images of one size with a label each, on the host. Pixels are bytes; batches hand them out as (pixel / 255 - mean) /
+/// std.
+/// @snippet training.cpp data
 class Dataset {
  public:
+  /// Image i is pixels[i * rows * columns] and on, row-major. UsageError unless there are as many images as labels.
   Dataset(std::vector<uint8_t> pixels, std::vector<uint8_t> labels, int64_t rows, int64_t columns, double mean, double std);
-  int64_t size() const { return static_cast<int64_t>(labels_.size()); }
-  int64_t rows() const { return rows_; }
-  int64_t columns() const { return columns_; }
-  const std::vector<uint8_t>& pixels() const { return pixels_; }
-  const std::vector<uint8_t>& labels() const { return labels_; }
+  int64_t size() const { return static_cast<int64_t>(labels_.size()); }  ///< images
+  int64_t rows() const { return rows_; }                                 ///< pixels from top to bottom
+  int64_t columns() const { return columns_; }                           ///< pixels from left to right
+  const std::vector<uint8_t>& pixels() const { return pixels_; }         ///< of all images, as given
+  const std::vector<uint8_t>& labels() const { return labels_; }         ///< one per image
 
   class Batches;
-  /// One pass in batches of `size` samples, x as [n, rows * columns]; the last batch may be smaller. Each shuffled pass has an
-  /// order of its own, which follows from `seed` and the number of passes begun.
+  /// One pass in batches of `size` samples (at least 1, UsageError), x as [n, rows * columns]; the last batch may be
+  /// smaller. Each shuffled pass has an order of its own, which follows from the seed and the number of passes begun.
+  /// The data set outlives it.
   Batches batches(int64_t size, Order order = Order::InOrder, Loc where = Loc::current()) const;
+  /// Of the orders of the passes to come; 0 at first.
   void seed(uint64_t seed);
 
  private:
@@ -47,10 +60,12 @@ class Dataset {
 /// A pass over a data set; a range of Batch.
 class Dataset::Batches {
  public:
+  /// Where a pass stands.
   class iterator {
    public:
-    Batch operator*() const;
-    iterator& operator++() { first_ += pass_->size_; return *this; }
+    Batch operator*() const;                                            ///< picks and normalises: once per batch
+    iterator& operator++() { first_ += pass_->size_; return *this; }  ///< to the next batch
+    /// There is a batch.
     bool operator!=(std::nullptr_t) const { return first_ < static_cast<int64_t>(pass_->order_.size()); }
 
    private:
@@ -59,8 +74,8 @@ class Dataset::Batches {
     const Batches* pass_;
     int64_t first_ = 0;
   };
-  iterator begin() const { return iterator(this); }
-  std::nullptr_t end() const { return nullptr; }
+  iterator begin() const { return iterator(this); }  ///< at the first batch
+  std::nullptr_t end() const { return nullptr; }     ///< behind the last one
   /// Number of batches.
   int64_t count() const { return (static_cast<int64_t>(order_.size()) + size_ - 1) / size_; }
 
@@ -69,22 +84,62 @@ class Dataset::Batches {
   const Dataset* data_;
   std::vector<uint32_t> order_;
   int64_t size_;
+  Loc where_;
 };
 
+/// A set of 28 x 28 images in ten classes, 60,000 to train with and 10,000 to test, in four IDX files.
 struct Mnist {
-  Dataset train, test;
+  Dataset train;        ///< to train with
+  Dataset test;         ///< to test with
   std::string origin;   ///< the folder it was read from, or that it is the subset in the library
-  bool subset = false;  ///< 6,000 + 1,000 images instead of 60,000 + 10,000
+  bool subset = false;  ///< 6,000 + 1,000 images instead
 };
 
-/// The handwritten digits of LeCun, Cortes and Burges: 28 x 28, ten classes. Looks for the four IDX files, plain or .gz, in `folder`
-/// if given; otherwise in SINTER_DATA, then in the user's cache folder (~/.cache/sinter/mnist), and takes the subset in the library
-/// when there is none. Normalised with mean 0.1307 and standard deviation 0.3081. A named folder without the files, or a damaged
-/// file, is a UsageError.
+/// The handwritten digits of LeCun, Cortes and Burges. Looks for the four files, plain or .gz, in `folder` if given;
+/// otherwise in SINTER_DATA and its subfolder mnist, then in the user's cache folder (~/.cache/sinter/mnist), and takes
+/// the subset in the library when there is none. Normalised with mean 0.1307 and standard deviation 0.3081. A named
+/// folder without the files, or a damaged file, is a UsageError.
 Mnist mnist(const std::filesystem::path& folder = {}, Loc where = Loc::current());
 
-/// An IDX file (type uint8), plain or gzip. Throws UsageError on a damaged or truncated one.
-struct Idx { std::vector<int64_t> shape; std::vector<uint8_t> values; };
+/// Zalando's articles of clothing (Xiao, Rasul, Vollgraf, 2017), in the form of MNIST: T-shirt, trouser, pullover,
+/// dress, coat, sandal, shirt, sneaker, bag, ankle boot. Looks in `folder` if given; otherwise in the subfolder
+/// fashion-mnist of SINTER_DATA, in the user's cache folder, and where Debian's package dataset-fashion-mnist puts it.
+/// Normalised with mean 0.2860 and standard deviation 0.3530. A UsageError when it is nowhere, or damaged.
+Mnist fashion_mnist(const std::filesystem::path& folder = {}, Loc where = Loc::current());
+
+// -- downloads: on request only, by the program curl; whole or not there
+
+/// A file somewhere else. The sum says that what came is what was meant.
+struct RemoteFile {
+  std::string url;     ///< https, http or file
+  std::string sha256;  ///< 64 digits 0-9 a-f
+  uint64_t bytes = 0;  ///< 0: not known
+};
+/// Called some times a second: the file's name, bytes that have come, bytes in all (0: not known).
+using Progress = std::function<void(const std::string& name, uint64_t done, uint64_t total)>;
+
+/// Fetches a file to `path`; does nothing if a file of that sum is there. It arrives beside it as `path`.part, which
+/// the next attempt goes on with, and is renamed when its SHA-256 sum is right. BackendError if it cannot be read or
+/// written, is another file, or curl or sha256sum is missing.
+void fetch(const RemoteFile& file, const std::filesystem::path& path, const Progress& progress = {}, Loc where = Loc::current());
+
+/// Where from and where to.
+struct DownloadOptions {
+  std::filesystem::path folder = {};  ///< not given: the one in the user's cache folder, where the readers look
+  std::string url = {};               ///< of the folder with the four .gz files; not given: a public mirror
+  Progress progress = {};             ///< called for each of the files
+};
+/// Fetches the four files of mnist() (12 MB) and gives their folder.
+std::filesystem::path download_mnist(const DownloadOptions& options = {}, Loc where = Loc::current());
+/// The same for fashion_mnist() (31 MB).
+std::filesystem::path download_fashion_mnist(const DownloadOptions& options = {}, Loc where = Loc::current());
+
+/// What an IDX file of type uint8 holds.
+struct Idx {
+  std::vector<int64_t> shape;   ///< sizes, outermost first
+  std::vector<uint8_t> values;  ///< row-major
+};
+/// Reads an IDX file, plain or gzip. UsageError on a damaged or truncated one.
 Idx read_idx(const std::filesystem::path& path, Loc where = Loc::current());
 /// The same from memory; `name` stands in errors.
 Idx parse_idx(const std::vector<uint8_t>& bytes, const std::string& name, Loc where = Loc::current());

@@ -37,6 +37,7 @@ Dataset::Batches Dataset::batches(int64_t size, Order order, Loc where) const {
   Batches pass;
   pass.data_ = this;
   pass.size_ = size;
+  pass.where_ = where;
   pass.order_.resize(labels_.size());
   std::iota(pass.order_.begin(), pass.order_.end(), 0u);
   if (order == Order::Shuffled)  // Fisher and Yates; the bias of the modulus is below 2^-32
@@ -45,6 +46,7 @@ Dataset::Batches Dataset::batches(int64_t size, Order order, Loc where) const {
 }
 
 Batch Dataset::Batches::iterator::operator*() const {
+  CallScope call("batches", pass_->where_);
   const Dataset& d = *pass_->data_;
   const int64_t width = d.rows_ * d.columns_;
   const int64_t count = std::min(pass_->size_, static_cast<int64_t>(pass_->order_.size()) - first_);

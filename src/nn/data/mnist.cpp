@@ -1,7 +1,9 @@
-// MNIST: the user's files, or the subset that the library carries.
+// MNIST and Fashion-MNIST: where their files are looked for and fetched from; and the subset of MNIST that the library carries.
 #include <fmt/core.h>
 
 #include <cstdlib>
+#include <optional>
+#include <utility>
 
 #include "sinter/data.h"
 
@@ -22,58 +24,126 @@ inline namespace v0 {
 namespace data {
 namespace {
 
-constexpr const char* kFiles[] = {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
+namespace fs = std::filesystem;
 
-std::filesystem::path find(const std::filesystem::path& folder, const char* file) {
+struct Part {
+  const char* name;  ///< without .gz
+  const char* sha256;  ///< of the .gz file
+  uint64_t bytes;
+};
+/// A set in the form of MNIST.
+struct Set {
+  const char* call;
+  const char* name;  ///< of its folders
+  const char* url;
+  Part parts[4];  ///< as the public mirrors have them
+  double mean, std;
+};
+
+constexpr Set kMnist = {
+    "mnist", "mnist", "https://ossci-datasets.s3.amazonaws.com/mnist",
+    {{"train-images-idx3-ubyte", "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609", 9912422},
+     {"train-labels-idx1-ubyte", "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c", 28881},
+     {"t10k-images-idx3-ubyte", "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6", 1648877},
+     {"t10k-labels-idx1-ubyte", "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6", 4542}},
+    0.1307, 0.3081};
+constexpr Set kFashion = {
+    "fashion_mnist", "fashion-mnist", "https://github.com/zalandoresearch/fashion-mnist/raw/master/data/fashion",
+    {{"train-images-idx3-ubyte", "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84", 26421880},
+     {"train-labels-idx1-ubyte", "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845", 29515},
+     {"t10k-images-idx3-ubyte", "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073", 4422102},
+     {"t10k-labels-idx1-ubyte", "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5", 5148}},
+    0.2860, 0.3530};
+constexpr const char* kDebianSets = "/usr/share/datasets";
+
+fs::path find(const fs::path& folder, const Part& part) {
   for (const char* ending : {"", ".gz"}) {
-    std::filesystem::path path = folder / (std::string(file) + ending);
+    fs::path path = folder / (std::string(part.name) + ending);
     std::error_code ignored;
-    if (std::filesystem::is_regular_file(path, ignored)) return path;
+    if (fs::is_regular_file(path, ignored)) return path;
   }
   return {};
 }
-bool complete(const std::filesystem::path& folder) {
-  for (const char* file : kFiles)
-    if (find(folder, file).empty()) return false;
+bool complete(const fs::path& folder, const Set& set) {
+  for (const Part& part : set.parts)
+    if (find(folder, part).empty()) return false;
   return true;
 }
 
-Dataset pair(const Idx& images, const Idx& labels, const std::string& name, Loc where) {
+/// In the user's cache folder; empty if there is none.
+fs::path cache_of(const Set& set) {
+  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
+  if (cache && *cache) return fs::path(cache) / "sinter" / set.name;
+  if (home && *home) return fs::path(home) / ".cache" / "sinter" / set.name;
+  return {};
+}
+
+Dataset pair(const Set& set, const Idx& images, const Idx& labels, const std::string& name, Loc where) {
   if (images.shape.size() != 3 || labels.shape.size() != 1 || images.shape[0] != labels.shape[0] || images.shape[1] != 28 || images.shape[2] != 28)
-    throw UsageError(fmt::format("mnist: {} holds images of rank {} and {} labels, not one label per 28 x 28 image", name, images.shape.size(),
-                                 labels.values.size()), where);
+    throw UsageError(fmt::format("{}: {} holds images of rank {} and {} labels, not one label per 28 x 28 image", set.call, name,
+                                 images.shape.size(), labels.values.size()), where);
   for (uint8_t label : labels.values)
-    if (label > 9) throw UsageError(fmt::format("mnist: {} holds the label {}; digits are 0 to 9", name, label), where);
-  return Dataset(images.values, labels.values, 28, 28, 0.1307, 0.3081);
+    if (label > 9) throw UsageError(fmt::format("{}: {} holds the label {}; classes are 0 to 9", set.call, name, label), where);
+  return Dataset(images.values, labels.values, 28, 28, set.mean, set.std);
+}
+
+Mnist read(const Set& set, const fs::path& folder, Loc where) {
+  Idx parts[4];
+  for (int i = 0; i < 4; ++i) parts[i] = read_idx(find(folder, set.parts[i]), where);
+  return {pair(set, parts[0], parts[1], folder.string(), where), pair(set, parts[2], parts[3], folder.string(), where), folder.string(), false};
+}
+
+/// The first of the places that has all four files; the named folder alone, if there is one, which must have them.
+std::optional<Mnist> look(const Set& set, const fs::path& folder, std::vector<fs::path> places, Loc where) {
+  if (!folder.empty() && !complete(folder, set))
+    throw UsageError(fmt::format("{}: the folder {} lacks {} (plain or .gz) or another of the four files; name a folder that holds them all",
+                                 set.call, folder.string(), set.parts[0].name), where);
+  if (!folder.empty()) places = {folder};
+  for (const fs::path& place : places)
+    if (!place.empty() && complete(place, set)) return read(set, place, where);
+  return {};
+}
+
+fs::path data_folder() {
+  const char* data = std::getenv("SINTER_DATA");
+  return data ? data : "";
+}
+/// A folder below it, if there is one.
+fs::path below(const fs::path& folder, const Set& set) { return folder.empty() ? folder : folder / set.name; }
+
+fs::path download(const Set& set, const DownloadOptions& options, Loc where) {
+  const fs::path folder = options.folder.empty() ? cache_of(set) : options.folder;
+  if (folder.empty())
+    throw UsageError(fmt::format("download_{}: neither XDG_CACHE_HOME nor HOME is set; name a folder", set.call), where);
+  for (const Part& part : set.parts) {
+    const std::string file = std::string(part.name) + ".gz";
+    fetch({(options.url.empty() ? set.url : options.url) + "/" + file, part.sha256, part.bytes}, folder / file, options.progress, where);
+  }
+  return folder;
 }
 
 Idx embedded(const unsigned char* begin, const unsigned char* end, Loc where) { return parse_idx({begin, end}, "the subset in the library", where); }
 
 }  // namespace
 
-Mnist mnist(const std::filesystem::path& folder, Loc where) {
-  std::vector<std::filesystem::path> places;
-  if (!folder.empty()) places = {folder};
-  else {
-    if (const char* data = std::getenv("SINTER_DATA"); data && *data) places = {data, std::filesystem::path(data) / "mnist"};
-    const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-    if (cache && *cache) places.push_back(std::filesystem::path(cache) / "sinter" / "mnist");
-    else if (home && *home) places.push_back(std::filesystem::path(home) / ".cache" / "sinter" / "mnist");
-  }
-  for (const auto& place : places) {
-    if (!complete(place)) continue;
-    Idx parts[4];
-    for (int i = 0; i < 4; ++i) parts[i] = read_idx(find(place, kFiles[i]), where);
-    return {pair(parts[0], parts[1], place.string(), where), pair(parts[2], parts[3], place.string(), where), place.string(), false};
-  }
-  if (!folder.empty())
-    throw UsageError(fmt::format("mnist: the folder {} lacks {} (plain or .gz); name a folder that holds all four files", folder.string(), kFiles[0]), where);
-  return {pair(embedded(sinter_mnist_train_images, sinter_mnist_train_images_end, where),
+Mnist mnist(const fs::path& folder, Loc where) {
+  if (auto found = look(kMnist, folder, {data_folder(), below(data_folder(), kMnist), cache_of(kMnist)}, where)) return *std::move(found);
+  return {pair(kMnist, embedded(sinter_mnist_train_images, sinter_mnist_train_images_end, where),
                embedded(sinter_mnist_train_labels, sinter_mnist_train_labels_end, where), "the subset", where),
-          pair(embedded(sinter_mnist_test_images, sinter_mnist_test_images_end, where),
+          pair(kMnist, embedded(sinter_mnist_test_images, sinter_mnist_test_images_end, where),
                embedded(sinter_mnist_test_labels, sinter_mnist_test_labels_end, where), "the subset", where),
           "the subset of 6,000 training and 1,000 test images in the library", true};
 }
+
+Mnist fashion_mnist(const fs::path& folder, Loc where) {
+  if (auto found = look(kFashion, folder, {below(data_folder(), kFashion), cache_of(kFashion), below(kDebianSets, kFashion)}, where))
+    return *std::move(found);
+  throw UsageError("fashion_mnist: the set is not on this machine; install Debian's package dataset-fashion-mnist, call "
+                   "download_fashion_mnist(), or name a folder with its four IDX files", where);
+}
+
+fs::path download_mnist(const DownloadOptions& options, Loc where) { return download(kMnist, options, where); }
+fs::path download_fashion_mnist(const DownloadOptions& options, Loc where) { return download(kFashion, options, where); }
 
 }  // namespace data
 }  // namespace v0
