@@ -40,7 +40,7 @@ std::vector<UOp> gradient(UOp y, UOp seed, std::span<const UOp> xs) {
   const std::vector<UOp> order = carriers(y);
   // Numbers of this walk: the rules below make nodes, but walk none.
   for (size_t i = 0; i < order.size(); ++i) order[i]->position = static_cast<uint32_t>(i);
-  const uint32_t mark = y->mark;
+  const uint64_t mark = y->mark;
   auto carries = [mark](UOp n) { return n->mark == mark && n->state.requires_grad; };
 
   std::vector<bool> wanted(order.size(), false), leads(order.size(), false);

@@ -41,7 +41,9 @@ PlanRun::PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* 
         owned_[i] = Buffer::allocate(bytes(static_cast<int>(i)));
         memory_[i] = owned_[i]->data();
         break;
-      case PlanBuffer::Kind::Scratch: memory_[i] = arena_->as<std::byte>() + layout.offsets[i]; break;
+      case PlanBuffer::Kind::Scratch:
+        memory_[i] = arena_ ? arena_->as<std::byte>() + layout.offsets[i] : nullptr;
+        break;  // all are empty
     }
   }
 }

@@ -236,7 +236,7 @@ class Collector {
   }
 
   Collected out_;
-  uint32_t graph_mark_ = 0;
+  uint64_t graph_mark_ = 0;
   std::vector<UOp> order_;  ///< every node met, sources first; node->position is the place here
   std::vector<std::pair<UOp, size_t>> stack_;
   std::vector<uint8_t> constant_;

@@ -35,7 +35,7 @@ class Graph {
   virtual UOp make(NodeSpec spec);
 
   /// Starts a walk: nodes whose mark equals the returned number have been met. One walk at a time.
-  uint32_t next_mark() { return ++mark_; }
+  uint64_t next_mark() { return ++mark_; }
   size_t live_nodes() const { return live_; }
 
  protected:
@@ -48,6 +48,7 @@ class Graph {
   static uint64_t identity_of(const NodeSpec& spec);
 
   size_t live_ = 0;
+  uint64_t mark_ = 0;  ///< of the last walk: 64 bits, which no process counts through
 
  private:
   struct Key { const NodeSpec* spec; uint64_t identity; };
@@ -64,7 +65,6 @@ class Graph {
   };
   std::unordered_set<Node*, Hash, Equal> table_;
   uint64_t next_id_ = 1;
-  uint32_t mark_ = 0;
 };
 
 /// Nodes that live and die together.

@@ -59,7 +59,7 @@ struct Node {
   const uint64_t identity;  ///< hash of everything that makes two nodes one
   const uint64_t likeness;  ///< hash that orders commutative operands: blind to ids, constants and what lies behind storage (N4)
   bool interned = false;
-  uint32_t mark = 0;        ///< of the graph's current walk
+  uint64_t mark = 0;        ///< of the graph's current walk
   uint32_t position = 0;    ///< free for the walk that set the mark
   NodeState state = {};
 

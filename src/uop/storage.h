@@ -48,7 +48,7 @@ class Storage {
   /// Not empty: the plan that wrote this, or one before it, met an index out of range. The first host read of any of the
   /// storages that share the text throws it and empties it (SEMANTICS F6).
   std::shared_ptr<std::string> notice;
-  uint32_t mark = 0;      ///< of the graph walk that last met it
+  uint64_t mark = 0;      ///< of the graph walk that last met it
   uint32_t position = 0;  ///< free for the walk that set the mark
 
  private:

@@ -15,7 +15,7 @@ template <class Enter>
 std::vector<UOp> topological(std::span<const UOp> roots, Enter enter) {
   std::vector<UOp> order;
   if (roots.empty()) return order;
-  const uint32_t mark = roots[0]->graph->next_mark();
+  const uint64_t mark = roots[0]->graph->next_mark();
   std::vector<std::pair<UOp, size_t>> stack;  // node, sources already seen
   auto push = [&](UOp n) {
     if (n->mark == mark) return;

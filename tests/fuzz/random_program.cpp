@@ -12,7 +12,12 @@ namespace fuzz {
 using namespace sinter;
 
 Item& Run::any() {
-  if (pool.size() < 3) return leaf(type(), shape());
+  if (pool.size() < 3) {
+    const DType kind = type();
+    Shape s = shape();
+    if (s.rank() && chance(4)) s[pick(0, static_cast<int64_t>(s.rank()) - 1)] = 0;
+    return leaf(kind, s);
+  }
   return pool[pool.size() - 1 - static_cast<size_t>(pick(0, static_cast<int64_t>(std::min<size_t>(pool.size(), 8)) - 1))];
 }
 

@@ -1,4 +1,6 @@
 // Interning, counting and release of nodes.
+#include <deque>
+
 #include "catch.h"
 #include "sinter/error.h"
 #include "uop/build.h"
@@ -18,6 +20,19 @@ TEST_CASE("equal descriptions are one node, in commutative order", "[uop]") {
   CHECK_FALSE(x * 0.0 == x * -0.0);
   CHECK(reshape(reshape(x, {2, 2}), {4}) == x);
   CHECK_THROWS_AS(x + param(g, 2, DType::F32, {5}), InternalError);
+}
+
+TEST_CASE("walks are told apart beyond 2^32 of them", "[uop]") {
+  struct Aged final : Graph {
+    Aged() { mark_ = 0xfffffff0; }
+    Node* allocate(Node&& node) override { return &nodes.emplace_back(std::move(node)); }
+    std::deque<Node> nodes;
+  } g;
+  UOp x = param(g, 0, DType::F32, {4});
+  for (int i = 0; i < 40; ++i) {
+    UOp y = exp(x * static_cast<double>(i));  // new, met by no walk
+    CHECK(topological(y).size() == 6);
+  }
 }
 
 TEST_CASE("the tensor graph frees what nothing refers to, at any depth", "[uop]") {
