@@ -78,4 +78,94 @@ TEST_CASE("optimisers refuse what they cannot train", "[nn]") {
   Tensor p = ones({2}).requires_grad();
   CHECK_THROWS_AS(optim::SGD({p, p}, {}), UsageError);
   CHECK_THROWS_AS(optim::Adam({p}, {.beta1 = 1.0}), UsageError);
+  CHECK_THROWS_WITH(optim::SGD({p * 2.0}, {}), Catch::Contains("leaf"));
+  CHECK_THROWS_WITH(optim::SGD({p.clone()}, {}), Catch::Contains("leaf"));
+  const double nan = std::nan("");
+  for (double bad : {-1.0, nan, HUGE_VAL}) {
+    CHECK_THROWS_AS(optim::SGD({p}, {.lr = bad}), UsageError);
+    CHECK_THROWS_AS(optim::SGD({p}, {.momentum = bad}), UsageError);
+    CHECK_THROWS_AS(optim::SGD({p}, {.weight_decay = bad}), UsageError);
+    CHECK_THROWS_AS(optim::Adam({p}, {.lr = bad}), UsageError);
+    CHECK_THROWS_AS(optim::Adam({p}, {.eps = bad}), UsageError);
+    CHECK_THROWS_AS(optim::AdamW({p}, {.weight_decay = bad}), UsageError);
+    optim::SGD opt({p}, {});
+    opt.lr = bad;
+    CHECK_THROWS_WITH(opt.step(), Catch::Contains("lr"));
+  }
+}
+
+TEST_CASE("steps are counted per parameter, when it is updated", "[nn]") {
+  Tensor a = zeros({1}).requires_grad(), b = zeros({1}).requires_grad();
+  optim::Adam adam({a, b}, {.lr = 0.1});
+  for (int i = 0; i < 50; ++i) {
+    a.sum().backward();
+    adam.step();
+    adam.step();  // there is no gradient: no step
+  }
+  const double at = a.item();
+  CHECK(at == Approx(-5).epsilon(1e-3));
+  b.sum().backward();
+  adam.step();
+  CHECK(b.item() == Approx(-0.1).epsilon(1e-5));  // its first step is as long as lr
+  CHECK(a.item() == at);
+
+  Tensor c = zeros({1}).requires_grad(), d = zeros({1}).requires_grad();
+  optim::SGD sgd({c, d}, {.lr = 1, .momentum = 0.9, .dampening = 0.5});
+  c.sum().backward();
+  sgd.step();
+  d.sum().backward();
+  sgd.step();
+  CHECK(d.item() == -1);  // its first velocity is its gradient
+}
+
+TEST_CASE("parameters at different steps train in one plan, without compiling anew", "[nn]") {
+  Tensor a = zeros({3}).requires_grad(), b = zeros({3}).requires_grad();
+  optim::Adam opt({a, b}, {.lr = 0.1});
+  (a * a - a).sum().backward();
+  opt.step();
+  uint64_t compiles = 0;
+  for (int i = 0; i < 5; ++i) {
+    ((a - 1.0) * (a - 1.0) + (b + 2.0) * (b + 2.0)).sum().backward();
+    const debug::Counters before = debug::counters();
+    opt.step();
+    CHECK(debug::counters().plans - before.plans == 1);
+    if (i > 1) compiles += debug::counters().compiles - before.compiles;
+  }
+  CHECK(compiles == 0);
+}
+
+TEST_CASE("rates and corrections are as wide as the parameters", "[nn]") {
+  Tensor p = from(std::vector<double>{1.0}).requires_grad();
+  optim::SGD sgd({p}, {.lr = 0.1});
+  p.sum().backward();
+  sgd.step();
+  CHECK(p.item<double>() == 1.0 - 0.1);
+  Tensor wide = from(std::vector<double>{0.0}).requires_grad(), narrow = zeros({1}).requires_grad();
+  optim::Adam adam({narrow, wide}, {.lr = 0.1});
+  double x = 0, m = 0, v = 0;
+  for (int t = 1; t <= 5; ++t) {
+    (wide * 3.0 + wide * wide).sum().backward();
+    (narrow * 3.0 + narrow * narrow).sum().backward();
+    adam.step();
+    const double g = 3 + 2 * x;
+    m = 0.9 * m + 0.1 * g, v = 0.999 * v + 0.001 * g * g;
+    x -= 0.1 * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-8);
+  }
+  CHECK(wide.item<double>() == Approx(x).epsilon(1e-13));
+  CHECK(narrow.item<float>() == Approx(x).epsilon(1e-5));
+}
+
+TEST_CASE("a clipped gradient is what the step takes", "[nn]") {
+  Tensor p = from({3.0, 4.0}).requires_grad();
+  optim::SGD opt({p}, {.lr = 1});
+  for (int i = 0; i < 3; ++i) {
+    Tensor loss = (p * p * 0.5).sum();
+    loss.backward();
+    p.set_grad(p.grad() * 0.5);
+    const uint64_t plans = debug::counters().plans;
+    opt.step();
+    loss.item();
+    CHECK(debug::counters().plans == plans + 1);  // the loss is stored by the step, as without clipping
+  }
+  CHECK(p.to_vector<float>() == std::vector<float>{0.375f, 0.5f});
 }

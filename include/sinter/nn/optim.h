@@ -23,37 +23,35 @@ class Optimizer {
   double lr;
 
  protected:
-  /// UsageError when a parameter does not require grad or stands twice.
+  /// UsageError when a parameter is no leaf that requires grad, or stands twice.
   Optimizer(std::vector<Tensor> parameters, double lr, Loc where);
   /// One zero tensor per parameter, stored already: every step is then the same plan.
   std::vector<Tensor> make_state() const;
 
   /// One step being built: its launch arguments, and where new versions of state go.
   struct Update;
-  /// Sets the launch arguments of step `t`, which counts from 1.
-  virtual void begin(int64_t t, Update& update) = 0;
   /// New value of parameter i with gradient g.
   virtual Tensor updated(size_t i, const Tensor& p, const Tensor& g, Update& update) = 0;
 
   std::vector<Tensor> parameters_;
-  int64_t steps_ = 0;
+  std::vector<int64_t> steps_;  ///< how often each has been updated
 };
 
 /// v = momentum v + (1 - dampening) g; p -= lr v, or lr (g + momentum v) with nesterov; g includes weight_decay * p.
-/// As PyTorch's SGD; the first v is g.
+/// As PyTorch's SGD; the first v of a parameter is its g.
 class SGD final : public Optimizer {
  public:
   struct Options { double lr = 1e-2, momentum = 0, dampening = 0, weight_decay = 0; bool nesterov = false; };
   SGD(std::vector<Tensor> parameters, Options options, Loc where = Loc::current());
 
  private:
-  void begin(int64_t t, Update& update) override;
   Tensor updated(size_t i, const Tensor& p, const Tensor& g, Update& update) override;
   Options options_;
   std::vector<Tensor> velocity_;
 };
 
-/// Kingma and Ba, ICLR 2015, with bias correction; weight_decay is added to the gradient.
+/// Kingma and Ba, ICLR 2015, with bias correction by the updates that each parameter has had; weight_decay is added to
+/// the gradient.
 class Adam : public Optimizer {
  public:
   struct Options { double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0; };
@@ -63,7 +61,6 @@ class Adam : public Optimizer {
   Adam(std::vector<Tensor> parameters, Options options, bool decoupled, Loc where);
 
  private:
-  void begin(int64_t t, Update& update) override;
   Tensor updated(size_t i, const Tensor& p, const Tensor& g, Update& update) override;
   Options options_;
   bool decoupled_;
