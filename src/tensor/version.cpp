@@ -39,7 +39,8 @@ UOp next_version(const Cell& cell, UOp value, const std::optional<ir::Region>& b
   UOp n = box ? g.make({ir::Op::After, old->dtype, old->shape, {old, value}, *box})
               : g.make({ir::Op::After, old->dtype, old->shape, {value}, ir::Fresh{merged ? 0 : g.fresh_id()}});
   g.set_origin(n, *old->state.origin);
-  if (ir::Storage* home = old->storage() ? old->storage() : old->state.home) g.set_home(n, home);
+  ir::Storage* home = old->storage() ? old->storage() : old->state.home;
+  if (home && home->device() == n->device) g.set_home(n, home);
   if (cell.leaf_id) {
     n->state.requires_grad = n->state.leaf = true;
     n->state.leaf_id = cell.leaf_id;

@@ -86,6 +86,67 @@ TEST_CASE("sequential applies its layers in order", "[nn]") {
   CHECK((l(x) == matmul(x, l.weight.transpose()) + l.bias).all().item<bool>());
 }
 
+TEST_CASE("functions without state are layers without tensors", "[nn]") {
+  nn::Sequential net(
+      nn::Linear(3, 2), [](const Tensor& x) { return tanh(x); }, +[](const Tensor& x) { return x * 2.0; });
+  CHECK(names(nn::state_dict(net)) == std::vector<std::string>{"0.weight", "0.bias"});
+  CHECK(net(ones({1, 3})).shape() == Shape{1, 2});
+  nn::train(net);
+}
+
+namespace {
+
+struct Shared {
+  std::shared_ptr<nn::Linear> first = std::make_shared<nn::Linear>(2, 2), second = first, none;
+  std::vector<std::shared_ptr<Block>> blocks{std::make_shared<Block>()};
+  Tensor tied = first->weight;
+  SINTER_MODULE(first, second, none, blocks, tied)
+};
+
+}  // namespace
+
+TEST_CASE("a clone has its own of what shared pointers hold", "[nn]") {
+  Shared original;
+  const auto first = original.first;
+  const Tensor weight = first->weight, scale = original.blocks[0]->scale;
+  Shared copy = nn::clone(original);
+  CHECK(original.first == first);
+  CHECK(original.first->weight.cell() == weight.cell());
+  CHECK(original.blocks[0]->scale.cell() == scale.cell());
+  CHECK(copy.first != first);
+  CHECK(copy.first == copy.second);  // what was one object is one object
+  CHECK_FALSE(copy.none);
+  CHECK(copy.tied.cell() == copy.first->weight.cell());
+  CHECK_FALSE(copy.tied.cell() == weight.cell());
+  CHECK_FALSE(copy.blocks[0]->scale.cell() == scale.cell());
+  CHECK(copy.first->weight.to_vector<float>() == weight.to_vector<float>());
+  CHECK(nn::parameters(copy).size() == nn::parameters(original).size());
+}
+
+TEST_CASE("a module that is moved is the one that its optimiser trains", "[nn]") {
+  Net net;
+  const std::vector<Tensor> before = nn::parameters(net);
+  optim::SGD opt(before, {.lr = 0.1});
+  nn::to(net, Device::cpu());
+  const std::vector<Tensor> after = nn::parameters(net);
+  REQUIRE(after.size() == before.size());
+  for (size_t i = 0; i < after.size(); ++i) CHECK(after[i].cell() == before[i].cell());
+  const std::vector<float> scale = net.blocks[0].scale.to_vector<float>();
+  (net.blocks[0].scale * 2.0).sum().backward();
+  opt.step();
+  CHECK(net.blocks[0].scale.to_vector<float>() != scale);
+  CHECK_THROWS_AS(nn::to(net, Device(Device::Kind::Cuda, 0)), UsageError);
+  CHECK(net.blocks[0].scale.cell() == before[2].cell());
+}
+
+TEST_CASE("dropping everything leaves a gradient of zeros", "[nn]") {
+  Tensor x = ones({3}).requires_grad();
+  Tensor y = nn::Dropout(1.0)(x);
+  CHECK(y.to_vector<float>() == std::vector<float>{0, 0, 0});
+  y.sum().backward();
+  CHECK(x.grad().to_vector<float>() == std::vector<float>{0, 0, 0});
+}
+
 TEST_CASE("initial values lie where the formulas say", "[nn]") {
   manual_seed(1);
   Tensor w = nn::init::xavier_uniform({300, 200});

@@ -6,10 +6,13 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <typeindex>
 #include <utility>
 #include <vector>
 
@@ -51,31 +54,80 @@ concept HasVisit = requires(M& m) { m.visit(Probe{}); };
 template <class M>
 concept HasTraining = requires(std::remove_const_t<M>& m) { { m.training } -> std::same_as<bool&>; };
 
+/// A function that holds nothing, such as a lambda without captures, and so no tensor.
+template <class T>
+concept Stateless = !HasVisit<T> && (std::is_empty_v<T> || std::is_function_v<std::remove_pointer_t<T>>);
+template <class X>
+concept Pointer = requires(X& x) {
+  static_cast<bool>(x);
+  *x;
+};
+
 inline std::string join(const std::string& path, const std::string& name) { return path.empty() ? name : path + "." + name; }
 
+struct Follow {
+  bool operator()(auto&) const { return true; }
+};
+
 /// Calls on_tensor(path, tensor) for each tensor below `x` and on_module(module) for each module, members in order.
-/// Containers: vector, array, optional, tuple, pointer-like objects; their elements are named by number.
-template <class X, class OnTensor, class OnModule>
-void members(const std::string& path, X& x, OnTensor&& on_tensor, OnModule&& on_module) {
+/// Containers: vector, array, optional, tuple, pointer-like objects; their elements are named by number. A pointer (an
+/// optional too) is followed if on_pointer(pointer), which may redirect it, says so.
+template <class X, class OnTensor, class OnModule, class OnPointer = Follow>
+void members(const std::string& path, X& x, OnTensor&& on_tensor, OnModule&& on_module, OnPointer&& on_pointer = {}) {
   using T = std::remove_const_t<X>;
   if constexpr (std::same_as<T, Tensor>) {
     on_tensor(path, x);
   } else if constexpr (HasVisit<X>) {
     on_module(x);
-    x.visit([&](const char* name, auto& member) { members(join(path, name), member, on_tensor, on_module); });
-  } else if constexpr (requires { x.begin(); x.end(); }) {
+    x.visit(
+        [&](const char* name, auto& member) { members(join(path, name), member, on_tensor, on_module, on_pointer); });
+  } else if constexpr (Stateless<T>) {
+  } else if constexpr (requires {
+                         x.begin();
+                         x.end();
+                       }) {
     size_t i = 0;
-    for (auto& element : x) members(join(path, std::to_string(i++)), element, on_tensor, on_module);
+    for (auto& element : x) members(join(path, std::to_string(i++)), element, on_tensor, on_module, on_pointer);
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
     [&]<size_t... i>(std::index_sequence<i...>) {
-      (members(join(path, std::to_string(i)), std::get<i>(x), on_tensor, on_module), ...);
+      (members(join(path, std::to_string(i)), std::get<i>(x), on_tensor, on_module, on_pointer), ...);
     }(std::make_index_sequence<std::tuple_size_v<T>>());
-  } else if constexpr (requires { static_cast<bool>(x); *x; }) {
-    if (x) members(path, *x, on_tensor, on_module);
+  } else if constexpr (Pointer<X>) {
+    if (x && on_pointer(x)) members(path, *x, on_tensor, on_module, on_pointer);
   } else {
-    static_assert(std::same_as<T, Tensor>, "a listed member is a Tensor, a module, or a container of them");
+    static_assert(std::same_as<T, Tensor>,
+                  "a listed member is a Tensor, a module, a container of them, or a function without state");
   }
 }
+
+/// The copies of what shared pointers hold: one per object, whichever of them comes first.
+class Pointees {
+ public:
+  /// Redirects the pointer to a copy; says whether that is a new one.
+  template <class T>
+  bool operator()(std::shared_ptr<T>& pointer) {
+    static_assert(!std::is_polymorphic_v<T> || std::is_final_v<T>,
+                  "clone() would copy only a part of what this pointer holds");
+    const std::pair<const void*, std::type_index> key{pointer.get(), typeid(T)};
+    const auto [at, fresh] = made_.try_emplace(key);
+    if (fresh) at->second = std::make_shared<T>(*pointer);
+    pointer = std::static_pointer_cast<T>(at->second);
+    return fresh;
+  }
+  template <class T>
+  bool operator()(std::optional<T>&) {
+    return true;
+  }
+  template <class P>
+  void operator()(P&) =
+      delete;  // clone() copies what a std::shared_ptr holds; another pointer would stay with the original
+
+ private:
+  std::map<std::pair<const void*, std::type_index>, std::shared_ptr<void>> made_;
+};
+
+/// Moves the tensor to the device inside its cell. Nothing happens if it is there.
+void move(Tensor& t, Device device, Loc where);
 
 }  // namespace walk
 
@@ -123,35 +175,36 @@ void train(M& module, bool on = true) {
 template <Module M>
 void eval(M& module) { train(module, false); }
 
-/// Moves every tensor to the device; parameters stay parameters, shared cells stay shared.
+/// Moves every tensor to the device inside its cell: parameters stay the parameters that optimisers and other modules
+/// know.
 template <Module M>
 void to(M& module, Device device, Loc where = Loc::current()) {
-  std::vector<std::pair<Tensor, Tensor>> moved;
-  walk::members("", module, [&](const std::string&, Tensor& t) {
-    if (!t.defined()) return;
-    for (auto& [from, target] : moved)
-      if (from.cell() == t.cell()) return void(t = target);
-    Tensor target = t.detach().to(device, where).clone();
-    if (t.needs_grad()) target.requires_grad();
-    moved.emplace_back(t, target);
-    t = target;
-  }, [](auto&) {});
+  walk::members(
+      "", module,
+      [&](const std::string&, Tensor& t) {
+        if (t.defined()) walk::move(t, device, where);
+      },
+      [](auto&) {});
 }
 
-/// A module of its own with equal values: no cell is shared with the original; members tied there are tied here.
+/// A module of its own with equal values: no cell, and nothing that a std::shared_ptr holds, is shared with the
+/// original; members tied there are tied here.
 template <Module M>
 M clone(const M& module) {
   M copy = module;
   std::vector<std::pair<Tensor, Tensor>> made;
-  walk::members("", copy, [&](const std::string&, Tensor& t) {
-    if (!t.defined()) return;
-    for (auto& [from, target] : made)
-      if (from.cell() == t.cell()) return void(t = target);
-    Tensor target = t.detach().clone();
-    if (t.needs_grad()) target.requires_grad();
-    made.emplace_back(t, target);
-    t = target;
-  }, [](auto&) {});
+  walk::members(
+      "", copy,
+      [&](const std::string&, Tensor& t) {
+        if (!t.defined()) return;
+        for (auto& [from, target] : made)
+          if (from.cell() == t.cell()) return void(t = target);
+        Tensor target = t.detach().clone();
+        if (t.needs_grad()) target.requires_grad();
+        made.emplace_back(t, target);
+        t = target;
+      },
+      [](auto&) {}, walk::Pointees());
   return copy;
 }
 
