@@ -36,28 +36,31 @@ class Dataset {
  public:
   /// Image i is pixels[i * rows * columns] and on, row-major. UsageError unless there are as many images as labels.
   Dataset(std::vector<uint8_t> pixels, std::vector<uint8_t> labels, int64_t rows, int64_t columns, double mean, double std);
-  int64_t size() const { return static_cast<int64_t>(labels_.size()); }  ///< images
-  int64_t rows() const { return rows_; }                                 ///< pixels from top to bottom
-  int64_t columns() const { return columns_; }                           ///< pixels from left to right
-  const std::vector<uint8_t>& pixels() const { return pixels_; }         ///< of all images, as given
-  const std::vector<uint8_t>& labels() const { return labels_; }         ///< one per image
+  int64_t size() const { return static_cast<int64_t>(labels().size()); }             ///< images
+  int64_t rows() const { return samples_->rows; }                                    ///< pixels from top to bottom
+  int64_t columns() const { return samples_->columns; }                              ///< pixels from left to right
+  const std::vector<uint8_t>& pixels() const { return samples_->pixels; }            ///< of all images, as given
+  const std::vector<uint8_t>& labels() const { return samples_->labels; }            ///< one per image
 
   class Batches;
   /// One pass in batches of `size` samples (at least 1, UsageError), x as [n, rows * columns]; the last batch may be
   /// smaller. Each shuffled pass has an order of its own, which follows from the seed and the number of passes begun.
-  /// The data set outlives it.
+  /// The pass keeps what it needs of the data set.
   Batches batches(int64_t size, Order order = Order::InOrder, Loc where = Loc::current()) const;
   /// Of the orders of the passes to come; 0 at first.
   void seed(uint64_t seed);
 
  private:
-  std::vector<uint8_t> pixels_, labels_;
-  int64_t rows_, columns_;
-  float table_[256];  ///< normalised value of each pixel value
+  struct Samples {
+    std::vector<uint8_t> pixels, labels;
+    int64_t rows, columns;
+    float table[256];  ///< normalised value of each pixel value
+  };
+  std::shared_ptr<const Samples> samples_;  ///< shared with copies and passes, so that a pass may outlive the data set
   std::shared_ptr<uint64_t> random_;
 };
 
-/// A pass over a data set; a range of Batch.
+/// A pass over a data set, which it keeps alive; a range of Batch.
 class Dataset::Batches {
  public:
   /// Where a pass stands.
@@ -81,7 +84,7 @@ class Dataset::Batches {
 
  private:
   friend class Dataset;
-  const Dataset* data_;
+  std::shared_ptr<const Samples> samples_;
   std::vector<uint32_t> order_;
   int64_t size_;
   Loc where_;

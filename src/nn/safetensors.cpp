@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -64,6 +66,59 @@ std::vector<char> bytes_of(const Tensor& t) {
   }
 }
 
+/// A file that is written beside its place and takes it at the end. Gone if it does not come to that.
+class Aside {
+ public:
+  explicit Aside(const std::filesystem::path& place) : place_(place), path_(place) {
+    static std::atomic<uint64_t> count{0};
+    path_ += fmt::format(".{}.{}.part", getpid(), count++);
+    errno = 0;
+    out_.open(path_, std::ios::binary);
+    check();
+  }
+  ~Aside() {
+    out_.close();
+    std::error_code ignored;
+    if (!done_) std::filesystem::remove(path_, ignored);
+  }
+  Aside(const Aside&) = delete;
+  Aside& operator=(const Aside&) = delete;
+
+  void write(const void* bytes, size_t size) {
+    out_.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
+    check();
+  }
+  void finish() {
+    out_.close();
+    check();
+    std::error_code failed;
+    std::filesystem::rename(path_, place_, failed);
+    if (failed)
+      throw BackendError(
+          fmt::format("save: cannot rename {} to {}: {}", path_.string(), place_.string(), failed.message()));
+    done_ = true;
+  }
+
+ private:
+  void check() const {
+    if (!out_) throw BackendError(fmt::format("save: cannot write {}: {}", path_.string(), std::strerror(errno)));
+  }
+
+  const std::filesystem::path place_;
+  std::filesystem::path path_;
+  std::ofstream out_;
+  bool done_ = false;
+};
+
+/// Text of JSON; UsageError where a name is no UTF-8.
+std::string text_of(const json& header, Loc where) {
+  try {
+    return header.dump();
+  } catch (const json::exception& e) {
+    throw UsageError(fmt::format("save: a tensor's name is no UTF-8 text ({}); give it another", e.what()), where);
+  }
+}
+
 [[noreturn]] void damaged(const std::filesystem::path& path, const std::string& why, Loc where) {
   throw UsageError(fmt::format("load: {} is no valid safetensors file: {}", path.string(), why), where);
 }
@@ -85,35 +140,27 @@ void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc wh
     header[name] = {{"dtype", format_of(t.dtype())}, {"shape", shape}, {"data_offsets", {offset, offset + bytes}}};
     offset += bytes;
   }
-  std::string text = header.dump();
+  std::string text = text_of(header, where);
   text.append((8 - text.size() % 8) % 8, ' ');  // numbers begin at a multiple of 8
 
-  std::filesystem::path aside = path;
-  aside += fmt::format(".{}.part", getpid());
-  {
-    std::ofstream out(aside, std::ios::binary);
-    std::array<unsigned char, 8> size;
-    for (size_t i = 0; i < 8; ++i) size[i] = static_cast<unsigned char>(text.size() >> (8 * i));
-    out.write(reinterpret_cast<const char*>(size.data()), 8);
-    out.write(text.data(), static_cast<std::streamsize>(text.size()));
-    for (const auto& [name, t] : tensors) {
-      const std::vector<char> bytes = bytes_of(t);
-      out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    }
-    out.flush();
-    if (!out) {
-      std::error_code ignored;
-      std::filesystem::remove(aside, ignored);
-      throw BackendError(fmt::format("save: cannot write {}: {}", aside.string(), std::strerror(errno)));
-    }
+  Aside file(path);
+  std::array<unsigned char, 8> size;
+  for (size_t i = 0; i < 8; ++i) size[i] = static_cast<unsigned char>(text.size() >> (8 * i));
+  file.write(size.data(), size.size());
+  file.write(text.data(), text.size());
+  for (const auto& [name, t] : tensors) {
+    const std::vector<char> bytes = bytes_of(t);
+    file.write(bytes.data(), bytes.size());
   }
-  std::error_code failed;
-  std::filesystem::rename(aside, path, failed);
-  if (failed) throw BackendError(fmt::format("save: cannot rename {} to {}: {}", aside.string(), path.string(), failed.message()));
+  file.finish();
 }
 
 NamedTensors load_file(const std::filesystem::path& path, Loc where) {
   CallScope call("load", where);
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
+    throw UsageError(fmt::format("load: {} is no regular file; give the path of a safetensors file", path.string()),
+                     where);
   std::ifstream in(path, std::ios::binary);
   if (!in) throw UsageError(fmt::format("load: cannot open {}: {}", path.string(), std::strerror(errno)), where);
   in.seekg(0, std::ios::end);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <thread>
 
 #include "catch.h"
 #include "sinter/data.h"
@@ -54,6 +55,7 @@ TEST_CASE("IDX files of any damage are refused", "[error]") {
     bad[at] ^= 0x55;
     CHECK_THROWS_AS(data::parse_idx(bad, "x"), UsageError);
   }
+  CHECK_THROWS_WITH(data::parse_idx(gzip(packed), "x"), Catch::Contains("mark of an IDX file"));  // unpacked once
   CHECK_THROWS_AS(data::read_idx("/nonexistent/file"), UsageError);
   CHECK_THROWS_AS(data::mnist("/nonexistent"), UsageError);
 }
@@ -70,6 +72,38 @@ TEST_CASE("the subset in the library is real and whole", "[nn]") {
     count += y.numel();
   }
   CHECK(count == 1000);
+}
+
+TEST_CASE("a pass over a data set keeps it", "[nn]") {
+  std::vector<int64_t> labels;
+  for (auto [x, y] : data::Dataset({0, 255, 0, 255, 0, 255}, {7, 8, 9}, 1, 2, 0.5, 0.5).batches(2)) {
+    CHECK(x.to_vector<float>() == (labels.empty() ? std::vector<float>{-1, 1, -1, 1} : std::vector<float>{-1, 1}));
+    for (int64_t label : y.to_vector<int64_t>()) labels.push_back(label);
+  }
+  CHECK(labels == std::vector<int64_t>{7, 8, 9});
+}
+
+TEST_CASE("a save that fails leaves nothing behind", "[error]") {
+  const auto folder = temporary("sinter_save_test");
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder / "taken" / "inside");
+  const auto files = [&] { return std::distance(std::filesystem::directory_iterator(folder), {}); };
+  const nn::NamedTensors good{{"x", ones({2})}}, poisoned{{"x", ones({3})[from({7})]}};
+  CHECK_THROWS_AS(nn::save(poisoned, folder / "a"), UsageError);  // found out while the numbers are written
+  CHECK_THROWS_AS(nn::save(good, folder / "taken"), BackendError);
+  CHECK_THROWS_WITH(nn::save(good, folder / "missing" / "a"), Catch::Contains("No such file"));
+  CHECK_THROWS_WITH(nn::save(nn::NamedTensors{{"\xff", ones({1})}}, folder / "a"), Catch::Contains("UTF-8"));
+  CHECK(files() == 1);
+  CHECK_THROWS_WITH(nn::load_file(folder), Catch::Contains("no regular file"));
+  std::vector<std::thread> threads;  // of one process, to one file
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int k = 0; k < 10; ++k) nn::save(good, folder / "a");
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK(nn::load_file(folder / "a")[0].second.to_vector<float>() == std::vector<float>{1, 1});
+  CHECK(files() == 2);
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("safetensors: what is saved is what is loaded", "[nn]") {

@@ -23,11 +23,15 @@ uint64_t next(uint64_t& state) {
 
 }  // namespace
 
-Dataset::Dataset(std::vector<uint8_t> pixels, std::vector<uint8_t> labels, int64_t rows, int64_t columns, double mean, double std)
-    : pixels_(std::move(pixels)), labels_(std::move(labels)), rows_(rows), columns_(columns), random_(std::make_shared<uint64_t>(0)) {
-  if (pixels_.size() != labels_.size() * static_cast<size_t>(rows * columns))
-    throw UsageError(fmt::format("Dataset: {} pixels are not {} images of {} x {}", pixels_.size(), labels_.size(), rows, columns));
-  for (int i = 0; i < 256; ++i) table_[i] = static_cast<float>((i / 255.0 - mean) / std);
+Dataset::Dataset(std::vector<uint8_t> pixels, std::vector<uint8_t> labels, int64_t rows, int64_t columns, double mean,
+                 double std)
+    : random_(std::make_shared<uint64_t>(0)) {
+  if (pixels.size() != labels.size() * static_cast<size_t>(rows * columns))
+    throw UsageError(
+        fmt::format("Dataset: {} pixels are not {} images of {} x {}", pixels.size(), labels.size(), rows, columns));
+  auto samples = std::make_shared<Samples>(Samples{std::move(pixels), std::move(labels), rows, columns, {}});
+  for (int i = 0; i < 256; ++i) samples->table[i] = static_cast<float>((i / 255.0 - mean) / std);
+  samples_ = std::move(samples);
 }
 
 void Dataset::seed(uint64_t seed) { *random_ = seed; }
@@ -35,10 +39,10 @@ void Dataset::seed(uint64_t seed) { *random_ = seed; }
 Dataset::Batches Dataset::batches(int64_t size, Order order, Loc where) const {
   if (size <= 0) throw UsageError(fmt::format("batches: the size is {}; give at least 1 (the data set has {} samples)", size, this->size()), where);
   Batches pass;
-  pass.data_ = this;
+  pass.samples_ = samples_;
   pass.size_ = size;
   pass.where_ = where;
-  pass.order_.resize(labels_.size());
+  pass.order_.resize(labels().size());
   std::iota(pass.order_.begin(), pass.order_.end(), 0u);
   if (order == Order::Shuffled)  // Fisher and Yates; the bias of the modulus is below 2^-32
     for (size_t i = pass.order_.size(); i > 1; --i) std::swap(pass.order_[i - 1], pass.order_[next(*random_) % i]);
@@ -47,17 +51,17 @@ Dataset::Batches Dataset::batches(int64_t size, Order order, Loc where) const {
 
 Batch Dataset::Batches::iterator::operator*() const {
   CallScope call("batches", pass_->where_);
-  const Dataset& d = *pass_->data_;
-  const int64_t width = d.rows_ * d.columns_;
+  const Samples& d = *pass_->samples_;
+  const int64_t width = d.rows * d.columns;
   const int64_t count = std::min(pass_->size_, static_cast<int64_t>(pass_->order_.size()) - first_);
   std::vector<float> x(static_cast<size_t>(count * width));
   std::vector<int64_t> y(static_cast<size_t>(count));
   float* out = x.data();
   for (int64_t i = 0; i < count; ++i) {
     const size_t row = pass_->order_[static_cast<size_t>(first_ + i)];
-    const uint8_t* in = d.pixels_.data() + row * static_cast<size_t>(width);
-    for (int64_t j = 0; j < width; ++j) *out++ = d.table_[in[j]];
-    y[static_cast<size_t>(i)] = d.labels_[row];
+    const uint8_t* in = d.pixels.data() + row * static_cast<size_t>(width);
+    for (int64_t j = 0; j < width; ++j) *out++ = d.table[in[j]];
+    y[static_cast<size_t>(i)] = d.labels[row];
   }
   return {from(x, {count, width}), from(y, {count})};
 }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -25,10 +26,14 @@ std::vector<uint8_t> gunzip(const std::vector<uint8_t>& packed, const std::strin
   if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) throw BackendError("zlib: inflateInit2 failed");
   struct End { z_stream& s; ~End() { inflateEnd(&s); } } end{stream};
   stream.next_in = const_cast<Bytef*>(packed.data());
-  stream.avail_in = static_cast<uInt>(packed.size());
+  size_t left = packed.size();  // beyond what zlib, which counts in 32 bits, has been told of
   std::vector<uint8_t> out;
   int status = Z_OK;
   while (status != Z_STREAM_END) {
+    if (stream.avail_in == 0) {
+      stream.avail_in = static_cast<uInt>(std::min(left, size_t{1} << 30));
+      left -= stream.avail_in;
+    }
     const size_t old = out.size();
     if (old > kLargest) damaged(name, fmt::format("it unpacks to more than {} bytes", kLargest), where);
     out.resize(old + (size_t{1} << 20));
@@ -37,7 +42,7 @@ std::vector<uint8_t> gunzip(const std::vector<uint8_t>& packed, const std::strin
     status = inflate(&stream, Z_NO_FLUSH);
     out.resize(out.size() - stream.avail_out);
     if (status == Z_STREAM_END) break;
-    if (status != Z_OK || (stream.avail_in == 0 && stream.avail_out != 0))
+    if (status != Z_OK || (stream.avail_in == 0 && left == 0 && stream.avail_out != 0))
       damaged(name, fmt::format("gzip stops after {} bytes ({})", out.size(), stream.msg ? stream.msg : "it ends early"), where);
   }
   return out;
@@ -45,8 +50,10 @@ std::vector<uint8_t> gunzip(const std::vector<uint8_t>& packed, const std::strin
 
 }  // namespace
 
-Idx parse_idx(const std::vector<uint8_t>& bytes, const std::string& name, Loc where) {
-  if (bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) return parse_idx(gunzip(bytes, name, where), name, where);
+Idx parse_idx(const std::vector<uint8_t>& given, const std::string& name, Loc where) {
+  const bool packed = given.size() >= 2 && given[0] == 0x1f && given[1] == 0x8b;
+  const std::vector<uint8_t> unpacked = packed ? gunzip(given, name, where) : std::vector<uint8_t>();
+  const std::vector<uint8_t>& bytes = packed ? unpacked : given;
   if (bytes.size() < 4 || bytes[0] != 0 || bytes[1] != 0) damaged(name, "it does not begin with the mark of an IDX file", where);
   if (bytes[2] != 8) damaged(name, fmt::format("its type is {:#x}, only 0x8 (uint8) is read", bytes[2]), where);
   const size_t rank = bytes[3], head = 4 + 4 * rank;
