@@ -19,7 +19,7 @@ MAY_INCLUDE = {
     "schedule": {"uop", "rewrite", "runtime", "codegen"},
     "tensor": {"uop", "rewrite", "gradient", "runtime", "codegen", "schedule"},
     "nn": {"tensor"},
-    "nn/data": {"runtime"},  # starting a program
+    "nn/data": {"runtime"},  # the environment, and starting a program
 }
 
 

@@ -35,14 +35,6 @@ bool parse_flag(std::string_view text, bool& out) {
   return text == "0" || text == "1";
 }
 
-bool parse_device(std::string_view text, Device& out) {
-  int index = 0;
-  if (text == "cpu") return out = Device::cpu(), true;
-  if (text.substr(0, 4) != "cuda") return false;
-  if (text.size() > 4 && (text[4] != ':' || !parse_number(text.substr(5), 0, 255, index))) return false;
-  return out = Device(Device::Kind::Cuda, index), true;
-}
-
 bool parse_memory(Env& env, std::string_view text) {
   if (text.empty()) return false;
   const size_t at = std::string_view("KMGT").find(text.back());
@@ -66,7 +58,7 @@ struct Variable {
   Parser parse;
 };
 
-constexpr std::array<Variable, 10> kVariables = {{
+constexpr std::array<Variable, 9> kVariables = {{
     {{"DEBUG", "0 to 7", "0",
       "what is printed to stderr: 1 a line per plan, 2 a line per kernel with its speed, 3 partition and scheduling "
       "decisions, 4 generated source, 5 IR after each pass, 6 each rewrite rule, 7 disassembly"},
@@ -74,12 +66,10 @@ constexpr std::array<Variable, 10> kVariables = {{
     {{"SINTER_CACHE", "a folder", "$XDG_CACHE_HOME/sinter or ~/.cache/sinter",
       "where compiled kernels are kept; a folder that cannot be written is not used"},
      [](Env& e, std::string_view v) { return parse_path(v, e.cache); }},
-    {{"SINTER_DEVICE", "cpu, cuda or cuda:N", "cpu", "the device of tensors that name none"},
-     [](Env& e, std::string_view v) { return parse_device(v, e.device); }},
+    {{"SINTER_DEVICE", "cpu (this build has no other device)", "cpu", "the device of tensors that name none"},
+     [](Env&, std::string_view v) { return v == "cpu"; }},
     {{"SINTER_THREADS", "1 to 1024", "the CPUs this process may use", "threads that run a kernel"},
      [](Env& e, std::string_view v) { return parse_number(v, 1, 1024, e.threads); }},
-    {{"SINTER_BEAM", "0 to 100", "0", "width of the search for kernel schedules; 0: the heuristic alone"},
-     [](Env& e, std::string_view v) { return parse_number(v, 0, 100, e.beam); }},
     {{"SINTER_NOOPT", "0 or 1", "0", "1: kernels keep their plain loops, no scheduling of axes"},
      [](Env& e, std::string_view v) { return parse_flag(v, e.noopt); }},
     {{"SINTER_CHECK", "0 or 1", "0", "1: the interpreter checks the program after each pass (slow)"},

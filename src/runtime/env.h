@@ -6,17 +6,13 @@
 #include <string>
 #include <string_view>
 
-#include "sinter/device.h"
-
 namespace sinter::runtime {
 
 /// The environment as values. A field that was not set holds its default.
 struct Env {
   int debug = 0;               ///< DEBUG
   std::string cache;           ///< SINTER_CACHE; empty: the user's cache folder
-  Device device;               ///< SINTER_DEVICE
   int threads = 0;             ///< SINTER_THREADS; 0: as many as the process may use
-  int beam = 0;                ///< SINTER_BEAM
   bool noopt = false;          ///< SINTER_NOOPT
   bool check = false;          ///< SINTER_CHECK
   std::string cc;              ///< SINTER_CC; empty: the Clang plugin, or cc where there is none

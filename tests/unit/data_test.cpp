@@ -2,14 +2,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 
 #include "catch.h"
 #include "sinter/data.h"
 #include "sinter/sinter.h"
+#include "unit/runtime_support.h"
 
 using namespace sinter;
 using Catch::Matchers::Contains;
@@ -23,17 +22,6 @@ struct Folder {
   ~Folder() { fs::remove_all(path); }
   fs::path operator/(const char* name) const { return fs::path(path) / name; }
   std::string path;
-};
-
-/// An environment variable while it lives.
-struct Variable {
-  Variable(const char* name, const std::string& value) : name(name) {
-    if (const char* old = std::getenv(name)) before = old;
-    setenv(name, value.c_str(), 1);
-  }
-  ~Variable() { before ? setenv(name, before->c_str(), 1) : unsetenv(name); }
-  const char* name;
-  std::optional<std::string> before;
 };
 
 void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
@@ -63,7 +51,7 @@ const std::string kSum = "d4ce2c527afe674c7a086bd74e256019e3d5dcdb31eeb6eaadef5a
 
 TEST_CASE("Fashion-MNIST is read from a folder, SINTER_DATA or the cache folder", "[data]") {
   const Folder folder;
-  const Variable data("SINTER_DATA", (folder / "none").string()), cache("XDG_CACHE_HOME", (folder / "cache").string());
+  const runtime_test::Setting data("SINTER_DATA", (folder / "none").string()), cache("XDG_CACHE_HOME", (folder / "cache").string());
   write_set(folder / "cache" / "sinter" / "fashion-mnist");
   data::Mnist set = data::fashion_mnist();
   CHECK(set.origin == (folder / "cache" / "sinter" / "fashion-mnist").string());
@@ -73,7 +61,7 @@ TEST_CASE("Fashion-MNIST is read from a folder, SINTER_DATA or the cache folder"
   auto batches = set.test.batches(1);
   CHECK((*batches.begin()).x.to_vector<float>()[0] == Approx((7 / 255.0 - 0.2860) / 0.3530));
 
-  const Variable named("SINTER_DATA", (folder / "data").string());
+  const runtime_test::Setting named("SINTER_DATA", (folder / "data").string());
   write_set(folder / "data" / "fashion-mnist");
   CHECK(data::fashion_mnist().origin == (folder / "data" / "fashion-mnist").string());
   write_set(folder / "own");
@@ -139,14 +127,14 @@ TEST_CASE("fetch brings a whole file or none", "[data][fetch]") {
   }
   SECTION("the sum is none") { CHECK_THROWS_AS(data::fetch({file.url, "abc", 12}, target), UsageError); }
   SECTION("curl is missing") {
-    const Variable path("PATH", folder.path);
+    const runtime_test::Setting path("PATH", folder.path);
     CHECK_THROWS_WITH(data::fetch(file, target), Contains("curl is missing"));
   }
 }
 
 TEST_CASE("a download that fails leaves no half of a set", "[data][fetch]") {
   const Folder folder;
-  const Variable data("SINTER_DATA", (folder / "none").string()), cache("XDG_CACHE_HOME", (folder / "cache").string());
+  const runtime_test::Setting data("SINTER_DATA", (folder / "none").string()), cache("XDG_CACHE_HOME", (folder / "cache").string());
   const std::string url = "file://" + folder.path + "/mirror";
   CHECK_THROWS_WITH(data::download_mnist({.url = url}), Contains(url + "/train-images-idx3-ubyte.gz"));
   fs::create_directory(folder / "mirror");
@@ -154,6 +142,6 @@ TEST_CASE("a download that fails leaves no half of a set", "[data][fetch]") {
   CHECK_THROWS_WITH(data::download_mnist({.url = url}), Contains("9 bytes that are not the file"));
   CHECK_THROWS_AS(data::download_fashion_mnist({.folder = folder / "own", .url = url}), BackendError);
   CHECK(data::mnist().subset);
-  const Variable home("HOME", ""), none("XDG_CACHE_HOME", "");
+  const runtime_test::Setting home("HOME", ""), none("XDG_CACHE_HOME", "");
   CHECK_THROWS_WITH(data::download_mnist(), Contains("name a folder"));
 }

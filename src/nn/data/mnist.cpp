@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/env.h"
 #include "sinter/data.h"
 
 // The first 6,000 training and 1,000 test images; src/nn/data/mnist/README.md names origin and licence.
@@ -104,10 +105,7 @@ std::optional<Mnist> look(const Set& set, const fs::path& folder, std::vector<fs
   return {};
 }
 
-fs::path data_folder() {
-  const char* data = std::getenv("SINTER_DATA");
-  return data ? data : "";
-}
+fs::path data_folder() { return runtime::env().data; }
 /// A folder below it, if there is one.
 fs::path below(const fs::path& folder, const Set& set) { return folder.empty() ? folder : folder / set.name; }
 
