@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <memory>
 #include <source_location>
 #include <type_traits>
@@ -29,16 +30,26 @@ class Arg {
       : where_(where), kind_(std::is_same_v<T, bool> ? Kind::Bool : std::is_integral_v<T> ? Kind::Integer : Kind::Float) {
     if constexpr (std::is_floating_point_v<T>) number_.real = value;
     else number_.integer = static_cast<int64_t>(value);
+    if constexpr (std::is_unsigned_v<T> && sizeof(T) == sizeof(int64_t))
+      if (number_.integer < 0) kind_ = Kind::Unsigned;
   }
 
-  enum class Kind : uint8_t { Tensor, Bool, Integer, Float };
+  /// Unsigned: an integer above the largest int64, which only uint64 and floats hold.
+  enum class Kind : uint8_t { Tensor, Bool, Integer, Unsigned, Float };
   Kind kind() const { return kind_; }
   bool is_tensor() const { return kind_ == Kind::Tensor; }
   /// Only of a tensor.
   const std::shared_ptr<Cell>& cell() const { return cell_; }
   /// Only of a number.
-  double real() const { return kind_ == Kind::Float ? number_.real : static_cast<double>(number_.integer); }
+  double real() const {
+    return kind_ == Kind::Float      ? number_.real
+           : kind_ == Kind::Unsigned ? static_cast<double>(natural())
+                                     : static_cast<double>(number_.integer);
+  }
+  /// Only of a Bool or an Integer.
   int64_t integer() const { return number_.integer; }
+  /// Only of an Unsigned.
+  uint64_t natural() const { return static_cast<uint64_t>(number_.integer); }
   Loc where() const { return where_; }
 
  private:

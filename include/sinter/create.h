@@ -28,10 +28,12 @@ class Nested {
 // -- from data: the numbers are copied at the call
 /// `bytes` is what there is at `data`, row-major: UsageError unless it is what `dtype` and `shape` need.
 Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shape, Loc where = Loc::current());
+/// The same of as many bytes as `dtype` and `shape` need.
+Tensor from_bytes(const void* data, DType dtype, const Shape& shape, Loc where = Loc::current());
 /// `data` holds as many elements as `shape`. A symbolic size reads its bound number.
 template <class T>
 Tensor from(const T* data, const Shape& shape, Loc where = Loc::current()) {
-  return from_bytes(data, static_cast<size_t>(shape.numel()) * sizeof(T), dtype_of<T>::value, shape, where);
+  return from_bytes(data, dtype_of<T>::value, shape, where);
 }
 template <class T>
 Tensor from(const std::vector<T>& data, const Shape& shape, Loc where = Loc::current()) {

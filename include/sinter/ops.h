@@ -14,8 +14,10 @@ inline namespace v0 {
 // -- functions of one float; integers and bools are computed in float32
 Tensor exp(Arg x);
 Tensor exp2(Arg x);
+Tensor expm1(Arg x);  ///< exp(x) - 1, accurate near 0
 Tensor log(Arg x);
 Tensor log2(Arg x);
+Tensor log1p(Arg x);  ///< log(1 + x), accurate near 0
 Tensor sqrt(Arg x);
 Tensor rsqrt(Arg x);
 Tensor sin(Arg x);
@@ -90,7 +92,8 @@ Tensor one_hot(const Tensor& index, int64_t classes, Loc where = Loc::current())
 Tensor matmul(Arg a, Arg b);
 /// Inner product of two vectors.
 Tensor dot(Arg a, Arg b);
-/// Sums of products by index letters, "bij,bjk->bik"; "..." stands for leading axes that broadcast.
+/// Sums of products by index letters, "bij,bjk->bik"; "..." stands for leading axes that broadcast, a letter that
+/// stands twice in an operand for a diagonal.
 Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc where = Loc::current());
 
 // -- normalisation; integers are computed in float32
@@ -105,10 +108,13 @@ Tensor layer_norm(Arg x, const Shape& normalized, const Tensor& weight = {}, con
 enum class Reduction : uint8_t { Mean, Sum, None };
 struct CrossEntropyOptions {
   Reduction reduction = Reduction::Mean;
-  std::optional<int64_t> ignore_index = {};  ///< targets of this class count for nothing, in the mean too
+  /// Targets that are this number, of a class or not, count for nothing, in the mean too. Empty: there is no such
+  /// number.
+  std::optional<int64_t> ignore_index = -100;
 };
 /// logits [classes], [n, classes] or [n, classes, ...]; target: integer classes without that axis, or probabilities of
-/// the logits' shape (their mean is over all but the class axis).
+/// the logits' shape (their mean is over all but the class axis). A class outside [0, classes) that is not ignored
+/// throws at the first host read.
 Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions options = {});
 /// The same of log-probabilities, with class targets.
 Tensor nll_loss(Arg log_probabilities, const Tensor& target, CrossEntropyOptions options = {});

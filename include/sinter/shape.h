@@ -1,11 +1,14 @@
 // Sizes: a dimension is a number, or a variable bound to a number at the call (SEMANTICS N3).
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace sinter {
@@ -75,21 +78,46 @@ class Shape {
 
   size_t rank() const { return dims_.size(); }
   bool empty() const { return dims_.empty(); }
-  const Dim& operator[](size_t i) const { return dims_[i]; }
-  Dim& operator[](size_t i) { return dims_[i]; }
+  /// The size of one axis; negative ones count from the end. UsageError when there is no such axis.
+  template <std::integral I>
+  const Dim& operator[](I axis) const& {
+    return dims_[place(axis)];
+  }
+  template <std::integral I>
+  Dim& operator[](I axis) & {
+    return dims_[place(axis)];
+  }
+  template <std::integral I>
+  Dim operator[](I axis) && {
+    return dims_[place(axis)];
+  }
   auto begin() const { return dims_.begin(); }
   auto end() const { return dims_.end(); }
   void push_back(Dim d) { dims_.push_back(std::move(d)); }
-  const std::vector<Dim>& dims() const { return dims_; }
+  const std::vector<Dim>& dims() const& { return dims_; }
+  std::vector<Dim> dims() && { return std::move(dims_); }
 
-  /// Elements at this call's values; 1 for a scalar.
+  /// Elements at this call's values; 1 for a scalar. UsageError for a shape that is not countable(), as the next.
   int64_t numel() const;
   /// Elements at the bounds of the variables.
   int64_t bound() const;
+  /// No axes of it, at the bounds of the variables, span more than kMaxElements: so that no count of elements or bytes
+  /// overflows. Sizes below 0 are not looked for.
+  bool countable() const;
+  static constexpr int64_t kMaxElements = int64_t{1} << 56;
   bool symbolic() const;
   friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }
 
  private:
+  template <std::integral I>
+  size_t place(I axis) const {
+    size_t at = static_cast<size_t>(axis);
+    if (std::is_signed_v<I> && axis < 0) at += dims_.size();  // wraps to a place, or to none
+    if (at >= dims_.size()) no_axis(static_cast<int64_t>(axis));
+    return at;
+  }
+  [[noreturn]] void no_axis(int64_t axis) const;
+
   std::vector<Dim> dims_;
 };
 

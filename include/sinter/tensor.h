@@ -65,7 +65,7 @@ class Tensor {
   Tensor& operator=(Tensor&&) & noexcept = default;
 
   // -- what it is
-  const Shape& shape() const;
+  Shape shape() const;
   /// The size of one axis.
   Dim size(int64_t axis, Loc where = Loc::current()) const;
   int64_t rank() const;
@@ -124,15 +124,16 @@ class Tensor {
   /// The value in a buffer of its own.
   Tensor contiguous(Loc where = Loc::current()) const;
 
-  // -- state (docs/semantics.md, V)
-  /// Makes a new version of this cell that holds `value`, broadcast to the shape. Values built before keep what they had.
-  Tensor& assign(Arg value, Loc where = Loc::current());
-  Tensor& operator+=(Arg value);
-  Tensor& operator-=(Arg value);
-  Tensor& operator*=(Arg value);
-  Tensor& operator/=(Arg value);
+  // -- state (docs/semantics.md, V). Not on temporaries, whose cell nobody would see: x[0] += 1 does not compile.
+  /// Makes a new version of this cell that holds `value`, broadcast to the shape. Values built before keep what they
+  /// had.
+  Tensor& assign(Arg value, Loc where = Loc::current()) &;
+  Tensor& operator+=(Arg value) &;
+  Tensor& operator-=(Arg value) &;
+  Tensor& operator*=(Arg value) &;
+  Tensor& operator/=(Arg value) &;
   /// A part of this cell that can be written: `x.at({2, Slice{0, 3}}) = v`.
-  Place at(std::vector<Index> items, Loc where = Loc::current());
+  Place at(std::vector<Index> items, Loc where = Loc::current()) &;
   /// A second cell with the same value: what `auto y = x` is in a language of values.
   Tensor clone() const;
   /// Computes it now; returns itself. `realize(a, b)` computes several in one plan.
@@ -150,6 +151,7 @@ class Tensor {
   /// The collected gradient; UsageError when there is none, saying who took it.
   Tensor grad(Loc where = Loc::current()) const;
   bool has_grad() const;
+  /// Replaces the collected gradient: `p.set_grad(p.grad() * 0.5)` is what p.grad() *= 0.5 is elsewhere.
   void set_grad(const Tensor& grad, Loc where = Loc::current());
   void zero_grad();
 

@@ -30,12 +30,13 @@ UOp of_two(const std::vector<UOp>& src) {
 }
 
 constexpr Expansion kExpansions[] = {
-    {Op::Exp, of_one<expand_exp>, 1, 1},     {Op::Exp2, of_one<expand_exp2>, 1, 1},
-    {Op::Log, of_one<expand_log>, 1, 1},     {Op::Log2, of_one<expand_log2>, 1.5, 0.75},
-    {Op::Sin, of_one<expand_sin>, 1.6, 0.8}, {Op::Cos, of_one<expand_cos>, 1.6, 0.8},
-    {Op::Tan, of_one<expand_tan>, 0.51, 1},  {Op::Tanh, of_one<expand_tanh>, 2.5, 2.5},
-    {Op::Erf, of_one<expand_erf>, 1.2, 1.5}, {Op::FMod, of_two<expand_fmod>, 0, 0},
-    {Op::Pow, of_two<expand_pow>, 0.51, 1},  {Op::Threefry, of_two<expand_threefry>, 0, 0},
+    {Op::Exp, of_one<expand_exp>, 1, 1},         {Op::Exp2, of_one<expand_exp2>, 1, 1},
+    {Op::Log, of_one<expand_log>, 1, 1},         {Op::Log2, of_one<expand_log2>, 1.5, 0.75},
+    {Op::Log1p, of_one<expand_log1p>, 1.5, 1.5}, {Op::Expm1, of_one<expand_expm1>, 1.5, 1.9},
+    {Op::Sin, of_one<expand_sin>, 1.6, 0.8},     {Op::Cos, of_one<expand_cos>, 1.6, 0.8},
+    {Op::Tan, of_one<expand_tan>, 0.51, 1},      {Op::Tanh, of_one<expand_tanh>, 2.5, 2.5},
+    {Op::Erf, of_one<expand_erf>, 1.2, 1.5},     {Op::FMod, of_two<expand_fmod>, 0, 0},
+    {Op::Pow, of_two<expand_pow>, 0.51, 1},      {Op::Threefry, of_two<expand_threefry>, 0, 0},
 };
 
 /// The row of an op and type; every kExpanded op has one.

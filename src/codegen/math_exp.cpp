@@ -1,4 +1,4 @@
-// exp, exp2 and tanh: reduce by a power of two, a polynomial on what is left, scale back.
+// exp, exp2, expm1 and tanh: reduce by a power of two, a polynomial on what is left, scale back.
 #include "codegen/math_ops.h"
 #include "codegen/math_support.h"
 
@@ -43,6 +43,12 @@ UOp exp_core(UOp r) {
   return fma(r, fma(r, q, like(r, 1)), like(r, 1));
 }
 
+/// e^2r - 1 where r is what x has beyond n ln2/2.
+UOp twice_less_one(UOp x, const Rounded& n) {
+  UOp r = reduce(x, n.value, 0.5);
+  return fma(r * r, single(x) ? polynomial(r, kTanhSingle) : polynomial(r, kTanhDouble), r + r);
+}
+
 }  // namespace
 
 UOp exp_normal(UOp x) {
@@ -64,15 +70,21 @@ UOp expand_exp2(UOp x) {
   return scale_by_power(fma(r, q, like(r, 1)), n);
 }
 
+UOp expand_expm1(UOp x) {
+  UOp half = (single(x) ? clamp(x, -18, 89) : clamp(x, -38, 710)) * 0.5;  // -1 and infinity begin inside
+  Rounded n = round_scaled(half, 2 * kLog2E, format_of(x->dtype).bias - 1);
+  UOp p = twice_less_one(half, n), power = power_of_two(n);             // of n - 1, because 2^n may be infinite
+  UOp small = lt(absolute(x), like(x, single(x) ? 0x1p-25 : 0x1p-54));  // -0 and denormals too
+  return where(small, x, fma(power, p, power - 0.5) * 2.0);
+}
+
 UOp expand_tanh(UOp x) {
   UOp size = absolute(x);
   UOp most = like(x, single(x) ? 10 : 20);  // from there on the result rounds to 1
   size = where(lt(most, size), most, size);
   // e = e^(2|x|) - 1 without cancellation: 2^n (p + 1) - 1 = 2^n p + (2^n - 1), p = e^2r - 1.
   Rounded n = round_scaled(size, 2 * kLog2E, format_of(x->dtype).bias);
-  UOp r = reduce(size, n.value, 0.5);
-  UOp p = fma(r * r, single(x) ? polynomial(r, kTanhSingle) : polynomial(r, kTanhDouble), r + r);
-  UOp power = power_of_two(n);
+  UOp p = twice_less_one(size, n), power = power_of_two(n);
   UOp e = fma(power, p, power - 1.0);
   return with_sign(e / (e + 2.0), x);
 }

@@ -1,4 +1,5 @@
-// log and log2: split off the power of two, then a polynomial (float32) or fdlibm's series in f / (2 + f) (float64).
+// log, log1p and log2: split off the power of two, then a polynomial (float32) or fdlibm's series in f / (2 + f)
+// (float64).
 #include <limits>
 
 #include "codegen/math_ops.h"
@@ -55,6 +56,14 @@ UOp expand_log(UOp x) {
   auto [f, half_square, s, r] = series(m);
   UOp rest = fma(s, half_square + r, k * kLn2Double[1]);
   return with_specials(x, fma(k, like(x, kLn2Double[0]), f - (half_square - rest)));
+}
+
+UOp expand_log1p(UOp x) {
+  const Pair w = two_sum(like(x, 1), x);
+  UOp regular = lt(like(x, 0), w.hi) & lt(w.hi, like(x, kInf));
+  UOp rest = where(regular, w.lo / w.hi, like(x, 0));
+  UOp small = lt(absolute(x), like(x, x->dtype == DType::F32 ? 0x1p-26 : 0x1p-56));  // -0 and denormals too
+  return where(small, x, expand_log(w.hi) + rest);
 }
 
 UOp expand_log2(UOp x) {

@@ -18,6 +18,8 @@ ir::UOp exp_normal(ir::UOp x);
 ir::UOp expand_exp(ir::UOp x);
 /// 0.88 | 0.96 ulp, exact for integers. As exp; the reduction is exact.
 ir::UOp expand_exp2(ir::UOp x);
+/// 1.44 | 1.81 ulp, exact for the smallest x. 2^n (e^r - 1) + (2^n - 1) with e^r - 1 free of cancellation.
+ir::UOp expand_expm1(ir::UOp x);
 /// 2.42 | 2.42 ulp, odd to the bit. e / (e + 2) with e = e^2|x| - 1 free of cancellation.
 ir::UOp expand_tanh(ir::UOp x);
 
@@ -26,6 +28,10 @@ ir::UOp expand_tanh(ir::UOp x);
 ir::UOp expand_log(ir::UOp x);
 /// 1.42 | 0.66 ulp, exact for powers of two; otherwise as log, with log2(e) in two parts.
 ir::UOp expand_log2(ir::UOp x);
+
+/// 1.44 | 1.44 ulp, exact for the smallest x; log1p(-1) = -inf, NaN below. log(w) of the rounded w = 1 + x, and what w
+/// lacks divided by w.
+ir::UOp expand_log1p(ir::UOp x);
 
 /// 1.55 | 0.72 ulp over the whole range, 1e30 no less than 1; odd to the bit; NaN at infinity. Reduced exactly enough
 /// at every float: float32 in float64 by 1/(2 pi) in chunks, because only there a product of a float and a chunk is

@@ -1,5 +1,6 @@
 // Derivatives of elementwise ops. At kinks: |x| has 0 at 0, max and min share between equal operands (SEMANTICS G7),
 // floor, trunc and round have 0 everywhere.
+#include <limits>
 #include <numbers>
 
 #include "gradient/rules.h"
@@ -21,13 +22,15 @@ void extremum(Adjoint& a, UOp first, UOp second) {
   if (a.wants(1)) a.give(1, where(second, a.g, half));
 }
 
-/// x^y. d/dx = y x^(y-1), 0 where x = y = 0; d/dy = x^y log x, 0 where x = 0 <= y. The exceptions are made on the
-/// operands, so that no infinity times 0 arises in the derivative's own derivative.
+/// x^y. d/dx = y x^(y-1), 0 where y = 0 and 1/x may overflow; d/dy = x^y log x, 0 where x = 0 <= y. The exceptions are
+/// made on the operands, so that no infinity times 0 arises in the derivative's own derivative.
 void power(Adjoint& a) {
   UOp x = a.src(0), y = a.src(1), zero = zero_like(x), one = like(x, 1.0);
   if (a.wants(0)) {
-    UOp both_zero = eq(x, zero) & eq(y, zero);
-    a.give(0, a.g * (y * alu(Op::Pow, {x, where(both_zero, one, y) - one})));
+    const double smallest =
+        x->dtype == DType::F64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+    UOp flat = le(alu(Op::Abs, {x}), like(x, smallest)) & eq(y, zero);
+    a.give(0, a.g * (y * alu(Op::Pow, {x, where(flat, one, y) - one})));
   }
   if (a.wants(1)) {
     UOp flat = eq(x, zero) & le(zero, y);
@@ -52,6 +55,8 @@ constexpr RuleRow kElementwise[] = {
     {Op::Exp, [](Adjoint& a) { a.give(0, a.g * a.n); }},
     {Op::Exp2, [](Adjoint& a) { a.give(0, a.g * (a.n * kLn2)); }},
     {Op::Log, [](Adjoint& a) { a.give(0, a.g / a.src(0)); }},
+    {Op::Log1p, [](Adjoint& a) { a.give(0, a.g / (a.src(0) + 1.0)); }},
+    {Op::Expm1, [](Adjoint& a) { a.give(0, a.g * (a.n + 1.0)); }},
     {Op::Log2, [](Adjoint& a) { a.give(0, a.g / (a.src(0) * kLn2)); }},
     {Op::Sin, [](Adjoint& a) { a.give(0, a.g * alu(Op::Cos, {a.src(0)})); }},
     {Op::Cos, [](Adjoint& a) { a.give(0, -(a.g * alu(Op::Sin, {a.src(0)}))); }},

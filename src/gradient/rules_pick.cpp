@@ -13,8 +13,8 @@ UOp spread_one(UOp x, UOp index, UOp g, int64_t axis) {
   Graph& graph = *x->graph;
   const Dim& size = x->shape[static_cast<size_t>(axis)];
   UOp i = cast(index, DType::I64);
-  UOp extent = size.symbolic() ? variable(graph, size.var(), DType::I64, x->device)
-                               : constant(graph, DType::I64, size.value(), x->device);
+  UOp extent =
+      size.symbolic() ? bound_size(graph, size, x->device) : constant(graph, DType::I64, size.value(), x->device);
   if (!is_unsigned(index->dtype)) i = where(lt(i, like(i, 0.0)), i + broadcast_to(extent, i->shape), i);
   Shape along;
   for (size_t d = 0; d < x->rank(); ++d) along.push_back(d == static_cast<size_t>(axis) ? size : Dim(1));

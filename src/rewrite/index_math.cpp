@@ -15,6 +15,11 @@ constexpr size_t kConditions = 16;  ///< a longer conjunction is kept as it is: 
 
 bool is_condition(UOp x) { return x->dtype == DType::Bool; }
 
+bool is_true(UOp x) { return x->op == Op::Const && x->scalar().as_int() != 0; }
+bool is_false(UOp x) { return x->op == Op::Const && x->scalar().as_int() == 0; }
+
+}  // namespace
+
 std::vector<UOp> conjuncts(UOp x) {
   std::vector<UOp> parts, stack{x};
   while (!stack.empty()) {
@@ -28,11 +33,6 @@ std::vector<UOp> conjuncts(UOp x) {
   std::sort(parts.begin(), parts.end(), [](UOp a, UOp b) { return a->id < b->id; });
   return parts;
 }
-
-bool is_true(UOp x) { return x->op == Op::Const && x->scalar().as_int() != 0; }
-bool is_false(UOp x) { return x->op == Op::Const && x->scalar().as_int() == 0; }
-
-}  // namespace
 
 IndexMath::IndexMath(const IndexMath& outer, UOp condition, bool value)
     : graph_(outer.graph_), depth_(outer.depth_ + 1) {

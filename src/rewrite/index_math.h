@@ -3,11 +3,15 @@
 #pragma once
 
 #include <unordered_map>
+#include <vector>
 
 #include "rewrite/interval.h"
 #include "rewrite/linear.h"
 
 namespace sinter::ir {
+
+/// The conditions that a condition joins by And, each once, by id.
+std::vector<UOp> conjuncts(UOp x);
 
 /// Expressions of dtype Index (and bool, for conditions) of one graph. Every function returns the simplified node,
 /// given simplified operands, and is idempotent: what it returns it returns again. Nothing is remembered between

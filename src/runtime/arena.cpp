@@ -2,6 +2,7 @@
 #include "runtime/arena.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "uop/mutant.h"
@@ -12,6 +13,12 @@ namespace {
 constexpr int64_t kAlignment = 64;
 
 int64_t rounded(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+/// The largest number on overflow: more than any memory, so that asking for the arena says so.
+int64_t plus(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
+}
 
 }  // namespace
 
@@ -35,11 +42,11 @@ ArenaLayout lay_out(const Plan& plan) {
       const PlanBuffer& other = plan.buffers[j];
       if (other.last < b.first || b.last < other.first) continue;
       if (ir::is_mutant(ir::Mutant::ArenaOverlap) && (other.last == b.first || b.last == other.first)) continue;
-      if (out.offsets[j] >= at + size) break;
-      at = std::max(at, out.offsets[j] + rounded(other.bound_bytes));
+      if (out.offsets[j] >= plus(at, size)) break;
+      at = std::max(at, plus(out.offsets[j], rounded(other.bound_bytes)));
     }
     out.offsets[i] = at;
-    out.bytes = std::max(out.bytes, at + size);
+    out.bytes = std::max(out.bytes, plus(at, size));
     placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
                                    [&](size_t x, size_t y) { return out.offsets[x] < out.offsets[y]; }),
                   i);

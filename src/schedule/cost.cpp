@@ -26,6 +26,8 @@ double weight_of(ir::Op op) {
     case Op::Log:
     case Op::Log2:
     case Op::FMod: return 8;
+    case Op::Expm1:
+    case Op::Log1p:
     case Op::Tanh: return 9;
     case Op::Sin:
     case Op::Cos:

@@ -252,7 +252,7 @@ class Writer {
         if (f.step++ == 0) {
           const auto axis = static_cast<size_t>(n->integer());
           Indexed at = *places_[static_cast<size_t>(f.place)];
-          at.index[axis] = checked(values[0], n->src[0]->shape[axis], at.valid);
+          at.index[axis] = checked(values[0], n->src[0]->shape[axis], n->shape, at.valid);
           f.requests.push_back(request(s.sources[0], place(std::move(at))));
           // A value that no load gates is gated here.
           f.requests.back().gated = true;
@@ -294,9 +294,9 @@ class Writer {
     return out;
   }
 
-  /// An index that was read (SEMANTICS F6): negative ones count from the end, one out of range raises the error bit.
-  /// Narrows the gate.
-  UOp checked(UOp index, const Dim& size, UOp& valid) {
+  /// An index that was read, from a tensor of shape `indices` (SEMANTICS F6): negative ones count from the end, one out
+  /// of range raises the error bit. Narrows the gate.
+  UOp checked(UOp index, const Dim& size, const Shape& indices, UOp& valid) {
     UOp extent = ir::extent_of(g_, size);
     IndexMath free(g_), m = valid ? IndexMath(free, valid) : free;
     UOp i = m.to_index(index->dtype == DType::Index ? index : ir::cast(index, DType::Index));
@@ -306,12 +306,19 @@ class Writer {
       i = ir::where(negative, m.add(i, extent), i);
     else if (negative->scalar().as_int())
       i = m.add(i, extent);
-    UOp ok = m.both(m.le(m.constant(0), i), m.lt(i, extent));
+    UOp ok = size == 0 ? ir::constant(g_, DType::Bool, 0) : m.both(m.le(m.constant(0), i), m.lt(i, extent));
     if (!ok || (ok->op == Op::Const && ok->scalar().as_int())) return i;
-    UOp raise = valid ? ir::alu(Op::Or, {ok, ir::alu(Op::Not, {valid})}) : ok;
+    // An index that is never right is not even read, so that nothing but this says whether there is one.
+    const bool shut = ok->op == Op::Const;
+    UOp raise = ok;
+    if (shut)
+      for (const Dim& d : indices) raise = ir::alu(Op::Or, {raise, ir::eq(ir::extent_of(g_, d), m.constant(0))});
+    if (valid) raise = ir::alu(Op::Or, {raise, ir::alu(Op::Not, {valid})});
     // The check is on the gate, not on the index: a table that is one value all along the axis needs no index. The bare
-    // condition stands beside it, for what it says about the index.
-    valid = free.both(free.both(valid, ok), g_.make({Op::Check, DType::Bool, {}, {ok, raise}, kIndexErrorBit}));
+    // condition stands beside it, for what it says about the index; where it never holds the check says so itself,
+    // because a gate that is known to be shut would be dropped, and the check with it.
+    UOp check = g_.make({Op::Check, DType::Bool, {}, {ok, raise}, kIndexErrorBit});
+    valid = free.both(shut ? valid : free.both(valid, ok), check);
     return i;
   }
 
@@ -376,7 +383,7 @@ class Writer {
     UOp turn = update.index[axis] = inner(n->src[1]->shape[axis]);
     const int there = place(update);
     UOp gate;
-    UOp target = checked(evaluate(request(s.sources[1], there)), n->shape[axis], gate);
+    UOp target = checked(evaluate(request(s.sources[1], there)), n->shape[axis], n->src[1]->shape, gate);
     UOp value = evaluate(request(s.sources[2], there));
     Indexed to = at;
     to.index[axis] = target;

@@ -25,7 +25,7 @@ UOp sigmoid(UOp x) {
   return ir::where(not_negative(x), ir::like(x, 1.0), e) / (e + 1.0);
 }
 
-UOp softplus(UOp x) { return ir::where(not_negative(x), x, ir::like(x, 0.0)) + ir::log(ir::exp(minus_abs(x)) + 1.0); }
+UOp softplus_rest(UOp x) { return ir::alu(ir::Op::Log1p, {ir::exp(minus_abs(x))}); }
 
 }  // namespace tensor
 

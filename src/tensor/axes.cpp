@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "tensor/operands.h"
@@ -40,6 +41,16 @@ int64_t fixed_size(UOp x, int64_t axis, const char* what) {
     usage_error(fmt::format("axis {} of {} has the symbolic size {} and cannot be {}; take a fixed size there", axis,
                             describe(x), to_string(size), what));
   return size.value();
+}
+
+int64_t steps_between(int64_t begin, int64_t end, int64_t step) {
+  // Unsigned, so that neither the distance nor a step near the smallest integer overflows.
+  const bool up = step > 0;
+  if (up ? begin >= end : begin <= end) return 0;
+  const uint64_t from = static_cast<uint64_t>(up ? begin : end), to = static_cast<uint64_t>(up ? end : begin);
+  const uint64_t stride = up ? static_cast<uint64_t>(step) : -static_cast<uint64_t>(step);
+  const uint64_t before = (to - from - 1) / stride;
+  return static_cast<int64_t>(std::min<uint64_t>(before, std::numeric_limits<int64_t>::max() - 1)) + 1;
 }
 
 UOp size_node(const Dim& size, DType dtype) {

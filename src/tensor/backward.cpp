@@ -83,6 +83,11 @@ Tensor& Tensor::requires_grad(bool on, Loc where) {
   const Call call("requires_grad", where);
   UOp n = tensor::node_of(*this);
   Cell& cell = *cell_;
+  if (!cell.leaf_id && n->state.requires_grad)
+    usage_error(
+        fmt::format("{} is no leaf: it was computed from others that require grad, and to switch that {} here "
+                    "would cut its history; take detach() of it for a value without",
+                    tensor::describe(n), on ? "on" : "off"));
   if (on == (cell.leaf_id != 0)) return *this;
   if (!on) {
     tensor::unregister_leaf(cell);

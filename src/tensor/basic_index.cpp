@@ -37,9 +37,7 @@ Span sliced(UOp x, int64_t axis, const Slice& s) {
   };
   const bool up = s.step > 0;
   const int64_t begin = bound(s.begin, up ? low : high), end = bound(s.end, up ? high : low);
-  const int64_t length = up ? end - begin : begin - end, step = up ? s.step : -s.step;
-  // Written so that a step near the largest integer does not overflow.
-  const int64_t count = length > 0 ? (length - 1) / step + 1 : 0;
+  const int64_t count = steps_between(begin, end, s.step);
   if (!count) return {0, 1, 0, n == 0};
   return {begin, count > 1 ? s.step : 1, count, begin == 0 && count == n && (s.step == 1 || count == 1)};
 }

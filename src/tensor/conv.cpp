@@ -62,9 +62,7 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
   tensor::broadcast(pair);
   ir::Ints summed = tensor::tap_axes(pair[0], sliding);
   summed.insert(summed.begin(), 3);
-  const bool truth = is_bool(t);
-  UOp y =
-      tensor::drop_axes(tensor::fold(truth ? ir::Combine::Max : ir::Combine::Add, pair[0] * pair[1], summed), summed);
+  UOp y = tensor::drop_axes(ir::reduce(tensor::addition_of(t), pair[0] * pair[1], summed), summed);
   Shape shape{y->shape[0], out};
   for (size_t i = 3; i < y->rank(); ++i) shape.push_back(y->shape[i]);
   y = ir::reshape(y, shape);

@@ -53,16 +53,15 @@ void flatten(const Nested& list, const Shape& shape, size_t depth, std::vector<c
   for (const Nested& item : list.items()) flatten(item, shape, depth + 1, out);
 }
 
-int64_t steps_between(const Arg& begin, const Arg& end, const Arg& step) {
-  double count = 0;
+int64_t count_of(const Arg& begin, const Arg& end, const Arg& step) {
   if (begin.kind() != Arg::Kind::Float && end.kind() != Arg::Kind::Float && step.kind() != Arg::Kind::Float) {
+    for (const Arg* a : {&begin, &end, &step}) tensor::number_of(*a, DType::I64);
     if (!step.integer())
       usage_error(
           fmt::format("a step of 0 never gets from {} to {}; give another step", begin.integer(), end.integer()));
-    const int64_t span = end.integer() - begin.integer(), s = step.integer();
-    return std::max<int64_t>(0, (span + s - (s > 0 ? 1 : -1)) / s);
+    return tensor::steps_between(begin.integer(), end.integer(), step.integer());
   }
-  count = std::ceil((end.real() - begin.real()) / step.real());
+  const double count = std::ceil((end.real() - begin.real()) / step.real());
   if (!(std::abs(count) < 0x1p53))
     usage_error(fmt::format(
         "from {} to {} in steps of {} is no number of elements; give finite bounds and a step that is not 0",
@@ -82,10 +81,17 @@ Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shap
   Call call("from", where);
   tensor::check_usable(dtype);
   check_shape(shape);
-  const size_t needed = static_cast<size_t>(shape.numel()) * size_of(dtype);
-  if (bytes != needed)
+  if (bytes != static_cast<size_t>(shape.numel()) * size_of(dtype))
     usage_error(fmt::format("shape {} of {} holds {} elements, but {} were given; make the shape and the data agree",
                             to_string(shape), name_of(dtype), shape.numel(), bytes / size_of(dtype)));
+  return from_bytes(data, dtype, shape, where);
+}
+
+Tensor from_bytes(const void* data, DType dtype, const Shape& shape, Loc where) {
+  Call call("from", where);
+  tensor::check_usable(dtype);
+  check_shape(shape);
+  const size_t bytes = static_cast<size_t>(shape.numel()) * size_of(dtype);
   auto buffer = runtime::Buffer::allocate(bytes);
   if (bytes) std::memcpy(buffer->data(), data, bytes);
   UOp n = graph().make({ir::Op::Data, dtype, shape, {}, ir::Fresh{graph().fresh_id()}});
@@ -149,7 +155,8 @@ Tensor arange(const Dim& end, DType dtype, Loc where) {
 Tensor arange(Arg begin, Arg end, Arg step, DType dtype) {
   Call call("arange", begin.where());
   for (const Arg* a : {&begin, &end, &step}) tensor::number_of(*a, DType::F64);
-  const int64_t count = steps_between(begin, end, step);
+  const int64_t count = count_of(begin, end, step);
+  check_shape({count});
   const DType natural = tensor::common_type({&begin, &end, &step}),
               t = tensor::type_or(dtype, is_bool(natural) ? int64 : natural);
   UOp i = ir::arange(graph(), count);
@@ -167,6 +174,7 @@ Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype) {
   const DType t = tensor::type_or(dtype, float32);
   if (count < 0)
     usage_error(fmt::format("{} numbers from {} to {}; the count is 0 or more", count, begin.real(), end.real()));
+  check_shape({count});
   if (count < 2) return full({count}, begin.real(), t);
   // From both ends inwards, so that both are met exactly.
   const double step = (end.real() - begin.real()) / static_cast<double>(count - 1);
@@ -183,6 +191,7 @@ Tensor eye(int64_t n, int64_t m, DType dtype, Loc where) {
   const DType t = tensor::type_or(dtype, float32);
   if (n < 0 || m < -1) usage_error(fmt::format("a matrix of {} rows and {} columns; sizes are 0 or more", n, m));
   const Shape shape{n, m < 0 ? n : m};
+  check_shape(shape);
   return wrap(ir::cast(ir::eq(tensor::position(shape, 0), tensor::position(shape, 1)), t));
 }
 

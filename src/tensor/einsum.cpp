@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "sinter/ops.h"
 #include "tensor/axes.h"
@@ -29,16 +30,22 @@ struct Term {
   Labels labels;
 };
 
+std::string name_of(Label l) { return l < kEllipsis ? std::string(1, static_cast<char>(l)) : "..."; }
+
 bool contains(const Labels& list, Label l) { return std::find(list.begin(), list.end(), l) != list.end(); }
 
 /// The labels of one operand, or of the result, of which `rank` axes are known; the result takes `ellipsis` axes for
 /// "...".
 Labels parse(std::string_view text, std::string_view formula, size_t ellipsis) {
   Labels out;
+  bool open = false;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == ' ') continue;
     if (text.substr(i, 3) == "...") {
+      if (std::exchange(open, true))
+        usage_error(fmt::format("\"{}\" has 2 times \"...\" in \"{}\"; at most 1 can stand for the axes not named",
+                                formula, text));
       for (size_t n = ellipsis; n-- > 0;) out.push_back(kEllipsis + static_cast<Label>(n));
       i += 2;
       continue;
@@ -69,11 +76,11 @@ void take_diagonals(Term& term) {
     UOp x = term.x;
     if (!(x->shape[a] == x->shape[b]))
       usage_error(fmt::format("letter '{}' stands for {} and {} in {}; a repeated letter needs equal sizes",
-                              static_cast<char>(term.labels[b]), to_string(x->shape[a]), to_string(x->shape[b]),
-                              describe(x)));
+                              name_of(term.labels[b]), to_string(x->shape[a]), to_string(x->shape[b]), describe(x)));
     const int64_t at = static_cast<int64_t>(b);
-    UOp diagonal = ir::eq(tensor::position(x->shape, static_cast<int64_t>(a)), tensor::position(x->shape, at));
-    term.x = tensor::drop_axes(tensor::fold(ir::Combine::Add, ir::where(diagonal, x, ir::like(x, 0.0)), {at}), {at});
+    Shape one = x->shape;
+    one[b] = 1;
+    term.x = tensor::drop_axes(ir::gather(x, tensor::position(one, static_cast<int64_t>(a)), at), {at});
     term.labels.erase(term.labels.begin() + at);
     --b;
   }
@@ -85,7 +92,7 @@ void sum_rest(Term& term, const Labels& needed) {
   for (size_t i = 0; i < term.labels.size(); ++i)
     if (!contains(needed, term.labels[i])) axes.push_back(static_cast<int64_t>(i));
   if (axes.empty()) return;
-  term.x = tensor::drop_axes(tensor::fold(ir::Combine::Add, term.x, axes), axes);
+  term.x = tensor::drop_axes(ir::reduce(tensor::addition_of(term.x->dtype), term.x, axes), axes);
   std::erase_if(term.labels, [&](Label l) { return !contains(needed, l); });
 }
 
@@ -134,7 +141,7 @@ std::vector<Term> parse_terms(std::string_view inputs, std::string_view formula,
   for (const Tensor& t : operands) type = promote(type, tensor::node_of(t)->dtype);
   std::vector<Term> terms;
   for (size_t i = 0; i < parts.size(); ++i) {
-    UOp x = ir::cast(tensor::node_of(operands[i]), is_bool(type) ? DType::I64 : type);
+    UOp x = ir::cast(tensor::node_of(operands[i]), type);
     const size_t letters = parse(parts[i], formula, 0).size();
     const bool open = parts[i].find("...") != parts[i].npos;
     if (letters > x->rank() || (!open && letters != x->rank()))
@@ -157,8 +164,7 @@ void check_sizes(const std::vector<Term>& terms, std::string_view formula) {
       if (first || seen->second == d || d == 1) continue;
       if (!(seen->second == 1))
         usage_error(fmt::format("index '{}' of \"{}\" stands for {} and for {}; sizes of one letter must be equal",
-                                t.labels[i] < kEllipsis ? std::string(1, static_cast<char>(t.labels[i])) : "...",
-                                formula, to_string(seen->second), to_string(d)));
+                                name_of(t.labels[i]), formula, to_string(seen->second), to_string(d)));
       seen->second = d;
     }
 }
@@ -179,7 +185,7 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
     if (!known || !once)
       usage_error(
           fmt::format("letter '{}' of the result of \"{}\" stands {}; each must stand once there and in an operand",
-                      static_cast<char>(result[i]), formula, known ? "there twice" : "in no operand"));
+                      name_of(result[i]), formula, known ? "there twice" : "in no operand"));
   }
   check_sizes(terms, formula);
   // What each step still needs: the result's labels and those of the terms to come.

@@ -122,6 +122,8 @@ Tensor operator~(Arg a) {
 // -- functions of one float
 
 Tensor exp(Arg x) { return float_op("exp", Op::Exp, x); }
+Tensor expm1(Arg x) { return float_op("expm1", Op::Expm1, x); }
+Tensor log1p(Arg x) { return float_op("log1p", Op::Log1p, x); }
 Tensor exp2(Arg x) { return float_op("exp2", Op::Exp2, x); }
 Tensor log(Arg x) { return float_op("log", Op::Log, x); }
 Tensor log2(Arg x) { return float_op("log2", Op::Log2, x); }
@@ -183,10 +185,14 @@ Tensor floor_divide(Arg a, Arg b) {
   DType t = tensor::common_type({&a, &b});
   if (!is_float(t)) return numeric("floor_divide", Op::IDiv, Op::IDiv, a, b, kToInteger);
   std::vector<UOp> n = tensor::operands({&a, &b}, t);
-  UOp x = ir::detach(n[0]), y = ir::detach(n[1]);
-  // What x lacks of a multiple of y is taken off first, so that the quotient is a whole number but for rounding.
-  UOp whole = ir::alu(Op::Round, {(x - ir::alu(Op::FMod, {x, y})) / y});
-  return wrap(ir::where(ir::eq(y, ir::like(y, 0.0)), x / y, whole));
+  UOp x = ir::detach(n[0]), y = ir::detach(n[1]), zero = ir::like(x, 0.0);
+  // Of the magnitudes: what x has beyond a multiple of y is taken off first, exactly, so that the quotient is a whole
+  // number but for rounding.
+  UOp size = ir::alu(Op::Abs, {x}), by = ir::alu(Op::Abs, {y}), rest = ir::alu(Op::FMod, {size, by});
+  UOp whole = ir::alu(Op::Round, {(size - rest) / by});
+  UOp below = -whole - ir::cast(ir::ne(rest, zero), t);
+  UOp opposite = ir::ne(ir::lt(x, zero), ir::lt(y, zero));
+  return wrap(ir::where(ir::eq(x, zero) | ir::eq(y, zero), x / y, ir::where(opposite, below, whole)));
 }
 
 Tensor pow(Arg a, Arg b) {

@@ -30,7 +30,10 @@ std::vector<UOp> promoted(const std::vector<Tensor>& parts) {
 UOp join(const std::vector<UOp>& parts, int64_t axis) {
   const size_t a = static_cast<size_t>(axis);
   int64_t total = 0;
-  for (UOp p : parts) total += p->shape[a].value();
+  for (UOp p : parts) total = tensor::saturating_add(total, p->shape[a].value());
+  Shape whole = parts[0]->shape;
+  whole[a] = total;
+  tensor::check_shape(whole);
   UOp joined;
   int64_t begin = 0;
   for (UOp p : parts) {
@@ -101,7 +104,7 @@ std::vector<Tensor> Tensor::chunk(int64_t count, int64_t axis, Loc where) const 
   axis = tensor::axis_of(x, axis);
   if (count <= 0) usage_error(fmt::format("{} chunks of {}; give 1 or more", count, describe(x)));
   const int64_t total = tensor::fixed_size(x, axis, "split");
-  return split(std::max<int64_t>(1, (total + count - 1) / count), axis, where);
+  return split(std::max<int64_t>(1, total / count + (total % count != 0)), axis, where);
 }
 
 std::vector<Tensor> broadcast(const std::vector<Tensor>& list, Loc where) {

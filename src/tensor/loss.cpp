@@ -6,7 +6,6 @@
 #include "tensor/axes.h"
 #include "tensor/operands.h"
 #include "tensor/pick.h"
-#include "tensor/reduce.h"
 #include "tensor/softmax.h"
 
 namespace sinter {
@@ -22,7 +21,7 @@ using tensor::wrap;
 
 UOp total(UOp x) {
   ir::Ints axes = tensor::axes_of(x, {});
-  return tensor::drop_axes(tensor::fold(Combine::Add, x, axes), axes);
+  return tensor::drop_axes(ir::reduce(Combine::Add, x, axes), axes);
 }
 
 UOp reduced(UOp x, Reduction reduction) {
@@ -61,11 +60,13 @@ UOp nll(UOp x, int64_t axis, UOp target, const CrossEntropyOptions& options) {
     usage_error(fmt::format("predictions {} need class targets of shape {}, got {}; leave out the class axis",
                             describe(x), to_string(Shape(dims)), describe(target)));
   }
-  UOp kept;
-  if (options.ignore_index) {
-    kept = ir::ne(index, ir::like(index, ir::Scalar::of(index->dtype, *options.ignore_index)));
-    index = ir::where(kept, index, ir::like(index, 0.0));  // an ignored class need not exist
-  }
+  // GATHER counts negative ones from the end and reports those out of range, which a negative class is made here.
+  index = ir::cast(index, DType::I64);
+  UOp zero = ir::like(index, 0.0), kept;
+  UOp beyond = ir::broadcast_to(tensor::size_node(x->shape[axis], DType::I64), index->shape);
+  if (options.ignore_index) kept = ir::ne(index, ir::like(index, ir::Scalar::of(DType::I64, *options.ignore_index)));
+  index = ir::where(ir::lt(index, zero), beyond, index);
+  if (kept) index = ir::where(kept, index, zero);  // an ignored class need not exist
   UOp loss = -ir::gather(x, index, axis);
   if (kept) loss = ir::where(kept, loss, ir::like(loss, 0.0));
   loss = tensor::drop_axes(loss, {axis});
@@ -86,14 +87,14 @@ Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions optio
   UOp x = tensor::operand(logits, tensor::common_float_type({&logits})), y = tensor::node_of(target);
   const int64_t axis = class_axis(x);
   if (!is_float(y->dtype)) return wrap(nll(tensor::log_softmax(x, axis), axis, y, options));
-  if (options.ignore_index)
+  if (options.ignore_index && options.ignore_index != CrossEntropyOptions().ignore_index)
     usage_error(fmt::format("ignore_index {} needs class targets, but the target is {}; leave it out",
                             *options.ignore_index, describe(y)));
   if (!(y->shape == x->shape))
     usage_error(fmt::format(
         "logits {} need probabilities of the same shape or integer classes, got {}; convert classes with to(int64)",
         describe(x), describe(y)));
-  UOp loss = -tensor::fold(Combine::Add, tensor::log_softmax(x, axis) * ir::cast(y, x->dtype), {axis});
+  UOp loss = -ir::reduce(Combine::Add, tensor::log_softmax(x, axis) * ir::cast(y, x->dtype), {axis});
   return wrap(reduced(tensor::drop_axes(loss, {axis}), options.reduction));
 }
 
@@ -113,7 +114,9 @@ Tensor l1_loss(Arg x, Arg target, Reduction reduction) {
 Tensor binary_cross_entropy_with_logits(Arg x, Arg target, Reduction reduction) {
   Call call("binary_cross_entropy_with_logits", x.where());
   auto [a, b] = matched(x, target);
-  return wrap(reduced(tensor::softplus(a) - a * b, reduction));
+  // max(a, 0) - a b is exact where the prediction is sure and right, so that the small rest is not lost in it.
+  UOp zero = ir::like(a, 0.0), most = ir::where(ir::le(zero, a), a, zero);
+  return wrap(reduced((most - a * b) + tensor::softplus_rest(a), reduction));
 }
 
 }  // namespace v0

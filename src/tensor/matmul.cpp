@@ -20,8 +20,7 @@ using tensor::wrap;
 
 /// sum(a * b) along one axis; on bools: any(a & b).
 UOp contract(UOp a, UOp b, int64_t axis) {
-  return tensor::drop_axes(tensor::fold(is_bool(a->dtype) ? ir::Combine::Max : ir::Combine::Add, a * b, {axis}),
-                           {axis});
+  return tensor::drop_axes(ir::reduce(tensor::addition_of(a->dtype), a * b, {axis}), {axis});
 }
 
 void check_inner(UOp a, UOp b, const Dim& k, const Dim& other) {

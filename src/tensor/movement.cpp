@@ -43,27 +43,26 @@ std::vector<int64_t> counts_between(const Shape& shape) {
 /// Replaces the one -1 by what the other sizes leave: a number, or the one symbolic size that they lack.
 void infer(UOp x, Shape& shape) {
   size_t unknown = shape.rank();
-  int64_t known = 1;
+  Shape others = shape;
   for (size_t i = 0; i < shape.rank(); ++i) {
     if (shape[i] == -1) {
       if (unknown < shape.rank())
         usage_error(fmt::format("shape {} has -1 at axes {} and {}; only one size can be inferred",
                                 sinter::to_string(shape), unknown, i));
-      unknown = i;
+      others[unknown = i] = 1;
     } else if (shape[i].value() < 0) {
       usage_error(fmt::format("shape {} has the negative size {}; only -1, for what is left, may be negative",
                               sinter::to_string(shape), shape[i].value()));
-    } else {
-      known *= shape[i].value();
     }
   }
+  tensor::check_shape(others);
   if (unknown == shape.rank()) return;
   for (const Dim& d : symbols(x->shape))
     if (std::find(shape.begin(), shape.end(), d) == shape.end()) {
       shape[unknown] = d;
       return;
     }
-  const int64_t have = x->shape.numel();
+  const int64_t have = x->shape.numel(), known = others.numel();
   if (known == 0 || have % known)
     usage_error(
         fmt::format("{} has {} elements, which the other sizes of {} (product {}) do not divide; change one of them",
@@ -78,6 +77,7 @@ Tensor Tensor::reshape(Shape shape, Loc where) const {
   UOp x = node_of(*this);
   const Shape asked = shape;
   infer(x, shape);
+  tensor::check_shape(shape);
   if (symbols(shape) != symbols(x->shape) || (counts_between(shape) != counts_between(x->shape) && shape.symbolic()))
     usage_error(fmt::format(
         "{} to {}: a symbolic size stays an axis of its own, with as many elements before and after it; keep it",
@@ -164,6 +164,7 @@ Tensor Tensor::expand(Shape shape, Loc where) const {
                               describe(x), sinter::to_string(asked), i - lead, sinter::to_string(x->shape[i - lead]),
                               sinter::to_string(shape[i])));
   }
+  tensor::check_shape(shape);
   return wrap(ir::broadcast_to(x, shape));
 }
 
@@ -209,10 +210,12 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, L
       usage_error(fmt::format("the widths {{{}, {}}} of axis {} of {} are negative; slice to take elements away",
                               before, after, a, describe(x)));
     if (!before && !after) continue;
-    const int64_t size = tensor::fixed_size(x, static_cast<int64_t>(a), "padded");
-    box[a] = {before, before + size};
-    shape[a] = before + size + after;
+    const int64_t size = tensor::fixed_size(x, static_cast<int64_t>(a), "padded"),
+                  end = tensor::saturating_add(before, size);
+    box[a] = {before, end};
+    shape[a] = tensor::saturating_add(end, after);
   }
+  tensor::check_shape(shape);
   UOp padded = ir::pad(x, box, shape);
   if (fill == ir::Scalar::of(x->dtype, 0)) return wrap(padded);
   UOp inside = ir::pad(ir::full(*x->graph, x->shape, DType::Bool, 1, x->device), box, shape);

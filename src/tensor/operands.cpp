@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace sinter::tensor {
 namespace {
@@ -14,10 +15,11 @@ DType type_of(const Arg& a) { return a.is_tensor() ? node_of(Tensor(a.cell()))->
 int kind_of(DType d) { return is_bool(d) ? 0 : is_float(d) ? 2 : 1; }
 
 /// Whether an integer of the C++ program is a value of the type.
-bool fits(DType dtype, int64_t value) {
+bool fits(DType dtype, const Arg& a) {
   if (is_float(dtype) || is_bool(dtype)) return true;
-  if (dtype == DType::U64) return value >= 0;
-  return ir::Scalar::of(dtype, value).as_int() == value;
+  if (a.kind() == Arg::Kind::Unsigned) return dtype == DType::U64;
+  if (dtype == DType::U64) return a.integer() >= 0;
+  return ir::Scalar::of(dtype, a.integer()).as_int() == a.integer();
 }
 
 }  // namespace
@@ -29,13 +31,19 @@ std::string describe(const Arg& a) {
     case Arg::Kind::Tensor: return describe(node_of(Tensor(a.cell())));
     case Arg::Kind::Bool: return fmt::format("the bool {}", a.integer() != 0);
     case Arg::Kind::Integer: return fmt::format("the number {}", a.integer());
+    case Arg::Kind::Unsigned: return fmt::format("the number {}", a.natural());
     case Arg::Kind::Float: return fmt::format("the number {}", a.real());
   }
   throw InternalError("no such kind of argument");
 }
 
 DType default_type(Arg::Kind kind) {
-  return kind == Arg::Kind::Bool ? DType::Bool : kind == Arg::Kind::Integer ? DType::I64 : DType::F32;
+  switch (kind) {
+    case Arg::Kind::Bool: return DType::Bool;
+    case Arg::Kind::Integer: return DType::I64;
+    case Arg::Kind::Unsigned: return DType::U64;
+    default: return DType::F32;
+  }
 }
 
 DType common_type(Args args) {
@@ -68,14 +76,16 @@ DType type_or(DType given, DType fallback) {
 }
 
 void check_shape(const Shape& shape) {
-  int64_t count = 1;
-  for (const Dim& d : shape) {
+  for (const Dim& d : shape)
     if (d.value() < 0)
       usage_error(fmt::format("shape {} has the negative size {}; sizes are 0 or more", to_string(shape), d.value()));
-    if (__builtin_mul_overflow(count, d.value(), &count))
-      usage_error(fmt::format("shape {} has more than 2^63 elements; smaller sizes are needed from {} on",
-                              to_string(shape), d.value()));
-  }
+  if (!shape.countable())
+    usage_error(fmt::format("shape {} has more than 2^56 elements; take smaller sizes", to_string(shape)));
+}
+
+int64_t saturating_add(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
 }
 
 Shape common_shape(const Shape& a, const Shape& b) {
@@ -90,16 +100,18 @@ Shape common_shape(const Shape& a, const Shape& b) {
                       to_string(a), to_string(b), to_string(x), to_string(y), rank - 1 - i));
     out[rank - 1 - i] = x == 1 ? y : x;
   }
-  return Shape(std::move(out));
+  Shape common(std::move(out));
+  check_shape(common);
+  return common;
 }
 
 ir::Scalar number_of(const Arg& a, DType dtype) {
   if (a.is_tensor()) usage_error(fmt::format("needs a plain number here, not a tensor ({})", describe(a)));
   if (a.kind() == Arg::Kind::Float) return ir::Scalar::of(dtype, a.real());
-  if (!fits(dtype, a.integer()))
-    usage_error(fmt::format("the number {} does not fit {}; convert the tensor with to(int64) first", a.integer(),
-                            name_of(dtype)));
-  return ir::Scalar::of(dtype, a.integer());
+  if (!fits(dtype, a))
+    usage_error(
+        fmt::format("{} does not fit {}; convert the tensor with to(int64) first", describe(a), name_of(dtype)));
+  return a.kind() == Arg::Kind::Unsigned ? ir::Scalar::of(dtype, a.natural()) : ir::Scalar::of(dtype, a.integer());
 }
 
 ir::UOp operand(const Arg& a, DType dtype) {

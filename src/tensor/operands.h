@@ -20,7 +20,7 @@ using Args = std::initializer_list<const Arg*>;
 std::string describe(const Arg& a);
 std::string describe(ir::UOp x);
 
-/// Type of the scalar tensor that a number becomes by itself: bool, int64, float32.
+/// Type of the scalar tensor that a number becomes by itself: bool, int64 (uint64 if that is too small), float32.
 DType default_type(Arg::Kind kind);
 /// The type in which the arguments meet: promote() over the tensors; a number only decides where its kind is higher.
 DType common_type(Args args);
@@ -31,9 +31,12 @@ void check_usable(DType dtype);
 /// The given type, or `fallback` when it was not given (DType::Void).
 DType type_or(DType given, DType fallback);
 
-/// UsageError for negative sizes, and for more elements than can be counted.
+/// UsageError for negative sizes, and for more elements than can be counted. For every shape that is made of sizes
+/// which a user gave, before anything is computed from it.
 void check_shape(const Shape& shape);
-/// NumPy's rule on two shapes; UsageError naming both. A symbolic size matches only itself and 1.
+/// The sum of two sizes >= 0 on its way to check_shape(): the largest number where it overflows.
+int64_t saturating_add(int64_t a, int64_t b);
+/// NumPy's rule on two shapes; checked; UsageError naming both. A symbolic size matches only itself and 1.
 Shape common_shape(const Shape& a, const Shape& b);
 /// The argument in that type: a tensor's node cast, a number as a constant of rank 0. An integer that does not fit the
 /// type is a UsageError.

@@ -69,6 +69,8 @@ UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
     lone.push_back(x->shape[i]);
     thin.push_back(1);
   }
+  check_shape(Shape(table));
+  check_shape(Shape(rows));
   x = ir::expand(ir::reshape(x, Shape(lone)), Shape(table));
   at = ir::expand(ir::reshape(at, Shape(thin)), Shape(rows));
   UOp out = ir::gather(x, at, 0);
@@ -132,6 +134,8 @@ Tensor take_along_dim(Arg x, const Tensor& index, int64_t axis) {
   table = rows = common;
   table[a] = n->shape[a];
   rows[a] = i->shape[a];
+  tensor::check_shape(table);
+  tensor::check_shape(rows);
   return wrap(ir::gather(ir::expand(n, table), ir::expand(i, rows), axis));
 }
 
@@ -177,6 +181,7 @@ Tensor one_hot(const Tensor& index, int64_t classes, Loc where) {
   i = tensor::insert_axis(ir::cast(tensor::checked(i, classes), DType::I64), static_cast<int64_t>(i->rank()));
   Shape shape = i->shape;
   shape[shape.rank() - 1] = classes;
+  tensor::check_shape(shape);
   return wrap(ir::cast(ir::eq(ir::expand(i, shape), tensor::position(shape, static_cast<int64_t>(shape.rank()) - 1)),
                        DType::I64));
 }

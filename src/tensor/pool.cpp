@@ -72,7 +72,7 @@ Tensor max_pool2d(Arg input, const PerAxis& kernel, const MaxPoolOptions& o) {
     if (inside) place = ir::minimum(place, ir::like(place, static_cast<double>(w->shape.dims().back().value() - 1)));
     y = ir::gather(w, place, axis);
   } else {
-    y = tensor::fold(Combine::Max, w, {axis});
+    y = ir::reduce(Combine::Max, w, {axis});
   }
   y = tensor::drop_axes(y, {axis});
   return wrap(given->rank() == x->rank() ? y : tensor::drop_axes(y, {0}));
@@ -84,9 +84,9 @@ Tensor avg_pool2d(Arg input, const PerAxis& kernel, const AvgPoolOptions& o) {
   const std::vector<Sliding> sliding = pooling(kernel, o.stride, o.padding, 1);
   const UOp w = tensor::windows(x, sliding, given);
   const ir::Ints taps = tensor::tap_axes(w, kPlane);
-  UOp total = tensor::fold(Combine::Add, w, taps), count;
+  UOp total = ir::reduce(Combine::Add, w, taps), count;
   if (UOp inside = o.count_include_pad ? UOp() : tensor::inside_windows(x, sliding))
-    count = ir::broadcast_to(tensor::fold(Combine::Add, ir::cast(inside, x->dtype), taps), total->shape);
+    count = ir::broadcast_to(ir::reduce(Combine::Add, ir::cast(inside, x->dtype), taps), total->shape);
   else
     count = ir::like(total, static_cast<double>(sliding[0].kernel * sliding[1].kernel));
   UOp y = tensor::drop_axes(total / count, taps);

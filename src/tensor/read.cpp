@@ -6,6 +6,7 @@
 #include "runtime/array.h"
 #include "runtime/buffer.h"
 #include "tensor/realize.h"
+#include "uop/scalar_eval.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -51,7 +52,9 @@ double Tensor::item(Loc where) const {
   const tensor::Call call("item", where);
   require_single(*this);
   const runtime::Buffer& memory = memory_of(*this);
-  return runtime::load_scalar(tensor::node_of(*this)->dtype, memory.as<std::byte>()).as_double();
+  const DType dtype = tensor::node_of(*this)->dtype;
+  const ir::Scalar value = runtime::load_scalar(dtype, memory.as<std::byte>());
+  return ir::evaluate(ir::Op::Cast, float64, dtype, {&value, 1}).as_double();
 }
 
 template <class T>

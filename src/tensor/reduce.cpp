@@ -16,26 +16,14 @@ using ir::Combine;
 using ir::Ints;
 using ir::UOp;
 
-UOp fold(Combine combine, UOp x, const Ints& axes) {
-  bool empty = false;
-  Shape kept = x->shape;
-  for (int64_t a : axes) {
-    empty |= kept[static_cast<size_t>(a)] == 0;
-    kept[static_cast<size_t>(a)] = 1;
-  }
-  if (empty)
-    return ir::broadcast_to(ir::constant(*x->graph, ir::identity_of(combine, x->dtype), x->dtype, x->device), kept);
-  return ir::reduce(combine, x, axes);
-}
-
 UOp mean_over(UOp x, const Ints& axes) {
-  UOp total = fold(Combine::Add, x, axes);
+  UOp total = ir::reduce(Combine::Add, x, axes);
   return total / ir::broadcast_to(count_of(x, axes, x->dtype), total->shape);
 }
 
 UOp variance_over(UOp x, const Ints& axes, int64_t correction) {
   UOp off = x - ir::expand(mean_over(x, axes), x->shape);
-  UOp total = fold(Combine::Add, off * off, axes);
+  UOp total = ir::reduce(Combine::Add, off * off, axes);
   // No elements beyond the correction: 0/0, which is NaN.
   UOp count = count_of(x, axes, x->dtype);
   count = ir::maximum(count - static_cast<double>(correction), ir::like(count, 0.0));
@@ -44,12 +32,12 @@ UOp variance_over(UOp x, const Ints& axes, int64_t correction) {
 
 UOp place_of(Combine combine, UOp x, UOp place, const Ints& axes, UOp among) {
   // Two reductions and no pairs of values.
-  UOp best = ir::expand(fold(combine, x, axes), x->shape);
+  UOp best = ir::expand(ir::reduce(combine, x, axes), x->shape);
   UOp hit = ir::eq(x, best);
   if (is_float(x->dtype)) hit = hit | ir::ne(x, x);  // the extreme is NaN exactly when one of them is
   if (among) hit = hit & among;
   UOp nowhere = ir::like(place, ir::identity_of(Combine::Min, DType::I64));
-  return fold(Combine::Min, ir::where(hit, place, nowhere), axes);
+  return ir::reduce(Combine::Min, ir::where(hit, place, nowhere), axes);
 }
 
 void require_elements(UOp x, const Ints& axes) {
@@ -88,14 +76,14 @@ Tensor extreme(std::string_view name, Combine combine, const Tensor& t, const Ax
   UOp x = node_of(t);
   Ints list = tensor::axes_of(x, axes);
   tensor::require_elements(x, list);
-  return finish(tensor::fold(combine, x, list), list, keepdim);
+  return finish(ir::reduce(combine, x, list), list, keepdim);
 }
 
 Tensor truth(std::string_view name, Combine combine, const Tensor& t, const Axes& axes, bool keepdim, Loc where) {
   Call call(name, where);
   UOp x = ir::cast(node_of(t), DType::Bool);
   Ints list = tensor::axes_of(x, axes);
-  return finish(tensor::fold(combine, x, list), list, keepdim);
+  return finish(ir::reduce(combine, x, list), list, keepdim);
 }
 
 Tensor place(std::string_view name, Combine combine, const Tensor& t, std::optional<int64_t> axis, bool keepdim,
@@ -114,13 +102,13 @@ Tensor Tensor::sum(Axes axes, bool keepdim, Loc where) const {
   Call call("sum", where);
   UOp x = widened(node_of(*this));
   Ints list = tensor::axes_of(x, axes);
-  return finish(tensor::fold(Combine::Add, x, list), list, keepdim);
+  return finish(ir::reduce(Combine::Add, x, list), list, keepdim);
 }
 Tensor Tensor::prod(Axes axes, bool keepdim, Loc where) const {
   Call call("prod", where);
   UOp x = widened(node_of(*this));
   Ints list = tensor::axes_of(x, axes);
-  return finish(tensor::fold(Combine::Mul, x, list), list, keepdim);
+  return finish(ir::reduce(Combine::Mul, x, list), list, keepdim);
 }
 Tensor Tensor::mean(Axes axes, bool keepdim, Loc where) const {
   Call call("mean", where);

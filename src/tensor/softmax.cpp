@@ -17,17 +17,17 @@ using ir::UOp;
 
 namespace {
 /// The largest along the axes, in x's shape and without history: it only keeps exp in range (SEMANTICS G7).
-UOp largest(UOp x, const ir::Ints& axes) { return ir::detach(fold(Combine::Max, x, axes)); }
+UOp largest(UOp x, const ir::Ints& axes) { return ir::detach(ir::reduce(Combine::Max, x, axes)); }
 }  // namespace
 
 UOp softmax(UOp x, int64_t axis) {
   UOp e = ir::exp(x - ir::expand(largest(x, {axis}), x->shape));
-  return e / ir::expand(fold(Combine::Add, e, {axis}), x->shape);
+  return e / ir::expand(ir::reduce(Combine::Add, e, {axis}), x->shape);
 }
 
 UOp log_softmax(UOp x, int64_t axis) {
   UOp shifted = x - ir::expand(largest(x, {axis}), x->shape);
-  return shifted - ir::expand(ir::log(fold(Combine::Add, ir::exp(shifted), {axis})), x->shape);
+  return shifted - ir::expand(ir::log(ir::reduce(Combine::Add, ir::exp(shifted), {axis})), x->shape);
 }
 
 UOp logsumexp(UOp x, const ir::Ints& axes) {
@@ -35,7 +35,7 @@ UOp logsumexp(UOp x, const ir::Ints& axes) {
   UOp top = largest(x, axes);
   UOp finite = ir::lt(ir::alu(ir::Op::Abs, {top}), ir::like(top, std::numeric_limits<double>::infinity()));
   top = ir::where(finite, top, ir::like(top, 0.0));
-  return ir::log(fold(Combine::Add, ir::exp(x - ir::expand(top, x->shape)), axes)) + top;
+  return ir::log(ir::reduce(Combine::Add, ir::exp(x - ir::expand(top, x->shape)), axes)) + top;
 }
 
 }  // namespace tensor

@@ -40,7 +40,7 @@ void require_assignable(const Cell& cell) {
 
 }  // namespace
 
-Tensor& Tensor::assign(Arg value, Loc where) {
+Tensor& Tensor::assign(Arg value, Loc where) & {
   const Call call("assign", where);
   UOp old = tensor::node_of(*this);
   require_assignable(*cell_);
@@ -48,24 +48,24 @@ Tensor& Tensor::assign(Arg value, Loc where) {
   return *this;
 }
 
-Tensor& Tensor::operator+=(Arg value) {
+Tensor& Tensor::operator+=(Arg value) & {
   const Call call("operator+=", value.where());
   return assign(*this + value);
 }
-Tensor& Tensor::operator-=(Arg value) {
+Tensor& Tensor::operator-=(Arg value) & {
   const Call call("operator-=", value.where());
   return assign(*this - value);
 }
-Tensor& Tensor::operator*=(Arg value) {
+Tensor& Tensor::operator*=(Arg value) & {
   const Call call("operator*=", value.where());
   return assign(*this * value);
 }
-Tensor& Tensor::operator/=(Arg value) {
+Tensor& Tensor::operator/=(Arg value) & {
   const Call call("operator/=", value.where());
   return assign(*this / value);
 }
 
-Place Tensor::at(std::vector<Index> items, Loc where) { return Place(*this, std::move(items), where); }
+Place Tensor::at(std::vector<Index> items, Loc where) & { return Place(*this, std::move(items), where); }
 
 Place::Place(Tensor target, std::vector<Index> items, Loc where)
     : target_(std::move(target)), items_(std::make_shared<const std::vector<Index>>(std::move(items))), where_(where) {}

@@ -12,9 +12,9 @@ inline namespace v0 {
 using tensor::Call;
 using tensor::node_of;
 
-const Shape& Tensor::shape() const { return node_of(*this)->shape; }
-int64_t Tensor::rank() const { return static_cast<int64_t>(shape().rank()); }
-int64_t Tensor::numel() const { return shape().numel(); }
+Shape Tensor::shape() const { return node_of(*this)->shape; }
+int64_t Tensor::rank() const { return static_cast<int64_t>(node_of(*this)->rank()); }
+int64_t Tensor::numel() const { return node_of(*this)->shape.numel(); }
 DType Tensor::dtype() const { return node_of(*this)->dtype; }
 Device Tensor::device() const { return node_of(*this)->device; }
 Dim Tensor::size(int64_t axis, Loc where) const {

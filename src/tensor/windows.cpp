@@ -50,13 +50,18 @@ UOp windows(UOp x, const std::vector<Sliding>& sliding, UOp given) {
   for (size_t i = sliding.size(); i-- > 0;) {  // from the last: axes before it keep their numbers
     const Sliding& s = sliding[i];
     const auto axis = static_cast<int64_t>(first + i), theirs = static_cast<int64_t>(first_given + i);
-    const int64_t size = fixed_size(given, theirs, "seen through windows"), room = size + 2 * s.padding;
+    const int64_t size = fixed_size(given, theirs, "seen through windows"),
+                  room = saturating_add(size, saturating_add(s.padding, s.padding));
     if (s.span() > room)
       usage_error(
           fmt::format("a window of {} elements ({} taps, dilation {}) does not fit axis {} of {}, which has {} "
                       "with padding {}; a smaller kernel or more padding is needed",
                       s.span(), s.kernel, s.dilation, theirs, describe(given), room, s.padding));
-    x = ir::window(pad_axis(x, axis, s.padding, room), axis, s.kernel, s.stride, s.dilation);
+    Shape widest = x->shape;  // while windows are made, there is one for every place
+    widest[axis] = room;
+    widest.push_back(s.kernel);
+    check_shape(widest);
+    x = ir::window(pad_axis(x, axis, s.padding, room), axis, s.kernel, std::min(s.stride, room), s.dilation);
   }
   return x;
 }

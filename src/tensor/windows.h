@@ -1,6 +1,7 @@
 // Sliding windows as convolution and pooling read them: what was asked for, checked, and the view.
 #pragma once
 
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -12,8 +13,12 @@ namespace sinter::tensor {
 /// How windows slide along one axis.
 struct Sliding {
   int64_t kernel, stride, padding, dilation;
-  /// Elements from the first tap to the last, both included.
-  int64_t span() const { return (kernel - 1) * dilation + 1; }
+  /// Elements from the first tap to the last, both included; the largest int64 if they are more.
+  int64_t span() const {
+    int64_t apart = 0;
+    const bool over = __builtin_mul_overflow(kernel - 1, dilation, &apart) || __builtin_add_overflow(apart, 1, &apart);
+    return over ? std::numeric_limits<int64_t>::max() : apart;
+  }
 };
 
 /// The options of `axes` sliding axes. UsageError when there is a wrong number of them, or one that is too small.

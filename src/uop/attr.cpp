@@ -84,6 +84,11 @@ Scalar Scalar::of(DType dtype, int64_t value) {
   s.bits_ = static_cast<uint64_t>(wrap(dtype, value));
   return s;
 }
+Scalar Scalar::of(DType dtype, uint64_t value) {
+  if (is_float(dtype))
+    return of(dtype, dtype == DType::F64 ? static_cast<double>(value) : static_cast<double>(static_cast<float>(value)));
+  return of(dtype, static_cast<int64_t>(value));
+}
 
 uint64_t likeness_of(const Shape& shape) {
   uint64_t h = shape.rank();
@@ -117,7 +122,8 @@ uint64_t hash_of(const Attr& attr) {
           for (int64_t i : a) h = mix(h, static_cast<uint64_t>(i));
         if constexpr (std::is_same_v<T, Region>)
           for (const Extent& e : a) h = mix(h, mix(hash_of(e.begin), hash_of(e.end)));
-        if constexpr (std::is_same_v<T, WindowAttr>) h = mix(h, mix(static_cast<uint64_t>(a.axis), static_cast<uint64_t>(a.step)));
+        if constexpr (std::is_same_v<T, WindowAttr>)
+          h = mix(h, mix(static_cast<uint64_t>(a.axis), static_cast<uint64_t>(a.step)));
         if constexpr (std::is_same_v<T, ReduceAttr>) {
           h = mix(h, static_cast<uint64_t>(a.combine));
           for (int64_t i : a.axes) h = mix(h, static_cast<uint64_t>(i));

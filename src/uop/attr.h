@@ -20,6 +20,7 @@ class Scalar {
   /// Rounds, wraps or saturates `value` to the type as Op::Cast does.
   static Scalar of(DType dtype, double value);
   static Scalar of(DType dtype, int64_t value);
+  static Scalar of(DType dtype, uint64_t value);
   static Scalar of(DType dtype, int value) { return of(dtype, static_cast<int64_t>(value)); }
 
   bool floating() const { return floating_; }
@@ -92,7 +93,8 @@ struct NumAttr {
   friend bool operator==(const NumAttr&, const NumAttr&) = default;
 };
 
-using Attr = std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceAttr, RangeAttr, Fresh, NumAttr, sinter::Var, WindowAttr>;
+using Attr = std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceAttr, RangeAttr, Fresh, NumAttr,
+                          sinter::Var, WindowAttr>;
 
 /// A hash in which equal attributes are equal and nothing depends on an address.
 uint64_t hash_of(const Attr& attr);

@@ -40,6 +40,8 @@ Scalar on_floats(Op op, DType dtype, std::span<const Scalar> a) {
     case Op::Exp: return number(std::exp(x));
     case Op::Exp2: return number(std::exp2(x));
     case Op::Log: return number(std::log(x));
+    case Op::Log1p: return number(std::log1p(x));
+    case Op::Expm1: return number(std::expm1(x));
     case Op::Log2: return number(std::log2(x));
     case Op::Sin: return number(std::sin(x));
     case Op::Cos: return number(std::cos(x));

@@ -27,6 +27,8 @@ struct Case {
     name, __LINE__, [] { static_cast<void>(expression); }, first, second, name \
   }
 
+constexpr int64_t kHuge = int64_t{1} << 32, kMost = Shape::kMaxElements, kLarge = int64_t{1} << 61;
+
 Tensor f(Shape shape) { return zeros(shape); }
 Tensor ints(Shape shape) { return zeros(shape, int64); }
 Tensor bools(Shape shape) { return zeros(shape, boolean); }
@@ -36,6 +38,8 @@ Tensor leaf(Shape shape) {
   x.requires_grad();
   return x;
 }
+/// A handle that lives as long as the call.
+Tensor& kept(Tensor&& t) { return t; }
 /// A loss whose graph a backward() has used up.
 Tensor spent() {
   Tensor loss = leaf({2}).sum();
@@ -75,6 +79,10 @@ const Case kCases[] = {
     BAD("einsum", einsum("i1->i", {f({2, 3})}), "'1'", "i1->i"),
     BAD("einsum", einsum("ij->ik", {f({2, 3})}), "'k'", "ij->ik"),
     BAD("einsum", einsum("ii->i", {f({2, 3})}), "2", "3"),
+    BAD("einsum", einsum("a...b...", {f({1, 2, 3, 4})}), "2 times", "a...b..."),
+    BAD("einsum", einsum("......i", {f({1, 2, 3, 4})}), "2 times", "......i"),
+    BAD("einsum", einsum("i->i...j", {f({2})}), "'j'", "i->i...j"),
+    BAD("einsum", einsum("...i,...j->......", {f({2, 3}), f({2, 3})}), "2 times", "......"),
     // -- convolution and pooling
     BAD("conv2d", conv2d(f({1, 3, 8, 8}), f({4, 2, 3, 3})), "3 channels", "takes 2"),
     BAD("conv2d", conv2d(f({1, 4, 8, 8}), f({6, 2, 3, 3}), {}, {.groups = 4}), "6 output channels", "4 groups"),
@@ -93,6 +101,33 @@ const Case kCases[] = {
     BAD("max_pool2d", max_pool2d(f({1, 3, 4, 4}), 2, {.padding = 2}), "padding 2", "covers 2"),
     BAD("max_pool2d", max_pool2d(f({4, 4}), 2), "[4, 4]", "[n, channels, height, width]"),
     BAD("avg_pool2d", avg_pool2d(f({1, 3, 4, 4}), {2, 0}), "size is 0", "at least 1"),
+    // -- more elements than can be counted, be they there or not
+    BAD("zeros", zeros({kHuge, kHuge}), "[4294967296, 4294967296]", "2^56"),
+    BAD("zeros", zeros({0, kHuge, kHuge}), "[0, 4294967296, 4294967296]", "2^56"),
+    BAD("zeros", zeros({Var("n", 0, INT64_MAX)(1)}), "n=1", "2^56"),
+    BAD("from", from(std::vector<double>{}, {kLarge}), "[2305843009213693952]", "2^56"),
+    BAD("from", from(static_cast<const float*>(nullptr), {kHuge, kHuge}), "[4294967296, 4294967296]", "2^56"),
+    BAD("reshape", f({0}).reshape({kHuge, kHuge}), "[4294967296, 4294967296]", "2^56"),
+    BAD("reshape", f({0}).reshape({-1, kHuge, kHuge}), "4294967296", "2^56"),
+    BAD("expand", f({1, 1}).expand({kHuge, kHuge}), "[4294967296, 4294967296]", "2^56"),
+    BAD("operator+", f({kHuge, 1}) + f({1, kHuge}), "[4294967296, 4294967296]", "2^56"),
+    BAD("where", where(bools({kHuge, 1}), f({1, kHuge}), 0.0), "[4294967296, 4294967296]", "2^56"),
+    BAD("matmul", matmul(f({kHuge, 1}), f({1, kHuge})), "4294967296", "2^56"),
+    BAD("einsum", einsum("i,j->ij", {f({kHuge}), f({kHuge})}), "4294967296", "2^56"),
+    BAD("pad", f({2}).pad({{INT64_MAX - 5, 10}}), "[9223372036854775807]", "2^56"),
+    BAD("pad", f({2, 2}).pad({{0, kHuge}, {kHuge, 0}}), "[4294967298, 4294967298]", "2^56"),
+    BAD("cat", cat({f({kMost}), f({kMost})}), "[144115188075855872]", "2^56"),
+    BAD("stack", stack({f({kMost}), f({kMost})}), "[2, 72057594037927936]", "2^56"),
+    BAD("arange", arange(0, INT64_MAX), "[9223372036854775807]", "2^56"),
+    BAD("linspace", linspace(0, 1, INT64_MAX), "[9223372036854775807]", "2^56"),
+    BAD("eye", eye(kHuge), "[4294967296, 4294967296]", "2^56"),
+    BAD("rand", rand({kHuge, kHuge}), "[4294967296, 4294967296]", "2^56"),
+    BAD("one_hot", one_hot(ints({kHuge}), kHuge), "[4294967296, 4294967296]", "2^56"),
+    BAD("embedding", embedding(ints({kHuge}), f({3, kHuge})), "[4294967296, 4294967296]", "2^56"),
+    BAD("index", f({3, kHuge}).index({ints({kHuge})}), "[4294967296, 4294967296]", "2^56"),
+    BAD("conv1d", conv1d(f({1, 1, 8}), f({1, 1, 3}), {}, {.padding = INT64_MAX}), "9223372036854775807", "2^56"),
+    BAD("conv1d", conv1d(f({1, 1, 8}), f({1, 1, 3}), {}, {.dilation = INT64_MAX}), "9223372036854775807", "axis 2"),
+    BAD("take_along_dim", take_along_dim(f({2, kHuge}), ints({kHuge, 1}), 0), "[4294967296, 4294967296]", "2^56"),
     // -- axes out of range or twice
     BAD("sum", f({2, 3}).sum(2), "axis 2", "[2, 3]"),
     BAD("sum", f({2, 3}).sum({0, -2}), "axis 0", "[2, 3]"),
@@ -187,7 +222,7 @@ const Case kCases[] = {
     BAD("from", from({{1, 2}, 3}), "ragged", "depth 1"),
     BAD("from", from({1, 300}, uint8), "300", "uint8"),
     BAD("zeros", zeros({2, -3}), "[2, -3]", "-3"),
-    BAD("ones", ones({int64_t{1} << 40, int64_t{1} << 40}), "1099511627776", "2^63"),
+    BAD("ones", ones({int64_t{1} << 40, int64_t{1} << 40}), "1099511627776", "2^56"),
     BAD("full", full({2}, f({3})), "float32 [3]", "[2]"),
     BAD("arange", arange(0, 5, 0), "step of 0", "5"),
     BAD("arange", arange(0.0, 1.0, 0.0), "from 0 to 1", "steps of 0"),
@@ -212,14 +247,17 @@ const Case kCases[] = {
     BAD("item", f({2}).item(), "[2]", "2 elements"),
     BAD("item", f({}).item<int32_t>(), "float32", "int32"),
     BAD("to_vector", f({2}).to_vector<double>(), "float32", "float64"),
-    BAD("assign", f({2}).assign(f({3})), "[3]", "[2]"),
-    BAD("assign", f({3}).assign(f({2, 3})), "[2, 3]", "[3]"),
-    BAD("assign", ints({2}).assign(0.5), "0.5", "int64 [2]"),
-    BAD("operator+=", f({2}) += f({3}), "[2]", "[3]"),
-    BAD("at", f({3}).at({3}) = 1.0, "index 3", "3 elements"),
-    BAD("at", f({3}).at({Slice{0, 2}}) = f({3}), "[3]", "[2]"),
-    BAD("at", f({3}).at({ints({2})}) = 1.0, "int64 [2]", "float32 [3]"),
+    BAD("assign", kept(f({2})).assign(f({3})), "[3]", "[2]"),
+    BAD("assign", kept(f({3})).assign(f({2, 3})), "[2, 3]", "[3]"),
+    BAD("assign", kept(ints({2})).assign(0.5), "0.5", "int64 [2]"),
+    BAD("operator+=", kept(f({2})) += f({3}), "[2]", "[3]"),
+    BAD("at", kept(f({3})).at({3}) = 1.0, "index 3", "3 elements"),
+    BAD("at", kept(f({3})).at({Slice{0, 2}}) = f({3}), "[3]", "[2]"),
+    BAD("at", kept(f({3})).at({ints({2})}) = 1.0, "int64 [2]", "float32 [3]"),
     BAD("requires_grad", ints({2}).requires_grad(), "int64 [2]", "float32"),
+    BAD("requires_grad", (leaf({2}) * 2).requires_grad(), "float32 [2]", "detach()"),
+    BAD("requires_grad", (leaf({2}) * 2).requires_grad(false), "float32 [2]", "detach()"),
+    BAD("requires_grad", leaf({2}).clone().requires_grad(), "float32 [2]", "detach()"),
     BAD("backward", (leaf({2}) * 2).backward(), "[2]", "[]"),
     BAD("backward", f({}).backward(), "float32 []", "requires_grad"),
     BAD("backward", spent().backward(), "backward", "keep_graph"),

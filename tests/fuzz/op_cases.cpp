@@ -235,12 +235,16 @@ std::vector<OpCase> make_cases() {
     // Behind an op, so that gates meet values that the kernel makes.
     const Tensor x = r.chance(50) ? a.t : a.t * 2 + 1;
     const double grown = 2 * a.magnitude + 1;
-    return finish(r, conv2d(x, w.t, {}, {.stride = r.pick(1, 3), .padding = padding, .dilation = dilation, .groups = groups}),
-                  mag / std::max(a.magnitude, 1e-9) * grown, k * rounding(r, d, mag * 3 + k * w.magnitude));
+    return finish(
+        r, conv2d(x, w.t, {}, {.stride = r.pick(1, 3), .padding = padding, .dilation = dilation, .groups = groups}),
+        mag / std::max(a.magnitude, 1e-9) * grown, k * rounding(r, d, mag * 3 + k * w.magnitude));
   });
   both("max_pool2d", [](Run& r) {
     const int64_t kernel = r.pick(1, 3);
-    Item& a = r.leaf(r.chance(80) ? float32 : r.exact ? int32 : float64, {r.pick(1, 3), kernel + r.pick(0, 6), kernel + r.pick(0, 6)});
+    Item& a = r.leaf(r.chance(80) ? float32
+                     : r.exact    ? int32
+                                  : float64,
+                     {r.pick(1, 3), kernel + r.pick(0, 6), kernel + r.pick(0, 6)});
     return moved(a, max_pool2d(a.t, kernel, {.stride = r.pick(0, 2), .padding = r.pick(0, kernel / 2)}));
   });
   both("conv gradient", [](Run& r) {  // windows that slide back, with a gate
@@ -249,8 +253,10 @@ std::vector<OpCase> make_cases() {
     Item a = r.leaf(d, {r.pick(1, 2), in, size}), w = r.leaf(d, {out, in, kernel});
     a.t = a.t.clone();
     w.t = w.t.clone();
-    const Tensor y = conv1d(a.t.requires_grad(), w.t.requires_grad(), {}, {.stride = r.pick(1, 2), .padding = r.pick(0, 1)});
-    const double k = static_cast<double>(size * in * out), mag = 2 * k * k * a.magnitude * w.magnitude * std::max(a.magnitude, w.magnitude);
+    const Tensor y =
+        conv1d(a.t.requires_grad(), w.t.requires_grad(), {}, {.stride = r.pick(1, 2), .padding = r.pick(0, 1)});
+    const double k = static_cast<double>(size * in * out),
+                 mag = 2 * k * k * a.magnitude * w.magnitude * std::max(a.magnitude, w.magnitude);
     const std::vector<Tensor> grads = gradient((y * y).sum() * 0.5, {a.t, w.t});
     const Tensor both = cat({grads[0].flatten(), grads[1].flatten()}).detach();
     return finish(r, both, mag, k * k * rounding(r, d, mag));
@@ -379,6 +385,11 @@ std::vector<OpCase> make_cases() {
   real("erf", [](Run& r) { return smooth(r, erf, 0, 1.13, 1); });
   real("gelu", [](Run& r) { return smooth(r, [](Arg x) { return gelu(x); }, 8, 1.13, 8); });
   real("log", [](Run& r) { Item& a = r.floating(); return finish(r, log(abs(a.t) + 0.5), std::log(a.magnitude + 1.5), 2 * a.error + rounding(r, a.t.dtype(), 4)); });
+  real("log1p", [](Run& r) {
+    Item& a = r.floating();
+    return finish(r, log1p(abs(a.t)), std::log1p(a.magnitude), a.error + rounding(r, a.t.dtype(), 4));
+  });
+  real("expm1", [](Run& r) { return smooth(r, expm1, 3, 21, 20); });
   real("log2", [](Run& r) { Item& a = r.floating(); return finish(r, log2(abs(a.t) + 0.5), std::log2(a.magnitude + 1.5), 3 * a.error + rounding(r, a.t.dtype(), 6)); });
   real("tan", [](Run& r) { return smooth(r, tan, 1, 3.5, 1.6); });
   real("pow", [](Run& r) {

@@ -140,6 +140,22 @@ TEST_CASE("F6 an index out of range is gated, and the first host read of an outp
   CHECK_THROWS_AS(table.index({3}), UsageError);  // host integers are checked at the call
 }
 
+TEST_CASE("F6 every index into nothing is out of range", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  const auto bad = [](const Tensor& t, const Vec& stored) {
+    CHECK_THROWS_WITH(t.to_vector<double>(), Catch::Contains("out of range"));
+    CHECK(read(t) == stored);
+  };
+  const Tensor zero = from(std::vector<int64_t>{0}), none = from(std::vector<int64_t>{});
+  bad(embedding(zero, from(Vec{}, {0, 2})), {0, 0});
+  bad(embedding(zero, zeros({0, 2}, float64)), {0, 0});
+  bad(embedding(from(std::vector<int64_t>{3}), zeros({2, 2}, float64)), {0, 0});  // a table of one value
+  bad(scatter_add(from(Vec{}), 0, zero, 1.0), {});
+  bad(from(Vec{}, {2, 0}).index({Slice{}, zero}), {0, 0});
+  CHECK(read(embedding(none, from(Vec{}, {0, 2}))).empty());
+  CHECK(read(scatter_add(from(Vec{}), 0, none, 1.0)).empty());
+}
+
 TEST_CASE("F6 what is made from an output tells it too", "[semantics]") {
   ON_EACH_EXECUTOR();
   Tensor picked = index_select(from(Vec{1, 2}), 0, from(std::vector<int64_t>{0, 9}));

@@ -8,6 +8,27 @@ using namespace semantics;
 
 namespace {
 ir::UOp node(const Tensor& t) { return tensor::node_of(t); }
+
+/// How many of the calls that write a cell compile on a T.
+template <class T>
+constexpr int writers = requires {
+  std::declval<T>().assign(1.0);
+}
++ requires {
+  std::declval<T>() += 1.0;
+}
++ requires {
+  std::declval<T>() -= 1.0;
+}
++ requires {
+  std::declval<T>() *= 1.0;
+}
++ requires {
+  std::declval<T>() /= 1.0;
+}
++ requires {
+  std::declval<T>().at({0});
+};
 }  // namespace
 
 TEST_CASE("H1 copies of a handle share a cell, operators are pure, only assign writes", "[semantics]") {
@@ -86,6 +107,7 @@ TEST_CASE("H5 slices are values of a version, at() is a place, clone() a second 
   x.at({0}) = x.at({1});
   CHECK(read(x) == Vec{9, 9, 9, 9, 9, 9});
   static_assert(!std::is_assignable_v<Tensor&&, const Tensor&>);  // x[0] = v does not compile
+  static_assert(writers<Tensor&> == 6 && writers<Tensor> == 0);   // nor does x[0] += 1, whose cell nobody would see
 
   Tensor p = full64({2}, 1), q = full64({2}, 2), t = p.clone();
   p.assign(q);

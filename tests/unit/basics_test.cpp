@@ -31,3 +31,27 @@ TEST_CASE("a symbolic size matches only itself") {
   CHECK_THROWS_AS(Var("n", 3, 2), UsageError);
   CHECK(to_string(Shape{batch(7), 10}) == "[batch=7, 10]");
 }
+
+TEST_CASE("a shape is indexed from both ends and counts its elements with care") {
+  const Shape shape{2, 3, 4};
+  CHECK(shape[-1] == 4);
+  CHECK(shape[size_t{0}] == 2);
+  CHECK(shape[-3] == shape[0]);
+  for (int axis : {3, -4}) CHECK_THROWS_AS(shape[axis], UsageError);
+  CHECK_THROWS_AS(shape[~size_t{0}], UsageError);
+  CHECK_THROWS_AS(Shape()[0], UsageError);
+  Shape other = shape;
+  other[-2] = 7;
+  CHECK(other == Shape{2, 7, 4});
+
+  constexpr int64_t most = Shape::kMaxElements;
+  CHECK(Shape{most}.numel() == most);
+  CHECK(Shape{0, most}.numel() == 0);
+  for (const Shape& large :
+       {Shape{most, 2}, Shape{0, most, 2}, Shape{most + 1}, Shape{int64_t{1} << 32, int64_t{1} << 32}}) {
+    CHECK_FALSE(large.countable());
+    CHECK_THROWS_AS(large.numel(), UsageError);
+    CHECK_THROWS_AS(large.bound(), UsageError);
+  }
+  CHECK_FALSE(Shape{Var("n", 0, most + 1)(1)}.countable());
+}

@@ -146,7 +146,8 @@ Function binary(Op op) {
 
 TEST_CASE("every rule agrees with central differences, to the second order", "[gradient]") {
   Check c;
-  for (Op op : {Op::Neg, Op::Abs, Op::Exp, Op::Exp2, Op::Sin, Op::Cos, Op::Tan, Op::Tanh, Op::Erf})
+  for (Op op :
+       {Op::Neg, Op::Abs, Op::Exp, Op::Exp2, Op::Expm1, Op::Log1p, Op::Sin, Op::Cos, Op::Tan, Op::Tanh, Op::Erf})
     c.differences(std::string(info(op).name), unary(op), {{2, 3}}, 0.2, 1.3);
   c.differences("Abs of negatives", unary(Op::Abs), {{3}}, -2, -0.1);
   for (Op op : {Op::Sqrt, Op::Log, Op::Log2}) c.differences(std::string(info(op).name), unary(op), {{2, 3}}, 0.5, 2);
@@ -221,11 +222,7 @@ TEST_CASE("every rule agrees with central differences, to the second order", "[g
       },
       {{2, 2}}, -1, 1);
   c.differences(
-      "Window",
-      [](const auto& x) {
-        return exp(slide(x[0], 0, 2, 3));
-      },
-      {{5, 3}}, -1, 1);
+      "Window", [](const auto& x) { return exp(slide(x[0], 0, 2, 3)); }, {{5, 3}}, -1, 1);
   c.differences(
       "windows of one vector",
       [](const auto& x) {
@@ -343,6 +340,13 @@ TEST_CASE("gradients at kinks and ties have stated values", "[gradient]") {
 
   // Flat in x although x is used: zeros, no error.
   CHECK(c.numbers(c.gradient(alu(Op::Floor, {x}), {x})[0]) == V{0, 0, 0});
+
+  // To the power of 0, also where the reciprocal overflows.
+  UOp tiny = c.leaf({4}, {1e-310, -1e-310, 0, 2});
+  CHECK(c.numbers(c.gradient(alu(Op::Pow, {tiny, like(tiny, 0.0)}), {tiny})[0]) == V{0, 0, 0, 0});
+  UOp zeroth = c.leaf({1}, {0}), at = c.leaf({1}, {4});
+  UOp mixed = c.gradient(c.gradient(alu(Op::Pow, {at, zeroth}), {at})[0], {zeroth})[0];
+  CHECK(c.numbers(mixed) == V{0.25});  // 1/x
 
   UOp base = c.leaf({5}, {0, 0, 0, 2, -2}), power = c.leaf({5}, {0, 2, 1, 0, 3});
   std::vector<UOp> g = c.gradient(alu(Op::Pow, {base, power}), {base, power});

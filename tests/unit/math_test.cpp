@@ -68,9 +68,10 @@ struct Function {
   long double (*in_long_double)(long double);
 };
 const Function kFunctions[] = {
-    {Op::Exp, std::exp, std::exp},    {Op::Exp2, std::exp2, std::exp2}, {Op::Log, std::log, std::log},
-    {Op::Log2, std::log2, std::log2}, {Op::Sin, std::sin, std::sin},    {Op::Cos, std::cos, std::cos},
-    {Op::Tan, std::tan, std::tan},    {Op::Tanh, std::tanh, std::tanh}, {Op::Erf, std::erf, std::erf}};
+    {Op::Exp, std::exp, std::exp},       {Op::Exp2, std::exp2, std::exp2},    {Op::Log, std::log, std::log},
+    {Op::Log1p, std::log1p, std::log1p}, {Op::Expm1, std::expm1, std::expm1}, {Op::Log2, std::log2, std::log2},
+    {Op::Sin, std::sin, std::sin},       {Op::Cos, std::cos, std::cos},       {Op::Tan, std::tan, std::tan},
+    {Op::Tanh, std::tanh, std::tanh},    {Op::Erf, std::erf, std::erf}};
 double reference(const Function& f, float x) { return f.in_double(static_cast<double>(x)); }
 long double reference(const Function& f, double x) { return f.in_long_double(x); }
 
@@ -238,6 +239,10 @@ TEST_CASE("math functions have C99's special values", "[math]") {
                           {Op::Exp2, -kInf, 0, 0.0},    {Op::Exp2, 10, 0, 1024},     {Op::Log, 0.0, 0, -kInf},
                           {Op::Log, -0.0, 0, -kInf},    {Op::Log, -1, 0, kNaN},      {Op::Log, kInf, 0, kInf},
                           {Op::Log, 1, 0, 0.0},         {Op::Log2, -kInf, 0, kNaN},  {Op::Log2, 0.125, 0, -3},
+                          {Op::Log1p, -1, 0, -kInf},    {Op::Log1p, -2, 0, kNaN},    {Op::Log1p, kInf, 0, kInf},
+                          {Op::Log1p, -0.0, 0, -0.0},   {Op::Log1p, 0.0, 0, 0.0},    {Op::Log1p, -kInf, 0, kNaN},
+                          {Op::Expm1, -kInf, 0, -1},    {Op::Expm1, kInf, 0, kInf},  {Op::Expm1, -0.0, 0, -0.0},
+                          {Op::Expm1, 0.0, 0, 0.0},     {Op::Expm1, -50, 0, -1},     {Op::Expm1, 1000, 0, kInf},
                           {Op::Sin, -0.0, 0, -0.0},     {Op::Sin, kInf, 0, kNaN},    {Op::Cos, -0.0, 0, 1},
                           {Op::Cos, -kInf, 0, kNaN},    {Op::Tan, -0.0, 0, -0.0},    {Op::Tan, kInf, 0, kNaN},
                           {Op::Tanh, -0.0, 0, -0.0},    {Op::Tanh, -kInf, 0, -1},    {Op::Tanh, 1e30, 0, 1},
@@ -303,7 +308,7 @@ TEST_CASE("every op that needs an expansion has one, and none is left", "[math]"
       ++expansions;
     }
   }
-  CHECK(expansions == 23);
+  CHECK(expansions == 27);
 }
 
 TEST_CASE("expand_math works at any depth, into another graph, and refuses other types", "[math]") {

@@ -65,3 +65,30 @@ TEST_CASE("creation frees what nobody holds", "[tensor]") {
   CHECK(g.live_nodes() == nodes);
   CHECK(runtime::live_buffers() == buffers);
 }
+
+TEST_CASE("numbers above the largest int64", "[tensor]") {
+  constexpr uint64_t top = ~uint64_t{0}, half = uint64_t{1} << 63;
+  using U64 = std::vector<uint64_t>;
+  CHECK(full({2}, top).to_vector<uint64_t>() == U64{top, top});
+  CHECK(Tensor(top).item<uint64_t>() == top);
+  CHECK(Tensor(uint64_t{5}).dtype() == int64);
+  CHECK((from(U64{0, 1}) + top).to_vector<uint64_t>() == U64{top, 0});
+  CHECK(from({half, top}, uint64).to_vector<uint64_t>() == U64{half, top});
+  CHECK((from({1.5}) * half).item() == 1.5 * 0x1p63);
+  CHECK((from({true, false}) + top).dtype() == uint64);
+  CHECK_THROWS_WITH(from({1}) + top, Catch::Contains("18446744073709551615") && Catch::Contains("int64"));
+  CHECK_THROWS_WITH(arange(0, top), Catch::Contains("18446744073709551615"));
+  CHECK_THROWS_WITH(arange(4)[top], Catch::Contains("18446744073709551615"));
+  CHECK(from(U64{half}).item() == 0x1p63);
+  CHECK(from(U64{top}).item() == 0x1p64);
+}
+
+TEST_CASE("arange over all of int64", "[tensor]") {
+  CHECK(numbers(arange(0, 10, INT64_MAX)) == list({0}));
+  CHECK(arange(INT64_MIN, INT64_MAX, INT64_MAX).to_vector<int64_t>() ==
+        std::vector<int64_t>{INT64_MIN, -1, INT64_MAX - 1});
+  CHECK(arange(INT64_MAX, INT64_MIN, INT64_MIN).to_vector<int64_t>() == std::vector<int64_t>{INT64_MAX, -1});
+  CHECK(arange(5, 5, INT64_MIN).shape() == Shape{0});
+  CHECK(numbers(arange(7).slice(0, {.step = INT64_MIN})) == list({6}));
+  CHECK(numbers(arange(7).slice(0, {INT64_MIN, INT64_MAX, INT64_MAX})) == list({0}));
+}

@@ -17,6 +17,8 @@ TEST_CASE("functions of one number", "[tensor]") {
     INFO(x);
     CHECK(at(sinter::exp, x) == std::exp(x));
     CHECK(at(sinter::exp2, x) == std::exp2(x));
+    CHECK(at(sinter::expm1, x) == std::expm1(x));
+    CHECK(same(at(sinter::log1p, x), std::log1p(x)));
     CHECK(same(at(sinter::log, x), std::log(x)));
     CHECK(same(at(sinter::sqrt, x), std::sqrt(x)));
     CHECK(same(at(sinter::rsqrt, x), 1 / std::sqrt(x)));
@@ -39,6 +41,13 @@ TEST_CASE("functions of one number", "[tensor]") {
   CHECK(at(sinter::sigmoid, kInf) == 1);
   CHECK(at(sinter::sigmoid, -kInf) == 0);
   CHECK(std::isnan(at(sinter::sigmoid, kNan)));
+  for (double x : {1e-12, -1e-12, 1e-300, -0.0, -1.0, -kInf, kInf}) {
+    INFO(x);
+    CHECK(same(at(sinter::log1p, x), std::log1p(x)));
+    CHECK(same(at(sinter::expm1, x), std::expm1(x)));
+    for (Function f : {sinter::log1p, sinter::expm1})
+      CHECK(close(f(from({x}, float64)).to_vector<double>(), {at(f, x)}, 1e-15));
+  }
 }
 
 TEST_CASE("signs, zeros and NaN", "[tensor]") {
@@ -92,6 +101,26 @@ TEST_CASE("division of floats rounds down", "[tensor]") {
   CHECK(numbers(pow(from({2.0, 3.0, -2.0}), 2)) == list({4, 9, 4}));
   CHECK(close(numbers(pow(from({2.0, 3.0}), 0.5)), {std::sqrt(2), std::sqrt(3)}));
   CHECK(close(numbers(pow(2, from({2.0, 3.0}))), {4, 8}));
+}
+
+TEST_CASE("floor_divide of floats is NumPy's", "[tensor]") {
+  struct Case {
+    double x, y, quotient;
+  };
+  const Case cases[] = {{-1, kInf, -1},      {1, kInf, 0},    {1, -kInf, -1},      {-1, -kInf, 0}, {kInf, 5, kNan},
+                        {-kInf, kInf, kNan}, {kNan, 1, kNan}, {1, kNan, kNan},     {7, 2, 3},      {-7, 2, -4},
+                        {7, -2, -4},         {-7, -2, 3},     {6, 3, 2},           {-6, 3, -2},    {0, 5, 0},
+                        {-0.0, 5, -0.0},     {0, -5, -0.0},   {-0.0, -5, 0},       {1, 0, kInf},   {-1, 0, -kInf},
+                        {1, -0.0, -kInf},    {0, 0, kNan},    {-1e-20, 1, -1},     {1e-20, 1, 0},  {0.5, 3, 0},
+                        {-0.5, 3, -1},       {1, 0.1, 9},     {1e300, 1e-8, 1e308}};
+  std::vector<double> x, y, want;
+  for (const Case& c : cases) x.push_back(c.x), y.push_back(c.y), want.push_back(c.quotient);
+  const Tensor got = floor_divide(from(x), from(y));
+  for (size_t i = 0; i < want.size(); ++i) {
+    INFO(x[i] << " // " << y[i]);
+    for (double q : {numbers(got)[i], got.to_vector<double>()[i]})
+      CHECK((same(q, want[i]) || (want[i] == 1e308 && q == Approx(want[i]))));
+  }
 }
 
 TEST_CASE("comparisons and logic", "[tensor]") {

@@ -48,7 +48,12 @@ TEST_CASE("losses", "[tensor]") {
   CHECK(close(numbers(cross_entropy(x, target, {.reduction = Reduction::Sum})), {5.432350854583203}, 1e-14));
   CHECK(close(numbers(cross_entropy(x, target, {.reduction = Reduction::None})),
               {0.4076059644443804, 5.024744890138822}, 1e-14));
-  CHECK(close(numbers(cross_entropy(x, from({2, -100}), {.ignore_index = -100})), {0.4076059644443804}, 1e-14));
+  CHECK(close(numbers(cross_entropy(x, from({2, -100}))), {0.4076059644443804}, 1e-14));
+  CHECK(close(numbers(cross_entropy(x, from({2, 7}), {.ignore_index = 7})), {0.4076059644443804}, 1e-14));
+  CHECK(close(numbers(cross_entropy(x, from({2, 0}), {.ignore_index = 0})), {0.4076059644443804}, 1e-14));
+  CHECK(close(numbers(cross_entropy(x, target, {.ignore_index = {}})), {2.7161754272916014}, 1e-14));
+  CHECK(close(numbers(cross_entropy(x, target.to(int32), {.ignore_index = int64_t{1} << 32})), {2.7161754272916014},
+              1e-14));
   CHECK(
       close(numbers(cross_entropy(x, from({{0.2, 0.3, 0.5}, {0.1, 0.6, 0.3}}, float64))), {2.0161754272916013}, 1e-14));
   CHECK(close(numbers(cross_entropy(x, one_hot(target, 3).to(float64))), {2.7161754272916014}, 1e-14));
@@ -63,6 +68,31 @@ TEST_CASE("losses", "[tensor]") {
   CHECK(close(numbers(l1_loss(x, y)), {1.4166666666666667}, 1e-14));
   CHECK(close(numbers(binary_cross_entropy_with_logits(x, y)), {0.5022226410218192}, 1e-14));
   CHECK(numbers(binary_cross_entropy_with_logits(from({1000.0, -1000.0}), from({1.0, 0.0}))) == list({0}));
+  const Tensor sure =
+      binary_cross_entropy_with_logits(from({-20.0, 20.0, 20.0, -90.0}), from({0.0, 1.0, 0.0, 0.0}), Reduction::None);
+  for (const std::vector<double>& got : {numbers(sure), numbers(sure.to(float64).realize())}) {
+    CHECK(got[0] == Approx(2.0611536e-9).epsilon(1e-6));
+    CHECK(got[1] == Approx(2.0611536e-9).epsilon(1e-6));
+    CHECK(got[2] == Approx(20).epsilon(1e-6));
+    CHECK(got[3] == Approx(std::exp(-90.0)).epsilon(1e-4));
+  }
   CHECK(numbers(mse_loss(from({1, 2}), from({2, 4}), Reduction::Sum)) == list({5}));
   CHECK(mse_loss(x, y, Reduction::None).shape() == Shape{2, 3});
+}
+
+TEST_CASE("a class that does not exist is an index out of range", "[tensor]") {
+  Tensor x = from({{1.0, 2.0, 3.0}, {0.5, -1.0, 4.0}}, float64);
+  const std::optional<int64_t> none;
+  for (int64_t bad : {-1, -3, 3, -100}) {
+    Tensor loss = cross_entropy(x, from({int64_t{2}, bad}), {.ignore_index = none});
+    uint32_t error = 0;
+    value_of(loss, &error);
+    CHECK(error != 0);
+    CHECK_THROWS_AS(loss.item(), UsageError);
+  }
+  const Var n("classes", 1, 8);
+  Tensor symbolic = from(std::vector<double>{1, 2, 3}, {n(3)});
+  CHECK(close(numbers(cross_entropy(symbolic, Tensor(2))), {0.4076059644443804}, 1e-14));
+  CHECK_THROWS_AS(cross_entropy(symbolic, Tensor(3)).item(), UsageError);
+  CHECK_THROWS_AS(cross_entropy(symbolic, Tensor(-1)).item(), UsageError);
 }

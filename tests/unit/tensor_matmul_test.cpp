@@ -77,6 +77,18 @@ TEST_CASE("einsum agrees with the ops that it stands for", "[tensor]") {
   CHECK(numbers(einsum("ij,j->i", {a, v})) == numbers(matmul(a, v)));
   CHECK(numbers(einsum("i,j->ij", {v, v})) == numbers(v.unsqueeze(1) * v));
   CHECK(numbers(einsum("ii->i", {s})) == list({numbers(s)[0], numbers(s)[4], numbers(s)[8]}));
+  const double inf = std::numeric_limits<double>::infinity();
+  const Tensor edge = from({{-0.0, inf}, {std::nan(""), -0.0}});  // a diagonal is read, not summed
+  CHECK(same(numbers(einsum("ii->i", {edge})), {-0.0, -0.0}));
+  CHECK(numbers(einsum("iji->ij", {counted({3, 2, 3}, 8)})) ==
+        numbers((counted({3, 2, 3}, 8) * eye(3).unsqueeze(1)).sum(2)));
+  CHECK(numbers(einsum("ijij->ji", {counted({2, 3, 2, 3}, 8)})).size() == 6);
+  const Tensor p = from({{true, false}, {true, true}});
+  CHECK(einsum("ij,jk->ik", {p, p}).dtype() == boolean);
+  CHECK(numbers(einsum("ij,jk->ik", {p, p})) == numbers(matmul(p, p)));
+  CHECK(numbers(einsum("ii->i", {p})) == list({1, 1}));
+  const Var n("n", 1, 5);
+  CHECK(numbers(einsum("ii->i", {from(std::vector<float>{1, 2, 3, 4}, {n(2), n(2)})})) == list({1, 4}));
   CHECK(numbers(einsum("ii", {s})) == numbers((s * eye(3)).sum()));
   Tensor x = counted({2, 5, 2, 3}, 8), y = counted({5, 3, 4}, 9);
   CHECK(numbers(einsum("...ij,...jk->...ik", {x, y})) == numbers(matmul(x, y)));

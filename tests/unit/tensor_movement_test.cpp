@@ -230,3 +230,21 @@ TEST_CASE("split and chunk", "[tensor]") {
   CHECK(both[0].shape() == Shape{2, 2});
   CHECK(numbers(both[1]) == list({1, 1, 2, 2}));
 }
+
+TEST_CASE("a shape is a value that outlives its tensor", "[tensor]") {
+  static_assert(std::is_same_v<decltype(std::declval<const Tensor&>().shape()), Shape>);
+  std::vector<int64_t> sizes;
+  for (const Dim& d : (ones({4, 5}) + number(1)).shape()) sizes.push_back(d);
+  CHECK(sizes == std::vector<int64_t>{4, 5});
+  Tensor x = ones({4});
+  const Shape& before = x.shape();
+  const Dim& size = x.shape()[-1];
+  x = x.reshape({2, 2});
+  CHECK(before == Shape{4});
+  CHECK(size == 4);
+}
+
+TEST_CASE("as many chunks as there may be", "[tensor]") {
+  CHECK(arange(5).chunk(INT64_MAX).size() == 5);
+  CHECK(arange(5).split(INT64_MAX).size() == 1);
+}

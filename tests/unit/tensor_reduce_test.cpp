@@ -61,6 +61,24 @@ TEST_CASE("nothing to reduce", "[tensor]") {
   CHECK_THROWS_AS(none.argmin(), UsageError);
 }
 
+TEST_CASE("a reduction of nothing has history", "[tensor]") {
+  for (auto f :
+       {+[](const Tensor& x) { return exp(x).sum(); }, +[](const Tensor& x) { return x.prod(); },
+        +[](const Tensor& x) { return x.sum(0).sum(); }, +[](const Tensor& x) { return logsumexp(x, 1).sum(); }}) {
+    Tensor w = from(std::vector<float>{}, {0, 3}).requires_grad();
+    f(w).backward();
+    CHECK(w.grad().shape() == Shape{0, 3});
+    CHECK(w.grad().to_vector<float>().empty());
+  }
+  Tensor v = from(std::vector<float>{}, {2, 0}).requires_grad(), scale = ones({2}).requires_grad();
+  Tensor y = ((v * 2.0).sum(1) + 3.0) * scale;
+  CHECK(numbers(y) == list({3, 3}));
+  CHECK(y.to_vector<float>() == std::vector<float>{3, 3});
+  y.sum().backward();
+  CHECK(v.grad().shape() == Shape{2, 0});
+  CHECK(scale.grad().to_vector<float>() == std::vector<float>{3, 3});
+}
+
 TEST_CASE("NaN wins, and the first of equals", "[tensor]") {
   Tensor x = from({{1.0, kNan, 3.0}, {7.0, 7.0, -kInf}, {-kInf, -kInf, -kInf}});
   CHECK(same(numbers(x.max(1)), {kNan, 7, -kInf}));

@@ -10,6 +10,13 @@ constexpr Pattern x = any(0), y = any(1), z = any(2), c = any(3), d = any(4);
 constexpr Domain kBool = Domain::Bool, kAny = Domain::Any;
 constexpr Domain kOrdered = Domain::Index | Domain::Integer;  // no NaN
 
+/// Conditions that raise an error are not dropped, even if nothing else depends on them.
+bool raises_nothing(const Match& m) {
+  for (UOp part : conjuncts(m[c]))
+    if (part->op == Op::Check) return false;
+  return true;
+}
+
 // It would take products for pointers.
 // clang-format off
 constexpr Rule kBoolean[] = {
@@ -48,7 +55,7 @@ constexpr Rule kBoolean[] = {
     {"not-equal-is-xor", x != y, x ^ y, kBool},
     {"where-true", where(1, x, y), x, kAny},
     {"where-false", where(0, x, y), y, kAny},
-    {"where-same", where(c, x, x), x, kAny},
+    {"where-same", where(c, x, x), x, kAny, raises_nothing},
     {"where-not", where(!c, x, y), where(c, y, x), kAny},
     {"where-is-condition", where(c, 1, 0), c, kBool},
     {"where-is-negation", where(c, 0, 1), !c, kBool},

@@ -99,19 +99,6 @@ UOp drop_stores(RewriteContext& context, UOp x) {
   return kept.size() == x->src.size() || kept.empty() ? UOp() : with_sources(context.graph, x, std::move(kept));
 }
 
-std::vector<UOp> conjuncts(UOp gate) {
-  std::vector<UOp> parts, stack{gate};
-  while (!stack.empty()) {
-    UOp u = stack.back();
-    stack.pop_back();
-    if (u->op == Op::And)
-      stack.insert(stack.end(), u->src.begin(), u->src.end());
-    else
-      parts.push_back(u);
-  }
-  return parts;
-}
-
 /// where(c, LOAD gated by g else v, v) is the load if g implies c.
 UOp select_of_load(RewriteContext&, UOp x) {
   UOp l = x->src[1];
