@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -26,6 +27,13 @@ struct Options {
   double lr = 2e-3;
   uint64_t seed = 0;
 };
+
+/// For --save: what can be seen before the training that the file would hold.
+std::string savable(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  if (std::filesystem::is_directory(path)) return path + " is a folder";
+  return access(folder.c_str(), W_OK) ? "cannot write into " + folder.string() : "";
+}
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -120,7 +128,7 @@ int main(int argc, char** argv) {
   app.add_option("--data", o.data, "folder with the four IDX files, plain or .gz");
   app.add_flag("--download", o.download, "fetch the files first, into the folder of --data or the user's cache folder");
   app.add_option("--seed", o.seed, "of initial values and of the order of images")->capture_default_str();
-  app.add_option("--save", o.save, "file for the trained weights (safetensors)");
+  app.add_option("--save", o.save, "file for the trained weights (safetensors)")->check(savable);
   CLI11_PARSE(app, argc, argv);
   try {
     sn::manual_seed(o.seed);

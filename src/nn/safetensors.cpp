@@ -127,6 +127,9 @@ std::string text_of(const json& header, Loc where) {
 
 void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc where) {
   CallScope call("save", where);
+  std::error_code ignored;
+  if (path.has_parent_path() && !std::filesystem::is_directory(path.parent_path(), ignored))
+    throw UsageError(fmt::format("save: there is no folder {} for {}; create it", path.parent_path().string(), path.filename().string()), where);
   std::vector<Tensor> list;
   for (const auto& [name, t] : tensors) list.push_back(t);
   realize_all(list, where);

@@ -324,7 +324,8 @@ void IndexSpace::refine(IndexId a, IndexId b, size_t dim) {
       const Digit &p = x.digits[x.digits.size() - 1 - i], &q = y.digits[y.digits.size() - 1 - i];
       if (p.size == q.size) continue;
       const Digit &big = p.size > q.size ? p : q, &small = p.size > q.size ? q : p;
-      if (big.div != 1 || bound(big.axis) != big.size || size(big.axis).symbolic() || big.size % small.size) return;
+      if (!small.size || big.size % small.size) return;
+      if (big.div != 1 || bound(big.axis) != big.size || size(big.axis).symbolic()) return;
       split(big.axis, small.size);
       changed = true;
       break;

@@ -1,6 +1,7 @@
 // The way of one plan: prepare, claim, switch, launch, settle.
 #include "tensor/realize.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -19,6 +20,7 @@
 #include "schedule/parametrise.h"
 #include "sinter/debug.h"
 #include "tensor/commit.h"
+#include "tensor/index_fault.h"
 #include "tensor/version.h"
 #include "uop/mutant.h"
 
@@ -125,10 +127,7 @@ class Flight {
   void run() noexcept {
     try {
       once(runtime::faults().before_launch);
-      if (run_->run() & runtime::kIndexError)
-        notice_ = std::make_shared<std::string>(
-            "an index tensor of this value, or of one it was made from, holds an index out of range; "
-            "the elements it picks are 0, and additions through it were left out");
+      index_error_ = run_->run() & runtime::kIndexError;
     } catch (const OutOfMemory&) {
       error_ = std::current_exception();
       unchanged_ = true;
@@ -139,6 +138,7 @@ class Flight {
   /// to be computed.
   void land() {
     TensorGraph& g = TensorGraph::get();
+    if (index_error_) notice_ = std::make_shared<std::string>(fault());
     if (!unchanged_) store(g);
     for (const auto& [n, t] : stored_) {
       n->state.claimed = false;
@@ -153,6 +153,14 @@ class Flight {
   }
 
  private:
+  std::string fault() const {
+    std::vector<UOp> values;
+    for (const auto& [n, t] : stored_) values.push_back(n);
+    return index_fault(values, [&](UOp n) {
+      return std::none_of(homes_.begin(), homes_.end(),
+                          [&](int32_t home) { return home >= 0 && slots_[static_cast<size_t>(home)] == n->storage(); });
+    });
+  }
   void store(TensorGraph& g) {
     std::string text;
     if (error_) text = text_of(error_);
@@ -181,6 +189,7 @@ class Flight {
   std::shared_ptr<std::string> notice_;
   std::exception_ptr error_;
   const std::thread::id thread_ = std::this_thread::get_id();
+  bool index_error_ = false;
   bool unchanged_ = false;  ///< the launch failed before it had any effect
 };
 

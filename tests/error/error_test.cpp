@@ -300,6 +300,34 @@ TEST_CASE("an index tensor out of range throws once, at the first host read", "[
   CHECK(picked.to_vector<float>().size() == 2);
 }
 
+TEST_CASE("the text names the index, the elements there are, and the call that used it", "[error]") {
+  const Tensor x = arange(12).reshape({3, 4}), i = from({0, -5});
+  i.realize();
+  const auto text_of = [](const Tensor& t) -> std::string {
+    try {
+      t.to_vector<int64_t>();
+    } catch (const UsageError& e) { return e.what(); }
+    return {};
+  };
+  const auto says = [&](const Tensor& t, const std::vector<std::string>& parts) {
+    const std::string text = text_of(t);
+    INFO(text);
+    for (const std::string& part : parts) CHECK(text.find(part) != text.npos);
+  };
+  const Tensor picked = gather(x, 1, from({{0}, {7}})); const int line = __LINE__;
+  says(picked * 2, {"index 7 ", " 4 elements", "axis 1", "in gather at", fmt::format("error_test.cpp:{}", line)});
+  says(x[i] + 1, {"index -5 ", " 3 elements"});
+  says(x[x.argmax(1) + 1] + x[from({1})], {"index 4 ", " 3 elements"});  // an index that the plan computes
+  says(one_hot(from({9}), 3), {"index 9 ", " 3 elements"});
+  says(scatter_add(zeros({2}, int64), 0, from({1, 2}), 1), {"index 2 ", " 2 elements", "in scatter_add"});
+  Tensor at = from({0, 1});  // overwritten by the run that used it
+  Tensor late = x[at + 2];
+  at.realize();
+  at += 5;
+  says(late, {"out of range"});
+  says(x[at], {"index 5 ", " 3 elements"});
+}
+
 TEST_CASE("an error inside a layer reports the layer's caller", "[error]") {
   auto layer = [](Arg x) {
     CallScope scope("Layer", x);

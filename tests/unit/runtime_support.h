@@ -14,21 +14,7 @@
 #include "runtime/env.h"
 #include "runtime/log.h"
 #include "runtime/program.h"
-
-// Sanitizers take address space of their own, and under AddressSanitizer a leak fails the run.
-#if !defined(__has_feature)
-#define __has_feature(x) 0
-#endif
-#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
-inline constexpr bool kThreadSanitizer = true;
-#else
-inline constexpr bool kThreadSanitizer = false;
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-inline constexpr bool kAddressSanitizer = true;
-#else
-inline constexpr bool kAddressSanitizer = false;
-#endif
+#include "sanitizers.h"
 
 namespace runtime_test {
 

@@ -110,6 +110,10 @@ TEST_CASE("axes split where two indices of a dim have other digits", "[schedule]
   space.unify(a.digits[1].axis, b.digits[1].axis);
   CHECK(space.normal(whole) == space.normal(parts));
   CHECK(space.expand({space[whole][0].digits[0].axis}).size() == 2);
+  // Nothing divides an axis into an empty one.
+  const IndexId full = space.fresh({3}), empty = space.fresh({0});
+  space.refine(full, empty, 0);
+  CHECK(space[space.normal(full)][0].digits.size() == 1);
   // Equal sizes alone unify nothing.
   CHECK_FALSE(space.fresh({7, 7}) == space.fresh({7, 7}));
 }

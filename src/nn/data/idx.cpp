@@ -72,6 +72,9 @@ Idx parse_idx(const std::vector<uint8_t>& given, const std::string& name, Loc wh
 }
 
 Idx read_idx(const std::filesystem::path& path, Loc where) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    throw UsageError(fmt::format("read_idx: {} is a folder; name a file in it", path.string()), where);
   std::ifstream in(path, std::ios::binary);
   if (!in) throw UsageError(fmt::format("read_idx: cannot open {}: {}", path.string(), std::strerror(errno)), where);
   std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());

@@ -105,7 +105,14 @@ std::optional<Mnist> look(const Set& set, const fs::path& folder, std::vector<fs
   return {};
 }
 
-fs::path data_folder() { return runtime::env().data; }
+/// What SINTER_DATA names; empty if it is not set.
+fs::path data_folder(Loc where) {
+  const fs::path folder = runtime::env().data;
+  std::error_code ignored;
+  if (!folder.empty() && !fs::is_directory(folder, ignored))
+    throw UsageError(fmt::format("SINTER_DATA={} is no folder; name one, or unset the variable", folder.string()), where);
+  return folder;
+}
 /// A folder below it, if there is one.
 fs::path below(const fs::path& folder, const Set& set) { return folder.empty() ? folder : folder / set.name; }
 
@@ -125,7 +132,7 @@ Idx embedded(const unsigned char* begin, const unsigned char* end, Loc where) { 
 }  // namespace
 
 Mnist mnist(const fs::path& folder, Loc where) {
-  if (auto found = look(kMnist, folder, {data_folder(), below(data_folder(), kMnist), cache_of(kMnist)}, where)) return *std::move(found);
+  if (auto found = look(kMnist, folder, {data_folder(where), below(data_folder(where), kMnist), cache_of(kMnist)}, where)) return *std::move(found);
   return {pair(kMnist, embedded(sinter_mnist_train_images, sinter_mnist_train_images_end, where),
                embedded(sinter_mnist_train_labels, sinter_mnist_train_labels_end, where), "the subset", where),
           pair(kMnist, embedded(sinter_mnist_test_images, sinter_mnist_test_images_end, where),
@@ -134,7 +141,7 @@ Mnist mnist(const fs::path& folder, Loc where) {
 }
 
 Mnist fashion_mnist(const fs::path& folder, Loc where) {
-  if (auto found = look(kFashion, folder, {below(data_folder(), kFashion), cache_of(kFashion), below(kDebianSets, kFashion)}, where))
+  if (auto found = look(kFashion, folder, {below(data_folder(where), kFashion), cache_of(kFashion), below(kDebianSets, kFashion)}, where))
     return *std::move(found);
   throw UsageError("fashion_mnist: the set is not on this machine; install Debian's package dataset-fashion-mnist, call "
                    "download_fashion_mnist(), or name a folder with its four IDX files", where);

@@ -1,0 +1,70 @@
+// Evaluates index tensors on the interpreter until one is found that does not fit its table.
+#include "tensor/index_fault.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "runtime/buffer.h"
+#include "runtime/interpreter.h"
+#include "tensor/operands.h"
+#include "uop/origin.h"
+#include "uop/storage.h"
+#include "uop/walk.h"
+
+namespace sinter::tensor {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+using runtime::Array;
+
+/// Memory that the run has overwritten: what was read from it is not known any more.
+struct Overwritten {};
+
+Array stored_value(UOp n) {
+  std::vector<int64_t> sizes;
+  for (const Dim& d : n->shape) sizes.push_back(d.value());
+  const auto& b = static_cast<const runtime::Buffer&>(*n->storage());
+  return Array::from_memory(n->dtype, std::move(sizes), {b.as<std::byte>(), b.bytes()});
+}
+
+/// The first element of `index` that is no position on an axis of this size.
+std::optional<int64_t> outside(const Array& index, int64_t size) {
+  for (int64_t i = 0; i < index.numel(); ++i) {
+    const int64_t at = index.at(i).as_int();
+    if (at >= size || at < (is_unsigned(index.dtype) ? 0 : -size)) return at;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string index_fault(std::span<const UOp> values, const std::function<bool(UOp)>& intact) {
+  const auto is_value = [&](UOp n) { return std::find(values.begin(), values.end(), n) != values.end(); };
+  const runtime::Inputs inputs{.read = [&](UOp n) {
+    if (!intact(n)) throw Overwritten{};
+    return stored_value(n);
+  }};
+  std::string where = "an index tensor of this value, or of one it was made from, holds an index out of range";
+  for (UOp n : ir::topological(values, [&](UOp n) { return !n->storage() || is_value(n); })) {
+    if (n->storage() || (n->op != Op::Gather && n->op != Op::ScatterAdd)) continue;
+    try {
+      const int64_t size = n->src[0]->shape[static_cast<size_t>(n->integer())].value();
+      const Array index = runtime::interpret(std::span(&n->src[1], 1), inputs)[0];
+      const std::optional<int64_t> bad = outside(index, size);
+      if (!bad) continue;
+      where = fmt::format("index {} is out of range for {} elements along axis {}", *bad, size, n->integer());
+      if (const ir::Origin* o = n->state.origin; o && !o->call.empty())
+        where += fmt::format(", in {} at {}:{}", o->call, o->file, o->line);
+      break;
+    } catch (const Overwritten&) {
+    } catch (const std::exception&) {  // the general text is true whatever happened
+    }
+  }
+  return where + "; the elements it picks are 0, and additions through it were left out";
+}
+
+}  // namespace sinter::tensor

@@ -1,0 +1,18 @@
+// Which index was out of range: found after the run, so that kernels only say that there was one (SEMANTICS F6).
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "uop/node.h"
+
+namespace sinter::tensor {
+
+/// Says which index tensor of what `values` are made from holds an index out of range: the index, what it may be, and the
+/// call that used it. Evaluates the index tensors again, on memory of which `intact` says whether it still holds what the
+/// run has read; where that is not enough the text is general. Inside a GraphScope, before the values let go of their
+/// sources. Throws nothing but std::bad_alloc.
+std::string index_fault(std::span<const ir::UOp> values, const std::function<bool(ir::UOp stored)>& intact);
+
+}  // namespace sinter::tensor
