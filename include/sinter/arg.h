@@ -16,14 +16,16 @@ class Tensor;
 class Place;
 struct Cell;  // opaque: the shared cell behind a handle
 
+/// The caller's place, which every public call takes as its last argument and reports in errors.
 using Loc = std::source_location;
 
 /// A tensor or a plain number given to a call, with the caller's position. A C++ number is weak: it takes the dtype of
 /// the tensor that it meets, unless its kind is higher (a double met by an integer tensor makes float32).
 class Arg {
  public:
-  Arg(const Tensor& tensor, Loc where = Loc::current());  // NOLINT: implicit by design
-  Arg(const Place& place, Loc where = Loc::current());    // NOLINT
+  Arg(const Tensor& tensor, Loc where = Loc::current());  ///< the tensor  NOLINT: implicit by design
+  Arg(const Place& place, Loc where = Loc::current());    ///< its value  NOLINT
+  /// A weak number.
   template <class T>
     requires std::is_arithmetic_v<T>
   Arg(T value, Loc where = Loc::current())  // NOLINT
@@ -34,10 +36,10 @@ class Arg {
       if (number_.integer < 0) kind_ = Kind::Unsigned;
   }
 
-  /// Unsigned: an integer above the largest int64, which only uint64 and floats hold.
+  /// What was given. Unsigned: an integer above the largest int64, which only uint64 and floats hold.
   enum class Kind : uint8_t { Tensor, Bool, Integer, Unsigned, Float };
-  Kind kind() const { return kind_; }
-  bool is_tensor() const { return kind_ == Kind::Tensor; }
+  Kind kind() const { return kind_; }                          ///< what was given
+  bool is_tensor() const { return kind_ == Kind::Tensor; }     ///< no number
   /// Only of a tensor.
   const std::shared_ptr<Cell>& cell() const { return cell_; }
   /// Only of a number.
@@ -46,11 +48,9 @@ class Arg {
            : kind_ == Kind::Unsigned ? static_cast<double>(natural())
                                      : static_cast<double>(number_.integer);
   }
-  /// Only of a Bool or an Integer.
-  int64_t integer() const { return number_.integer; }
-  /// Only of an Unsigned.
-  uint64_t natural() const { return static_cast<uint64_t>(number_.integer); }
-  Loc where() const { return where_; }
+  int64_t integer() const { return number_.integer; }                           ///< only of a Bool or an Integer
+  uint64_t natural() const { return static_cast<uint64_t>(number_.integer); }  ///< only of an Unsigned
+  Loc where() const { return where_; }                                          ///< the caller's place
 
  private:
   std::shared_ptr<Cell> cell_;

@@ -18,12 +18,19 @@ class PerAxis {
   PerAxis(int all) : numbers_{all} {}      // NOLINT: implicit by design
   PerAxis(int64_t all) : numbers_{all} {}  // NOLINT
   PerAxis(std::initializer_list<int64_t> numbers) : numbers_(numbers) {}
+  /// As given.
   const std::vector<int64_t>& numbers() const { return numbers_; }
 
  private:
   std::vector<int64_t> numbers_;
 };
 
+/// @defgroup convolution Convolution and pooling
+/// In the common type of the operands. Sizes that do not fit are a UsageError.
+/// @snippet convolution.cpp convolution
+/// @{
+
+/// Of conv1d() and conv2d().
 struct ConvOptions {
   PerAxis stride = 1;
   PerAxis padding = 0;   ///< zeros before and behind
@@ -35,6 +42,7 @@ Tensor conv1d(Arg x, const Tensor& weight, const Tensor& bias = {}, const ConvOp
 /// x: [n, c, h, w], weight: [out, c / groups, kh, kw], bias: [out]; y: [n, out, windows, windows].
 Tensor conv2d(Arg x, const Tensor& weight, const Tensor& bias = {}, const ConvOptions& options = {});
 
+/// Of max_pool2d().
 struct MaxPoolOptions {
   PerAxis stride = 0;   ///< 0: the kernel's size
   PerAxis padding = 0;  ///< at most half of the kernel; never the largest
@@ -43,6 +51,7 @@ struct MaxPoolOptions {
 /// The largest of each window; NaN if one is. Among equal ones the first takes the gradient.
 Tensor max_pool2d(Arg x, const PerAxis& kernel, const MaxPoolOptions& options = {});
 
+/// Of avg_pool2d().
 struct AvgPoolOptions {
   PerAxis stride = 0;             ///< 0: the kernel's size
   PerAxis padding = 0;            ///< at most half of the kernel; zeros
@@ -50,6 +59,7 @@ struct AvgPoolOptions {
 };
 /// The mean of each window; integers in float32.
 Tensor avg_pool2d(Arg x, const PerAxis& kernel, const AvgPoolOptions& options = {});
+/// @}
 
 }  // namespace v0
 }  // namespace sinter

@@ -6,14 +6,16 @@
 
 namespace sinter {
 inline namespace v0 {
+/// What the library has done and holds, and who runs its plans.
 namespace debug {
 
 /// Who runs plans: generated kernels; the same with every tensor op its own kernel (what SINTER_NOOPT asks for); or the
-/// interpreter, slow and exact. All give the same numbers: bit for bit the first two, but for what docs/semantics.md says under F3.
+/// interpreter, slow and exact. All give the same numbers: bit for bit the first two, but for what docs/semantics.md
+/// says under F3.
 enum class Executor : uint8_t { Compiled, Unfused, Interpreter };
 /// For all plans from now on, of all threads.
 void set_executor(Executor executor);
-Executor executor();
+Executor executor();  ///< the one of now
 
 /// What was done since the start or the last reset, and what is held now.
 struct Counters {
@@ -32,7 +34,7 @@ struct Counters {
   uint64_t live_bytes = 0;      ///< in them, as the allocator rounds them
   size_t plan_entries = 0;      ///< plans in the cache
 };
-Counters counters();
+Counters counters();  ///< as they stand now
 /// Sets what was done to 0.
 void reset_counters();
 /// Forgets every plan.

@@ -18,6 +18,7 @@ class Error : public std::runtime_error {
 /// The text names the call, both values, the caller's file and line, and what to do.
 class UsageError : public Error {
  public:
+  /// An error of the call at `where`, which the text gets too.
   UsageError(const std::string& message, std::source_location where);
   /// For errors that arise away from a call, such as an index tensor found out of range at a host read.
   explicit UsageError(const std::string& message) : Error(message) {}

@@ -14,6 +14,7 @@ inline namespace v0 {
 /// there.
 class Generator {
  public:
+  /// At counter 0.
   explicit Generator(uint64_t seed = 0) : seed_(seed) {}
   Generator(const Generator&) = delete;
   Generator& operator=(const Generator&) = delete;
@@ -32,19 +33,25 @@ Generator& default_generator();
 /// Seeds the default generator.
 void manual_seed(uint64_t seed);
 
+/// Of the calls below.
 struct RandomOptions {
   DType dtype = DType::Void;       ///< not given: float32, and int64 of randint
   Generator* generator = nullptr;  ///< nullptr: the default one
 };
 
+/// @defgroup random Random tensors
+/// @snippet creation.cpp random
+/// @{
+
 /// Uniform in [0, 1): 24 random bits in float32, 53 in float64.
 Tensor rand(const Shape& shape, RandomOptions options = {}, Loc where = Loc::current());
-/// Standard normal, by Box and Muller.
+/// Standard normal, by Box and Muller. A dtype that is no float is a UsageError here and in rand().
 Tensor randn(const Shape& shape, RandomOptions options = {}, Loc where = Loc::current());
-/// Uniform integers in [low, high).
+/// Uniform integers in [low, high); UsageError unless low < high.
 Tensor randint(int64_t low, int64_t high, const Shape& shape, RandomOptions options = {}, Loc where = Loc::current());
-/// bool, true with probability p: a dropout's mask.
+/// bool, true with probability p in [0, 1]: a dropout's mask.
 Tensor bernoulli(double p, const Shape& shape, RandomOptions options = {}, Loc where = Loc::current());
+/// @}
 
 }  // namespace v0
 }  // namespace sinter

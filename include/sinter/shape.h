@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <memory>
+#include <source_location>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -22,18 +24,20 @@ class Dim;
 class Var {
  public:
   /// Throws UsageError unless 0 <= min <= max.
-  Var(std::string name, int64_t min, int64_t max);
+  Var(std::string name, int64_t min, int64_t max, std::source_location where = std::source_location::current());
   /// The variable at one value. Throws UsageError unless min <= value <= max.
-  Dim operator()(int64_t value) const;
+  Dim operator()(int64_t value, std::source_location where = std::source_location::current()) const;
 
-  const std::string& name() const { return info_->name; }
-  int64_t min() const { return info_->min; }
-  int64_t max() const { return info_->max; }
+  const std::string& name() const { return info_->name; }  ///< as given
+  int64_t min() const { return info_->min; }               ///< smallest value
+  int64_t max() const { return info_->max; }               ///< largest value
+  /// The same name and bounds.
   friend bool operator==(const Var& a, const Var& b) {
     return a.info_ == b.info_ || (a.name() == b.name() && a.min() == b.min() && a.max() == b.max());
   }
 
  private:
+  /// Shared by copies.
   struct Info { std::string name; int64_t min, max; };
   std::shared_ptr<const Info> info_;
 };
@@ -41,10 +45,11 @@ class Var {
 /// One size of a shape. Converts to int64_t; a symbolic one throws UsageError there, `value()` never does.
 class Dim {
  public:
-  Dim(int64_t value) : value_(value) {}  // NOLINT: sizes are written as plain numbers
-  Dim(int value) : value_(value) {}      // NOLINT
-  Dim(size_t value) : value_(static_cast<int64_t>(value)) {}  // NOLINT
+  /// Fixed: sizes are written as plain numbers.
+  template <std::integral I>
+  Dim(I value) : value_(static_cast<int64_t>(value)) {}  // NOLINT
 
+  /// It is a variable's.
   bool symbolic() const { return var_ != nullptr; }
   /// The number at this call.
   int64_t value() const { return value_; }
@@ -52,14 +57,17 @@ class Dim {
   int64_t bound() const { return var_ ? var_->max() : value_; }
   /// The variable; only when symbolic().
   const Var& var() const { return *var_; }
-  operator int64_t() const;  // NOLINT
+  operator int64_t() const;  ///< UsageError when symbolic()  NOLINT
 
   /// Equal sizes: the same number, or the same variable at the same value. A symbolic size equals only itself.
   friend bool operator==(const Dim& a, const Dim& b) {
     return a.value_ == b.value_ && a.symbolic() == b.symbolic() && (!a.symbolic() || *a.var_ == *b.var_);
   }
-  friend bool operator==(const Dim& a, int64_t b) { return !a.symbolic() && a.value_ == b; }
-  friend bool operator==(const Dim& a, int b) { return a == static_cast<int64_t>(b); }
+  /// Fixed at that number.
+  template <std::integral I>
+  friend bool operator==(const Dim& a, I b) {
+    return !a.symbolic() && std::in_range<int64_t>(b) && a.value_ == static_cast<int64_t>(b);
+  }
 
  private:
   friend class Var;
@@ -71,31 +79,33 @@ class Dim {
 /// The sizes of a tensor, outermost first. Any rank; rank 0 is a scalar.
 class Shape {
  public:
-  Shape() = default;
-  Shape(std::initializer_list<Dim> dims) : dims_(dims) {}
-  explicit Shape(std::vector<Dim> dims) : dims_(std::move(dims)) {}
-  explicit Shape(const std::vector<int64_t>& dims) : dims_(dims.begin(), dims.end()) {}
+  Shape() = default;                                                                    ///< a scalar's
+  Shape(std::initializer_list<Dim> dims) : dims_(dims) {}                               ///< {2, 3}
+  explicit Shape(std::vector<Dim> dims) : dims_(std::move(dims)) {}                     ///< these sizes
+  explicit Shape(const std::vector<int64_t>& dims) : dims_(dims.begin(), dims.end()) {}  ///< these sizes
 
-  size_t rank() const { return dims_.size(); }
-  bool empty() const { return dims_.empty(); }
+  size_t rank() const { return dims_.size(); }                ///< number of axes
+  bool empty() const { return dims_.empty(); }                ///< a scalar's
   /// The size of one axis; negative ones count from the end. UsageError when there is no such axis.
   template <std::integral I>
   const Dim& operator[](I axis) const& {
     return dims_[place(axis)];
   }
+  /// The same, to be written.
   template <std::integral I>
   Dim& operator[](I axis) & {
     return dims_[place(axis)];
   }
+  /// The same of a temporary.
   template <std::integral I>
   Dim operator[](I axis) && {
     return dims_[place(axis)];
   }
-  auto begin() const { return dims_.begin(); }
-  auto end() const { return dims_.end(); }
-  void push_back(Dim d) { dims_.push_back(std::move(d)); }
-  const std::vector<Dim>& dims() const& { return dims_; }
-  std::vector<Dim> dims() && { return std::move(dims_); }
+  auto begin() const { return dims_.begin(); }                ///< outermost size
+  auto end() const { return dims_.end(); }                    ///< behind the innermost
+  void push_back(Dim d) { dims_.push_back(std::move(d)); }    ///< one more axis, innermost
+  const std::vector<Dim>& dims() const& { return dims_; }     ///< all sizes
+  std::vector<Dim> dims() && { return std::move(dims_); }     ///< all sizes
 
   /// Elements at this call's values; 1 for a scalar. UsageError for a shape that is not countable(), as the next.
   int64_t numel() const;
@@ -104,8 +114,9 @@ class Shape {
   /// No axes of it, at the bounds of the variables, span more than kMaxElements: so that no count of elements or bytes
   /// overflows. Sizes below 0 are not looked for.
   bool countable() const;
-  static constexpr int64_t kMaxElements = int64_t{1} << 56;
-  bool symbolic() const;
+  static constexpr int64_t kMaxElements = int64_t{1} << 56;  ///< of any tensor
+  bool symbolic() const;                                     ///< one of the sizes is
+  /// Equal sizes.
   friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }
 
  private:
@@ -123,7 +134,9 @@ class Shape {
 
 /// "[2, 3]"; a symbolic size prints as "batch=96".
 std::string to_string(const Dim& dim);
-std::string to_string(const Shape& shape);
+std::string to_string(const Shape& shape);  ///< as its sizes
+std::ostream& operator<<(std::ostream& os, const Dim& dim);      ///< to_string(dim)
+std::ostream& operator<<(std::ostream& os, const Shape& shape);  ///< to_string(shape)
 
 }  // namespace v0
 }  // namespace sinter

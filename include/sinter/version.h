@@ -1,6 +1,6 @@
 // The version of these headers. CMake reads it from here; what is installed says the same.
 #pragma once
 
-#define SINTER_VERSION_MAJOR 0
-#define SINTER_VERSION_MINOR 1
-#define SINTER_VERSION_PATCH 0
+#define SINTER_VERSION_MAJOR 0  ///< a change may break programs
+#define SINTER_VERSION_MINOR 1  ///< so may this, before 1.0
+#define SINTER_VERSION_PATCH 0  ///< breaks nothing

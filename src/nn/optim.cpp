@@ -54,6 +54,8 @@ void check_settings(const char* rule, std::initializer_list<std::pair<const char
 Optimizer::Optimizer(std::vector<Tensor> parameters, double lr, Loc where)
     : lr(lr), parameters_(std::move(parameters)), steps_(parameters_.size()) {
   CallScope call("Optimizer", where);
+  if (parameters_.empty())
+    throw UsageError("Optimizer: there are 0 parameters; give at least 1, such as nn::parameters(model)", where);
   for (size_t i = 0; i < parameters_.size(); ++i) {
     if (!parameters_[i].defined() || !parameters_[i].needs_grad())
       throw UsageError(fmt::format("Optimizer: parameter {} of {} does not require grad; call requires_grad() on it", i, parameters_.size()), where);

@@ -41,6 +41,12 @@ auto placed(F&& f) {
   }
 }
 
+void check_seed(UOp seed, UOp value) {
+  if (seed->shape != value->shape || seed->dtype != value->dtype)
+    usage_error(fmt::format("the seed is {} and the value {}; they must agree", tensor::describe(seed),
+                            tensor::describe(value)));
+}
+
 /// Parameters without storage, and gradients still lazy: accumulation needs the memory of one micro-batch (G3, G4).
 bool realize_reached(const std::vector<Reached>& reached) {
   std::vector<UOp> lazy;
@@ -112,23 +118,28 @@ Tensor& Tensor::requires_grad(bool on, Loc where) {
   return *this;
 }
 
-bool Tensor::needs_grad() const {
-  const ir::GraphScope scope;
+bool Tensor::needs_grad(Loc where) const {
+  const Call call("needs_grad", where);
   return tensor::node_of(*this)->state.requires_grad;
 }
 
-void Tensor::backward(bool keep_graph, Loc where) const {
+void Tensor::backward(bool keep_graph, Loc where) const { backward(Tensor(), keep_graph, where); }
+
+void Tensor::backward(const Tensor& seed, bool keep_graph, Loc where) const {
   const Call call("backward", where);
-  const ir::Hold held(tensor::node_of(*this));  // another thread may assign the cell while parameters are realised
+  // Another thread may assign the cells while parameters are realised.
+  const ir::Hold held(tensor::node_of(*this)), factor(seed.defined() ? tensor::node_of(seed) : nullptr);
   UOp loss = held.get();
   if (!loss->state.requires_grad)
     usage_error(fmt::format(
         "{} depends on nothing that requires grad; call requires_grad() on the parameters before they are used",
         tensor::describe(loss)));
-  if (loss->shape.numel() != 1 || loss->rank() != 0)
-    usage_error(fmt::format(
-        "the value has shape {} and not [], so it has no single gradient; reduce it with sum() or mean() first",
-        sinter::to_string(loss->shape)));
+  if (UOp s = factor.get())
+    check_seed(s, loss);
+  else if (loss->rank() != 0)
+    usage_error(fmt::format("the value has shape {} and not [], so it has no single gradient; reduce it with sum() or "
+                            "mean() first, or give a seed of that shape",
+                            sinter::to_string(loss->shape)));
   placed([&] {
     std::vector<UOp> carriers = autodiff::carriers(loss);
     std::vector<Reached> reached = reached_leaves(carriers);
@@ -140,7 +151,7 @@ void Tensor::backward(bool keep_graph, Loc where) const {
     for (const Reached& r : reached) xs.push_back(r.leaf);
     {
       const no_grad off;
-      const std::vector<UOp> grads = autodiff::gradient(loss, ir::like(loss, 1.0), xs);
+      const std::vector<UOp> grads = autodiff::gradient(loss, factor.get() ? factor.get() : ir::like(loss, 1.0), xs);
       for (size_t i = 0; i < reached.size(); ++i) collect(reached[i], grads[i], loss);
     }
     if (!keep_graph) consume(carriers);
@@ -157,8 +168,8 @@ Tensor Tensor::grad(Loc where) const {
   return Tensor(cell_->grad);
 }
 
-bool Tensor::has_grad() const {
-  const ir::GraphScope scope;
+bool Tensor::has_grad(Loc where) const {
+  const Call call("has_grad", where);
   tensor::node_of(*this);
   return cell_->grad != nullptr;
 }
@@ -174,8 +185,8 @@ void Tensor::set_grad(const Tensor& grad, Loc where) {
   cell_->taker.clear();
 }
 
-void Tensor::zero_grad() {
-  const ir::GraphScope scope;
+void Tensor::zero_grad(Loc where) {
+  const Call call("zero_grad", where);
   tensor::node_of(*this);
   tensor::part_gradient(*cell_, "zero_grad() took it");
 }
@@ -186,9 +197,7 @@ std::vector<Tensor> gradient(const Tensor& y, std::span<const Tensor> xs, const 
   UOp s;
   if (seed.defined()) {
     s = tensor::node_of(seed);
-    if (s->shape != root->shape || s->dtype != root->dtype)
-      usage_error(
-          fmt::format("the seed is {} and the value {}; they must agree", tensor::describe(s), tensor::describe(root)));
+    check_seed(s, root);
   } else if (root->shape.numel() != 1) {
     usage_error(
         fmt::format("the value has shape {}; give a seed of that shape, or reduce it with sum() or mean() first",

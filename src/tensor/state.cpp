@@ -106,13 +106,13 @@ Place& Place::operator/=(Arg value) {
   return assign(static_cast<Tensor>(*this) / value);
 }
 
-Tensor Tensor::clone() const {
-  const ir::GraphScope scope;
+Tensor Tensor::clone(Loc where) const {
+  const tensor::Call call("clone", where);
   return tensor::wrap(tensor::node_of(*this));
 }
 
-Tensor Tensor::detach() const {
-  const ir::GraphScope scope;
+Tensor Tensor::detach(Loc where) const {
+  const tensor::Call call("detach", where);
   return tensor::wrap(ir::detach(tensor::node_of(*this)));
 }
 

@@ -12,11 +12,22 @@ inline namespace v0 {
 using tensor::Call;
 using tensor::node_of;
 
-Shape Tensor::shape() const { return node_of(*this)->shape; }
-int64_t Tensor::rank() const { return static_cast<int64_t>(node_of(*this)->rank()); }
-int64_t Tensor::numel() const { return node_of(*this)->shape.numel(); }
-DType Tensor::dtype() const { return node_of(*this)->dtype; }
-Device Tensor::device() const { return node_of(*this)->device; }
+namespace {
+
+/// The node of a handle for a question that fails for empty handles only: the call is opened for its error alone.
+ir::UOp asked(const Tensor& t, const char* call, Loc where) {
+  if (t.defined()) return node_of(t);
+  const Call opened(call, where);
+  return node_of(t);
+}
+
+}  // namespace
+
+Shape Tensor::shape(Loc where) const { return asked(*this, "shape", where)->shape; }
+int64_t Tensor::rank(Loc where) const { return static_cast<int64_t>(asked(*this, "rank", where)->rank()); }
+int64_t Tensor::numel(Loc where) const { return asked(*this, "numel", where)->shape.numel(); }
+DType Tensor::dtype(Loc where) const { return asked(*this, "dtype", where)->dtype; }
+Device Tensor::device(Loc where) const { return asked(*this, "device", where)->device; }
 Dim Tensor::size(int64_t axis, Loc where) const {
   Call call("size", where);
   ir::UOp x = node_of(*this);

@@ -43,11 +43,11 @@ Array read(const Tensor& t) {
 
 }  // namespace
 
-std::string Tensor::to_string() const {
-  tensor::Call call("to_string", Loc());
+std::string Tensor::to_string(Loc where) const {
+  tensor::Call call("to_string", where);
   return tensor::print(read(*this));
 }
-std::ostream& operator<<(std::ostream& os, const Tensor& t) { return os << t.to_string(); }
+std::ostream& operator<<(std::ostream& os, const Tensor& t) { return os << t.to_string(Loc()); }
 
 }  // namespace v0
 }  // namespace sinter

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ostream>
 
 namespace sinter {
 inline namespace v0 {
@@ -62,15 +63,15 @@ UsageError::UsageError(const std::string& message, std::source_location where)
     : Error(where.line() ? fmt::format("{}\n  at {}:{}", message, where.file_name(), where.line()) : message),
       where_(where) {}
 
-Var::Var(std::string name, int64_t min, int64_t max) {
+Var::Var(std::string name, int64_t min, int64_t max, std::source_location where) {
   if (min < 0 || max < min)
-    throw UsageError(fmt::format("Var \"{}\": bounds [{}, {}] are no range of sizes; give 0 <= min <= max", name, min, max));
+    throw UsageError(fmt::format("Var \"{}\": bounds [{}, {}] are no range of sizes; give 0 <= min <= max", name, min, max), where);
   info_ = std::make_shared<const Info>(Info{std::move(name), min, max});
 }
 
-Dim Var::operator()(int64_t value) const {
+Dim Var::operator()(int64_t value, std::source_location where) const {
   if (value < min() || value > max())
-    throw UsageError(fmt::format("Var \"{}\": value {} lies outside its bounds [{}, {}]; widen the bounds", name(), value, min(), max()));
+    throw UsageError(fmt::format("Var \"{}\": value {} lies outside its bounds [{}, {}]; widen the bounds", name(), value, min(), max()), where);
   return Dim(value, std::make_shared<const Var>(*this));
 }
 
@@ -107,6 +108,10 @@ std::string to_string(const Shape& shape) {
 std::string to_string(Device device) {
   return device.kind() == Device::Kind::Cpu ? "cpu" : fmt::format("cuda:{}", device.index());
 }
+std::ostream& operator<<(std::ostream& os, const Dim& dim) { return os << to_string(dim); }
+std::ostream& operator<<(std::ostream& os, const Shape& shape) { return os << to_string(shape); }
+std::ostream& operator<<(std::ostream& os, Device device) { return os << to_string(device); }
+std::ostream& operator<<(std::ostream& os, DType dtype) { return os << name_of(dtype); }
 
 }  // namespace v0
 }  // namespace sinter

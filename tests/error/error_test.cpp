@@ -266,6 +266,18 @@ const Case kCases[] = {
     // -- handles
     BAD("operator+", Tensor() + 1, "empty handle", "assign"),
     BAD("matmul", matmul(f({2, 2}), Tensor()), "empty handle", "assign"),
+    BAD("shape", Tensor().shape(), "empty handle", "assign"),
+    BAD("dtype", Tensor().dtype(), "empty handle", "assign"),
+    BAD("clone", Tensor().clone(), "empty handle", "assign"),
+    BAD("to_string", Tensor().to_string(), "empty handle", "assign"),
+    BAD("realize", realize(f({2}), Tensor()), "empty handle", "assign"),
+    BAD("realize", realize(2.0), "empty handle", "assign"),
+    BAD("to_string", embedding(from({4}), f({3, 2})).to_string(), "index 4", "3 elements"),
+    BAD("backward", (leaf({2}) * 2).backward(f({3})), "float32 [3]", "float32 [2]"),
+    // -- sizes and optimisers
+    BAD("Var \"n\"", Var("n", 5, 1), "[5, 1]", "0 <= min <= max"),
+    BAD("Var \"n\"", Var("n", 1, 5)(9), "9", "[1, 5]"),
+    BAD("Optimizer", optim::SGD({}), "0 parameters", "at least 1"),
 };
 // clang-format on
 

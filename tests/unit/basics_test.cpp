@@ -1,5 +1,8 @@
 // Element types, sizes and their texts.
+#include <sstream>
+
 #include "catch.h"
+#include "sinter/device.h"
 #include "sinter/dtype.h"
 #include "sinter/error.h"
 #include "sinter/shape.h"
@@ -54,4 +57,14 @@ TEST_CASE("a shape is indexed from both ends and counts its elements with care")
     CHECK_THROWS_AS(large.bound(), UsageError);
   }
   CHECK_FALSE(Shape{Var("n", 0, most + 1)(1)}.countable());
+}
+
+TEST_CASE("sizes are integers of any type, and values print themselves") {
+  const size_t n = 3;
+  CHECK(Shape{n, 4u, short{2}} == Shape{3, 4, 2});
+  CHECK(Shape{n}[0] == n);
+  CHECK_FALSE(Dim(-1) == ~size_t{0});
+  std::ostringstream text;
+  text << Shape{2, Var("batch", 1, 8)(3)} << ' ' << Dim(7) << ' ' << float32 << ' ' << Device::cpu();
+  CHECK(text.str() == "[2, batch=3] 7 float32 cpu");
 }

@@ -169,3 +169,13 @@ TEST_CASE("a clipped gradient is what the step takes", "[nn]") {
   }
   CHECK(p.to_vector<float>() == std::vector<float>{0.375f, 0.5f});
 }
+
+TEST_CASE("options of optimisers may be left out", "[nn]") {
+  Tensor w = ones({2}).requires_grad();
+  CHECK(optim::SGD({w}).lr == 1e-2);
+  CHECK(optim::Adam({w}).lr == 1e-3);
+  optim::AdamW rule({w});
+  (w * 3).sum().backward();
+  rule.step();
+  CHECK(w.to_vector<float>()[0] == Approx(1 - 1e-3 * 1e-2 - 1e-3));
+}

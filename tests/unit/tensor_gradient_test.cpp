@@ -307,3 +307,12 @@ TEST_CASE("gradients where functions bend", "[tensor][gradient]") {
   CHECK(numbers(gradient_of([](const Tensor& x) { return logsumexp(x); }, leaf({1000, 1000}, {2}))) ==
         list({0.5, 0.5}));
 }
+
+TEST_CASE("a seed is the factor of each element", "[tensor][gradient]") {
+  Tensor x = from({1.0, 2.0, 3.0}).requires_grad();
+  const Tensor y = x * x, seed = from({1.0, 0.0, -1.0});
+  CHECK(gradient(y, {x}, seed)[0].to_vector<float>() == std::vector<float>{2, 0, -6});
+  y.backward(seed, true);
+  y.backward(seed);
+  CHECK(x.grad().to_vector<float>() == std::vector<float>{4, 0, -12});
+}

@@ -21,8 +21,8 @@ struct Linear {
   SINTER_MODULE(weight, bias)
 };
 
-/// Rows of a table. weight: [count, size], normal(0, 1). index: any integer tensor, y: [index..., size]. An index outside
-/// [-count, count) throws at the first host read.
+/// Rows of a table. weight: [count, size], normal(0, 1). index: any integer tensor, y: [index..., size]. An index
+/// outside [-count, count) throws at the first host read.
 struct Embedding {
   Embedding(int64_t count, int64_t size, Loc where = Loc::current());
   Tensor operator()(const Tensor& index, Loc where = Loc::current()) const;
@@ -49,6 +49,7 @@ struct Dropout {
   SINTER_EMPTY_MODULE()
 };
 
+/// max(x, 0).
 struct ReLU {
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
   SINTER_EMPTY_MODULE()

@@ -19,8 +19,8 @@
 #include "sinter/gradient.h"
 #include "sinter/tensor.h"
 
-/// Lists the members that are tensors, modules, or containers of them. Writes one member function, visit(f), which calls
-/// f(name, member) for each.
+/// Lists the members that are tensors, modules, or containers of them. Writes one member function, visit(f), which
+/// calls f(name, member) for each.
 #define SINTER_MODULE(...)                                    \
   template <class F> void visit(F&& f) {                      \
     SINTER_FOR_EACH(SINTER_VISIT_MEMBER, __VA_ARGS__)         \
@@ -44,6 +44,7 @@
 
 namespace sinter {
 inline namespace v0 {
+/// Layers, and what is done with all tensors of a model.
 namespace nn {
 
 namespace walk {
@@ -131,12 +132,21 @@ void move(Tensor& t, Device device, Loc where);
 
 }  // namespace walk
 
+/// A struct that lists its members with SINTER_MODULE, or has such a visit().
 template <class M>
 concept Module = walk::HasVisit<M>;
 
+/// Paths and tensors, in the order of the members.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-/// Every tensor of the module with its path ("l1.weight"); a cell that several members share comes once, under its first name.
+/// @defgroup modules Models
+/// Functions of modules.
+/// @snippet training.cpp module
+/// @snippet training.cpp training
+/// @{
+
+/// Every tensor of the module with its path ("l1.weight"); a cell that several members share comes once, under its
+/// first name.
 template <Module M>
 NamedTensors state_dict(const M& module) {
   NamedTensors found;
@@ -149,6 +159,7 @@ NamedTensors state_dict(const M& module) {
   return found;
 }
 
+/// Those of state_dict() that require a gradient.
 template <Module M>
 NamedTensors named_parameters(const M& module) {
   NamedTensors found;
@@ -172,6 +183,7 @@ void train(M& module, bool on = true) {
     if constexpr (walk::HasTraining<decltype(m)>) m.training = on;
   });
 }
+/// Switches it off.
 template <Module M>
 void eval(M& module) { train(module, false); }
 
@@ -207,6 +219,7 @@ M clone(const M& module) {
       [](auto&) {}, walk::Pointees());
   return copy;
 }
+/// @}
 
 }  // namespace nn
 }  // namespace v0

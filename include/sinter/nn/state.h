@@ -10,9 +10,14 @@ namespace sinter {
 inline namespace v0 {
 namespace nn {
 
-/// Writes all tensors, realised in one plan; aside and renamed, so that a file is whole or untouched. BackendError when it
-/// cannot be written.
+/// @defgroup files Files of weights
+/// @snippet training.cpp save
+/// @{
+
+/// Writes all tensors, realised in one plan; aside and renamed, so that a file is whole or untouched. BackendError when
+/// it cannot be written.
 void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc where = Loc::current());
+/// Those of the module: state_dict(module).
 template <Module M>
 void save(const M& module, const std::filesystem::path& path, Loc where = Loc::current()) {
   save(state_dict(module), path, where);
@@ -21,17 +26,20 @@ void save(const M& module, const std::filesystem::path& path, Loc where = Loc::c
 /// The tensors of a file. A damaged or truncated one is a UsageError that says what is wrong where.
 NamedTensors load_file(const std::filesystem::path& path, Loc where = Loc::current());
 
-/// Assigns to each tensor the one of that name. Names, shapes and dtypes must agree, or a UsageError names the difference and
-/// nothing is loaded. With strict = false, names that only one side has are left alone.
+/// Assigns to each tensor the one of that name. Names, shapes and dtypes must agree, or a UsageError names the
+/// difference and nothing is loaded. With strict = false, names that only one side has are left alone.
 void load(const NamedTensors& into, const NamedTensors& from, bool strict = true, Loc where = Loc::current());
+/// Into the module's tensors: state_dict(module).
 template <Module M>
 void load(M& module, const NamedTensors& from, bool strict = true, Loc where = Loc::current()) {
   load(state_dict(module), from, strict, where);
 }
+/// The same from a file.
 template <Module M>
 void load(M& module, const std::filesystem::path& path, bool strict = true, Loc where = Loc::current()) {
   load(state_dict(module), load_file(path, where), strict, where);
 }
+/// @}
 
 }  // namespace nn
 }  // namespace v0

@@ -1,0 +1,22 @@
+// Products of matrices and more. A line that begins with //> is what the statement above it prints.
+#include <sinter/sinter.h>
+
+#include <iostream>
+
+namespace sn = sinter;
+
+int main() {
+  //! [products]
+  sn::Tensor a = sn::from({{1.0, 2.0}, {3.0, 4.0}}), v = sn::from({1.0, -1.0});
+  std::cout << matmul(a, a) << '\n' << matmul(a, v) << ' ' << dot(v, v) << '\n';
+  //> [[ 7. 10.]
+  //>  [15. 22.]]
+  //> [-1. -1.] 2.0
+  std::cout << to_string(matmul(sn::ones({5, 1, 2, 3}), sn::ones({4, 3, 7})).shape()) << '\n';
+  //> [5, 4, 2, 7]
+  std::cout << sn::einsum("ij->ji", {a}) << '\n' << sn::einsum("i,ij,j->", {v, a, v}) << ' ' << sn::einsum("ii", {a}) << '\n';
+  //> [[1. 3.]
+  //>  [2. 4.]]
+  //> 0.0 5.0
+  //! [products]
+}

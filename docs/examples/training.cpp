@@ -1,0 +1,108 @@
+// A model, its training, and what goes with it. A line that begins with //> is what the statement above it prints.
+#include <sinter/data.h>
+#include <sinter/sinter.h>
+
+#include <cstdio>
+#include <iostream>
+
+namespace sn = sinter;
+
+//! [module]
+struct Net {
+  sn::nn::Linear in{784, 32}, out{32, 10};
+  sn::nn::Dropout drop{0.1};
+  SINTER_MODULE(in, drop, out)
+  sn::Tensor operator()(const sn::Tensor& x) const { return out(drop(relu(in(x)))); }  // [n, 784] to [n, 10]
+};
+//! [module]
+
+//! [layer]
+struct Scale {
+  sn::Tensor factor = sn::ones({1}).requires_grad();
+  SINTER_MODULE(factor)
+  sn::Tensor operator()(const sn::Tensor& x, sn::Loc where = sn::Loc::current()) const {
+    sn::CallScope call("Scale", where);  // an error inside names Scale and the line of its caller
+    return x * factor;
+  }
+};
+//! [layer]
+
+int main() {
+  sn::manual_seed(1);
+  //! [init]
+  sn::nn::Sequential net{sn::nn::Linear(4, 8), sn::nn::ReLU(), sn::nn::Linear(8, 2), Scale()};
+  std::get<0>(net.layers).weight = sn::nn::init::kaiming_normal({8, 4}).requires_grad();
+  for (const auto& [name, p] : sn::nn::named_parameters(net)) std::cout << name << ' ' << to_string(p.shape()) << '\n';
+  //> 0.weight [8, 4]
+  //> 0.bias [8]
+  //> 2.weight [2, 8]
+  //> 2.bias [2]
+  //> 3.factor [1]
+  //! [init]
+
+  //! [data]
+  sn::data::Mnist mnist = sn::data::mnist();  // the subset in the library, unless the full set is found
+  mnist.train.seed(3);
+  for (auto [x, y] : mnist.train.batches(256, sn::shuffle)) {
+    std::cout << to_string(x.shape()) << ' ' << name_of(x.dtype()) << ' ' << to_string(y.shape()) << '\n';
+    break;
+  }
+  //> [256, 784] float32 [256]
+  //! [data]
+
+  //! [training]
+  Net model;
+  sn::optim::Adam optimizer(sn::nn::parameters(model), {.lr = 2e-3});
+  double loss_value = 0;
+  for (auto [x, y] : mnist.train.batches(256, sn::shuffle)) {
+    sn::Tensor loss = cross_entropy(model(x), y);
+    loss.backward();
+    optimizer.step();          // forward, backward and update in one plan
+    loss_value = loss.item();  // a read: the step has stored it
+  }
+  sn::nn::eval(model);  // switches Dropout off
+  std::cout << (loss_value < 1.0) << '\n';
+  //> 1
+  //! [training]
+
+  //! [schedule]
+  sn::optim::SGD sgd(sn::nn::parameters(net), {.lr = 0.1});
+  sn::optim::LRScheduler schedule(sgd, sn::optim::SequentialLR{{sn::optim::LinearLR{.total_iters = 2}, sn::optim::StepLR{2}}, {2}});
+  for (int epoch = 0; epoch < 6; ++epoch) {
+    std::cout << sgd.lr << ' ';
+    schedule.step();
+  }
+  std::cout << '\n';
+  //> 0.0333333 0.0666667 0.1 0.1 0.01 0.01 
+  //! [schedule]
+
+  //! [clip]
+  (net(sn::ones({3, 4})) * 1e6).sum().backward();
+  sn::Tensor norm = sn::nn::clip_grad_norm(sn::nn::parameters(net), 1.0);
+  sgd.step();                                        // with gradients of norm 1
+  std::cout << (norm.item() > 1e5) << '\n';          // what it was
+  //> 1
+  //! [clip]
+
+  //! [save]
+  sn::nn::save(model, "model.safetensors");
+  Net other;
+  sn::nn::load(other, "model.safetensors");
+  std::cout << (other.in.weight == model.in.weight).all() << '\n';
+  //> True
+  std::remove("model.safetensors");
+  //! [save]
+
+  //! [memory]
+  const sn::memory::Report report = sn::memory::report();
+  std::cout << report.origins[0].call << ' ' << report.origins[0].bytes << '\n';  // what holds the most
+  //> Linear 203600
+  // std::cout << report: a line of sums, a line of the allocator, a line for each call that made what lives
+  //! [memory]
+
+  //! [counters]
+  sn::debug::reset_counters();
+  std::cout << (sn::ones({4}) + 1.0).sum() << ' ' << sn::debug::counters().launches << '\n';
+  //> 8.0 1
+  //! [counters]
+}
