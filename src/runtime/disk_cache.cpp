@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "runtime/env.h"
+#include "runtime/files.h"
 #include "runtime/log.h"
 
 namespace sinter::runtime {
@@ -50,28 +51,6 @@ std::string default_folder() {
 void make_folders(const std::string& path) {
   for (size_t at = 1; at <= path.size(); ++at)
     if (at == path.size() || path[at] == '/') mkdir(path.substr(0, at).c_str(), 0700);
-}
-
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
-}
-
-std::optional<std::string> read_all(int fd, size_t size) {
-  std::string bytes(size, '\0');
-  size_t got = 0;
-  while (got < bytes.size()) {
-    const ssize_t count = ::read(fd, bytes.data() + got, bytes.size() - got);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return std::nullopt;
-    got += static_cast<size_t>(count);
-  }
-  return bytes;
 }
 
 /// A file descriptor that is closed at the end, unless it is taken.
@@ -148,7 +127,7 @@ std::optional<std::string> DiskCache::load(const std::string& name, const Hash12
   const Descriptor file(openat(folder_fd_, (stem + ".o").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info;
   if (file.get() < 0 || fstat(file.get(), &info) || !S_ISREG(info.st_mode) || !ours_alone(info)) return std::nullopt;
-  auto bytes = read_all(file.get(), static_cast<size_t>(info.st_size));
+  auto bytes = read_all(file.get());
   const bool old = info.st_mtime < std::time(nullptr) - kFresh;
   EntryHead head;
   if (!bytes || bytes->size() < sizeof head) return std::nullopt;

@@ -7,19 +7,12 @@
 #include <string>
 
 #include "runtime/env.h"
+#include "runtime/files.h"
 
 namespace sinter::runtime {
 namespace {
 
 std::atomic<LogSink*> installed{nullptr};
-
-void write_all(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-    if (written <= 0) return;  // a closed stderr must not hurt the program
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-}
 
 }  // namespace
 
@@ -32,7 +25,7 @@ void log(int level, std::string_view text) {
   if (LogSink* sink = installed.load())
     sink->write(level, lines);
   else
-    write_all(lines);
+    write_all(STDERR_FILENO, lines);  // a closed stderr must not hurt the program
 }
 
 LogSink* set_log_sink(LogSink* sink) { return installed.exchange(sink); }

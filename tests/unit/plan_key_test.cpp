@@ -8,8 +8,10 @@
 #include "runtime/counters.h"
 #include "runtime/cpu/plugin.h"
 #include "runtime/cpu/process.h"
+#include "runtime/files.h"
 #include "schedule_support.h"
 #include "sinter/debug.h"
+#include "sinter/error.h"
 #include "sinter/sinter.h"
 #include "unit/runtime_support.h"
 
@@ -42,6 +44,18 @@ TEST_CASE("variables of a plan stay apart whatever their names", "[schedule]") {
   debug::set_executor(debug::Executor::Compiled);
 }
 
+TEST_CASE("scratch for a size whose bound no memory holds is OutOfMemory", "[schedule]") {
+  for (int bits : {46, 50, 54}) {
+    const Var n("n", 1, int64_t{1} << bits);
+    const Tensor x = ones_of(n(8000)), z = [&] {
+      const Tensor y = (x * 2.0f).contiguous();  // nobody keeps it: scratch
+      return y + y.flip(0);
+    }();
+    CHECK_THROWS_AS(z.sum().item(), OutOfMemory);
+    CHECK(x.sum().item() == 8000);  // needs no scratch
+  }
+}
+
 TEST_CASE("a plan and its texts do not depend on what variables are called", "[schedule]") {
   const FreshCache cache;
   debug::clear_plans();
@@ -57,7 +71,7 @@ TEST_CASE("a plan and its texts do not depend on what variables are called", "[s
   CHECK(misses([&] { run(hostile, 11); }) == 1);
   CHECK(runtime::counters().compiles == compiles);
   for (const auto& source : cache.folder.files(".c"))
-    CHECK_THAT(runtime::cpu::read_file(source.string()).value(), !Contains("evil"));
+    CHECK_THAT(runtime::read_file(source.string()).value(), !Contains("evil"));
 }
 
 TEST_CASE("kernels that differ in the variable's number are one body", "[schedule]") {
@@ -110,7 +124,7 @@ TEST_CASE("the plugin's name holds the versions of the files that compile", "[ru
     for (const char* name : {"libsinter_clang", "libLLVM", "libclang-cpp"}) {
       const size_t path = line.find('/');
       if (path == std::string::npos || line.find(name, path) == std::string::npos) continue;
-      CHECK_THAT(id, Contains(runtime::cpu::stamp_of(line.substr(path))));
+      CHECK_THAT(id, Contains(runtime::stamp_of(line.substr(path))));
       ++seen;
     }
   CHECK(seen >= 3);
@@ -140,6 +154,6 @@ TEST_CASE("a program runs at the first call although the plugin does not open an
   const Folder folder;
   const int status = runtime::cpu::run_program(
       {"/proc/self/exe", "child: realises where the plugin does not open"}, folder.path() + "/output");
-  INFO(runtime::cpu::read_file(folder.path() + "/output").value_or(""));
+  INFO(runtime::read_file(folder.path() + "/output").value_or(""));
   CHECK(status == 0);
 }

@@ -10,6 +10,7 @@
 #include <future>
 
 #include "runtime/cpu/process.h"
+#include "runtime/files.h"
 #include "sinter/data.h"
 
 namespace sinter {
@@ -18,10 +19,10 @@ namespace data {
 namespace {
 
 namespace fs = std::filesystem;
-using runtime::cpu::find_program;
+using runtime::cpu::find_executable;
 
 std::string program(const char* name, const char* package) {
-  if (auto path = find_program(name)) return *path;
+  if (auto path = find_executable(name)) return *path;
   throw BackendError(fmt::format("fetch: the program {} is missing; install it (Debian: {}), or put the file there yourself", name, package));
 }
 
@@ -38,7 +39,7 @@ Outcome run(const std::vector<std::string>& words, F watch) {
   auto child = std::async(std::launch::async, [&] { return runtime::cpu::run_program(words, output); });
   while (child.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) watch();
   const int status = child.get();
-  return {status, runtime::cpu::read_file(output).value_or("")};
+  return {status, runtime::read_file(output).value_or("")};
 }
 
 bool has_sum(const fs::path& file, const std::string& sha256) {

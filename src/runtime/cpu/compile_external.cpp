@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "runtime/cpu/process.h"
+#include "runtime/files.h"
 #include "sinter/error.h"
 
 namespace sinter::runtime::cpu {
@@ -125,7 +126,7 @@ class LoadedLibrary final : public Code {
 
 std::shared_ptr<const Compiler> external_compiler(const std::string& command) {
   std::vector<std::string> words = split(command);
-  const auto program = words.empty() ? std::nullopt : find_program(words[0]);
+  const auto program = words.empty() ? std::nullopt : find_executable(words[0]);
   if (!program) return nullptr;
   static std::mutex& mutex = *new std::mutex;
   static auto& known = *new std::map<std::string, std::shared_ptr<const Compiler>>;  // by path and flags

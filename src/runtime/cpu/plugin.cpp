@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/clang_plugin/sinter_clang.h"
-#include "runtime/cpu/process.h"
+#include "runtime/files.h"
 #include "runtime/log.h"
 #include "sinter/error.h"
 

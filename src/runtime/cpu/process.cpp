@@ -1,4 +1,4 @@
-// posix_spawn, mkdtemp and whole-file reads and writes.
+// posix_spawn and mkdtemp.
 #include "runtime/cpu/process.h"
 
 #include <fcntl.h>
@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -53,7 +52,7 @@ int run_program(const std::vector<std::string>& words, const std::string& output
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-std::optional<std::string> find_program(const std::string& name) {
+std::optional<std::string> find_executable(const std::string& name) {
   const auto executable = [](const std::string& path) {
     struct stat info;
     return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
@@ -68,31 +67,6 @@ std::optional<std::string> find_program(const std::string& name) {
     at = end + 1;
   }
   return std::nullopt;
-}
-
-std::string stamp_of(const std::string& path) {
-  struct stat info {};
-  stat(path.c_str(), &info);
-  return fmt::format("{}.{}.{}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
-}
-
-std::optional<std::string> read_file(const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "rbe");
-  if (!file) return std::nullopt;
-  std::string bytes;
-  char block[16384];
-  size_t got = 0;
-  while ((got = std::fread(block, 1, sizeof block, file)) > 0) bytes.append(block, got);
-  const bool failed = std::ferror(file);
-  std::fclose(file);
-  return failed ? std::nullopt : std::optional(std::move(bytes));
-}
-
-bool write_file(const std::string& path, const std::string& bytes) {
-  std::FILE* file = std::fopen(path.c_str(), "wbe");
-  if (!file) return false;
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  return std::fclose(file) == 0 && written;
 }
 
 }  // namespace sinter::runtime::cpu

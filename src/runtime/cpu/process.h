@@ -25,13 +25,6 @@ class TemporaryFolder {
 int run_program(const std::vector<std::string>& words, const std::string& output);
 
 /// The path of a program: `name` itself if it has a slash, otherwise from PATH; none if it is no executable file.
-std::optional<std::string> find_program(const std::string& name);
-
-/// Size and time of a file, which stand for its version; the same text for all that cannot be read.
-std::string stamp_of(const std::string& path);
-
-/// Whole files. read_file gives nothing if it cannot be read; write_file says whether all was written.
-std::optional<std::string> read_file(const std::string& path);
-bool write_file(const std::string& path, const std::string& bytes);
+std::optional<std::string> find_executable(const std::string& name);
 
 }  // namespace sinter::runtime::cpu
