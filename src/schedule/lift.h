@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "schedule/canonical.h"
-#include "schedule/decide.h"
+#include "schedule/eval_order.h"
 #include "schedule/plan_graph.h"
 
 namespace sinter::schedule {
