@@ -9,9 +9,9 @@ inline namespace v0 {
 /// What the library has done and holds, and who runs its plans.
 namespace debug {
 
-/// Who runs plans: generated kernels; the same with every tensor op its own kernel (what SINTER_NOOPT asks for); or the
-/// interpreter, slow and exact. All give the same numbers: bit for bit the first two, but for what docs/semantics.md
-/// says under F3.
+/// Who runs plans: generated kernels; the same with every tensor op its own kernel of plain loops (what SINTER_NOOPT
+/// asks for); or the interpreter, slow and exact. All give the same numbers: bit for bit the first two, but for what
+/// docs/semantics.md says under F3.
 enum class Executor : uint8_t { Compiled, Unfused, Interpreter };
 /// For all plans from now on, of all threads.
 void set_executor(Executor executor);

@@ -7,7 +7,6 @@
 #include "runtime/execute.h"
 #include "runtime/program.h"
 #include "schedule/executable.h"
-#include "schedule/schedule.h"
 #include "uop/mutant.h"
 #include "uop/scalar_eval.h"
 
@@ -59,36 +58,43 @@ class Run final : public Execution {
 
 std::unique_ptr<Execution> Compiled::start(Bindings bindings) const { return std::make_unique<Run>(*this, bindings); }
 
+Written write_kernels(const Lifted& program, const runtime::Target& target, bool unfused) {
+  Written out{schedule(program.graph, target, unfused ? Policy::Unfused : Policy::Fused), {}};
+  for (const codegen::Kernel& k : out.scheduled.kernels)
+    out.sources.push_back(unfused ? codegen::write(k, target, {}) : codegen::write(k, target));
+  return out;
+}
+
+std::shared_ptr<Executable> compile_plan(const Lifted& program, const runtime::Target& target, bool unfused) {
+  auto out = std::make_shared<Compiled>();
+  out->arg_numbers = program.arg_numbers;
+  out->arg_types = program.graph.args;
+  Written written = write_kernels(program, target, unfused);
+  out->plan = std::move(written.scheduled.plan);
+  out->plan.programs = runtime::compile(written.sources, target);
+  out->layout = runtime::lay_out(out->plan);
+
+  const auto slots = static_cast<int>(program.graph.slots.size());
+  std::vector<uint8_t> met(program.graph.outputs.size());
+  for (const StoredValue& v : program.stored) {
+    const int buffer = out->plan.outputs[static_cast<size_t>(v.output)];
+    const bool first = !std::exchange(met[static_cast<size_t>(v.output)], true);
+    // The first of equal values is where the scheduler put it, which may not be the home it could have had.
+    out->targets.push_back({v.position, !first ? v.home : buffer < slots ? buffer : -1});
+    out->buffers.push_back(buffer);
+  }
+  return out;
+}
+
 }  // namespace
 
-std::function<std::shared_ptr<Executable>()> make_compiled(const Collected& plan, const Liveness& decision,
-                                                           const Canonical& canonical,
-                                                           const std::vector<uint8_t>& lifted,
-                                                           const runtime::Target& target, bool unfused) {
+Compilation make_compiled(const Collected& plan, const Liveness& decision, const Canonical& canonical,
+                          const std::vector<uint8_t>& lifted, const runtime::Target& target, bool unfused) {
   const bool stale = ir::is_mutant(ir::Mutant::StaleNumber);
-  Lifted program = lift(plan, decision, canonical, stale ? std::vector<uint8_t>(lifted.size()) : lifted);
-  return [program = std::move(program), target, unfused] {
-    auto out = std::make_shared<Compiled>();
-    out->arg_numbers = program.arg_numbers;
-    out->arg_types = program.graph.args;
-    Scheduled scheduled = schedule(program.graph, target, unfused ? Policy::Unfused : Policy::Fused);
-    std::vector<runtime::KernelSource> sources;
-    for (const codegen::Kernel& k : scheduled.kernels) sources.push_back(codegen::write(k, target));
-    out->plan = std::move(scheduled.plan);
-    out->plan.programs = runtime::compile(sources, target);
-    out->layout = runtime::lay_out(out->plan);
-
-    const auto slots = static_cast<int>(program.graph.slots.size());
-    std::vector<uint8_t> met(program.graph.outputs.size());
-    for (const StoredValue& v : program.stored) {
-      const int buffer = out->plan.outputs[static_cast<size_t>(v.output)];
-      const bool first = !std::exchange(met[static_cast<size_t>(v.output)], true);
-      // The first of equal values is where the scheduler put it, which may not be the home it could have had.
-      out->targets.push_back({v.position, !first ? v.home : buffer < slots ? buffer : -1});
-      out->buffers.push_back(buffer);
-    }
-    return out;
-  };
+  const auto program = std::make_shared<const Lifted>(
+      lift(plan, decision, canonical, stale ? std::vector<uint8_t>(lifted.size()) : lifted));
+  return {[program, target, unfused] { return write_kernels(*program, target, unfused); },
+          [program, target, unfused] { return compile_plan(*program, target, unfused); }};
 }
 
 }  // namespace sinter::schedule

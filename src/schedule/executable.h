@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "runtime/buffer.h"
+#include "runtime/program.h"
 #include "runtime/target.h"
 #include "schedule/lift.h"
+#include "schedule/schedule.h"
 
 namespace sinter::schedule {
 
@@ -53,11 +55,19 @@ class Executable {
 std::unique_ptr<Executable> make_interpreted(const Collected& plan, Liveness decision, const Canonical& canonical,
                                              const std::vector<uint8_t>& lifted);
 
-/// Generated kernels: takes what it needs of the graph now; schedules and compiles when the result is called, without
-/// the graph's lock.
-std::function<std::shared_ptr<Executable>()> make_compiled(const Collected& plan, const Liveness& decision,
-                                                           const Canonical& canonical,
-                                                           const std::vector<uint8_t>& lifted,
-                                                           const runtime::Target& target, bool unfused);
+/// A plan on generated kernels before they are compiled.
+struct Written {
+  Scheduled scheduled;
+  std::vector<runtime::KernelSource> sources;  ///< of scheduled.kernels
+};
+
+/// What is left to do for a plan on generated kernels, without the graph's lock.
+struct Compilation {
+  std::function<Written()> write;
+  std::function<std::shared_ptr<Executable>()> run;  ///< writes and compiles
+};
+/// Takes what it needs of the graph now. `unfused`: every op is a kernel of its own, in plain loops.
+Compilation make_compiled(const Collected& plan, const Liveness& decision, const Canonical& canonical,
+                          const std::vector<uint8_t>& lifted, const runtime::Target& target, bool unfused);
 
 }  // namespace sinter::schedule

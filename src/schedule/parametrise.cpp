@@ -43,10 +43,14 @@ void inject_refusal(const Collected& plan) {
 }  // namespace
 
 Parametrised parametrise(const Request& request, Executor executor) {
+  return parametrise(request, executor, executor == Executor::Interpreter ? runtime::Target() : runtime::host_target());
+}
+
+Parametrised parametrise(const Request& request, Executor executor, const runtime::Target& target) {
   Parametrised out;
   out.plan = collect(request);
   if (out.plan.claimed) return out;
-  if (executor != Executor::Interpreter) out.target = runtime::host_target();
+  out.target = target;
   out.canonical = canonicalise(out.plan, salt(executor, out.target));
   out.executable = PlanCache::get().find(out.canonical);
   if (out.executable && (runtime::faults().check_plans || runtime::env().check)) check_decisions(out);
@@ -54,25 +58,27 @@ Parametrised parametrise(const Request& request, Executor executor) {
 }
 
 Build build_plan(const Parametrised& program, Executor executor) {
-  runtime::count(runtime::counters().plan_misses);
   Build build;
   build.lifted = PlanCache::get().lifted_for(program.canonical);
   inject_refusal(program.plan);
   Liveness decision = decide(program.plan);
+  std::function<std::shared_ptr<Executable>()> make;
   if (executor == Executor::Interpreter) {
-    std::shared_ptr<Executable> plan = make_interpreted(program.plan, decision, program.canonical, build.lifted);
-    plan->decision = std::move(decision);
-    build.run = [plan] { return plan; };
+    make = [plan = std::shared_ptr(make_interpreted(program.plan, decision, program.canonical, build.lifted))] {
+      return plan;
+    };
   } else {
-    build.run =
-        [make = make_compiled(program.plan, decision, program.canonical, build.lifted, program.target,
-                              executor == Executor::Unfused),
-         decision] {
-          std::shared_ptr<Executable> plan = make();
-          plan->decision = decision;
-          return plan;
-        };
+    Compilation compilation = make_compiled(program.plan, decision, program.canonical, build.lifted, program.target,
+                                            executor == Executor::Unfused);
+    make = std::move(compilation.run);
+    build.write = std::move(compilation.write);
   }
+  build.run = [make = std::move(make), decision = std::move(decision)] {
+    runtime::count(runtime::counters().plan_misses);
+    std::shared_ptr<Executable> plan = make();
+    plan->decision = decision;
+    return plan;
+  };
   return build;
 }
 

@@ -22,12 +22,15 @@ struct Parametrised {
 
 /// Under the graph's mutex. When `plan.claimed` is set nothing else is: wait for the plan in flight, and ask again.
 Parametrised parametrise(const Request& request, Executor executor);
+/// For another machine than the host: to be written, not to be run.
+Parametrised parametrise(const Request& request, Executor executor, const runtime::Target& target);
 
 /// What is left to do for a program not seen before, to be called without the graph's mutex: it compiles. Takes all it
 /// needs of the graph now. Throws CompileError, or DialectChanged when
 /// the plan should be asked for anew; nothing has changed then.
 struct Build {
   std::function<std::shared_ptr<const Executable>()> run;
+  std::function<Written()> write;  ///< the kernels alone, nothing compiled; null on the interpreter
   std::vector<uint8_t> lifted;
 };
 Build build_plan(const Parametrised& program, Executor executor);

@@ -8,11 +8,11 @@
 #include "catch.h"
 #include "programs.h"
 #include "repository.h"
-#include "runtime/env.h"
 #include "runtime/log.h"
 #include "sinter/debug.h"
 #include "tensor/cell.h"
 #include "tensor/explain.h"
+#include "unit/runtime_support.h"
 #include "uop/dump.h"
 
 using namespace sinter;
@@ -27,16 +27,8 @@ struct Section {
 /// Takes the log while it lives. Passes print "-- TITLE" and their result; tables begin with a word and a colon.
 class Recorder final : public runtime::LogSink {
  public:
-  explicit Recorder(std::vector<Section>& sections) : sections_(sections) {
-    setenv("DEBUG", "5", 1);
-    runtime::reload_env();
-    before_ = runtime::set_log_sink(this);
-  }
-  ~Recorder() override {
-    runtime::set_log_sink(before_);
-    unsetenv("DEBUG");
-    runtime::reload_env();
-  }
+  explicit Recorder(std::vector<Section>& sections) : sections_(sections) { before_ = runtime::set_log_sink(this); }
+  ~Recorder() override { runtime::set_log_sink(before_); }
   void write(int, std::string_view text) override {
     const bool titled = text.substr(0, 3) == "-- ";
     const size_t end = text.find(titled ? '\n' : ':');
@@ -48,6 +40,7 @@ class Recorder final : public runtime::LogSink {
 
  private:
   std::vector<Section>& sections_;
+  const runtime_test::Setting debug_{"DEBUG", "5"};
   LogSink* before_;
 };
 
@@ -78,7 +71,7 @@ std::vector<Section> follow(const golden::Program& program) {
   }
   {
     const Recorder recorder(sections);
-    const tensor::Explained explained = tensor::explain(tensors, runtime::reference_target());
+    const schedule::Written explained = tensor::explain(tensors, runtime::reference_target());
     for (size_t k = 0; k < explained.sources.size(); ++k)
       sections.push_back({explained.scheduled.kernels[k].name + " in C", explained.sources[k].text});
   }
