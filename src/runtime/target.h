@@ -32,6 +32,10 @@ struct Target {
 /// environment.
 Target host_target();
 
+/// From now on host_target() is this, for plans that must not depend on where they are made (tests that count
+/// launches); null: the host again. The caller keeps it alive; its ISA must be one that the host has.
+void set_host_target(const Target* target);
+
 /// A fixed machine for tests and golden files: 2 threads, AVX-512, 48K/1M/32M, Clang.
 Target reference_target();
 

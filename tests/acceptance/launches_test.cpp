@@ -1,8 +1,9 @@
-// Launch counts of known programs, with the bytes that they move and the values that they give: upper bounds at this
-// machine's Target (the cuts of these programs do not depend on it).
+// Launch counts of known programs, with the bytes that they move and the values that they give: upper bounds at the
+// reference Target.
 #include <fmt/core.h>
 
 #include "catch.h"
+#include "fixed_target.h"
 #include "sinter/sinter.h"
 
 using namespace sinter;
@@ -25,6 +26,7 @@ Tensor stored(const Tensor& t) { return t.contiguous().realize(); }
 }  // namespace
 
 TEST_CASE("an elementwise chain of sixty ops is one launch", "[launches]") {
+  const FixedTarget fixed;
   Tensor a = stored(rand({1000})), b = stored(rand({1000}));
   Tensor x = a;
   std::vector<float> want = a.to_vector<float>(), other = b.to_vector<float>();
@@ -42,6 +44,7 @@ TEST_CASE("an elementwise chain of sixty ops is one launch", "[launches]") {
 }
 
 TEST_CASE("two values of the same inputs are one launch", "[launches]") {
+  const FixedTarget fixed;
   Tensor a = stored(arange(100).to(float32)), b = stored(ones({100}) * 3.0);
   Tensor s = a + b, p = a * b;
   const Cost c = cost(s, p);
@@ -52,6 +55,7 @@ TEST_CASE("two values of the same inputs are one launch", "[launches]") {
 }
 
 TEST_CASE("a reduction with what feeds and follows it is one launch", "[launches]") {
+  const FixedTarget fixed;
   Tensor a = stored(arange(12).reshape({3, 4}).to(float32));
   Tensor y = exp((a * 2.0 + 1.0).sum(1) * 0.0) + 1.0;
   CHECK(cost(y).launches == 1);
@@ -65,6 +69,7 @@ TEST_CASE("a reduction with what feeds and follows it is one launch", "[launches
 }
 
 TEST_CASE("a look-up in a 50,000-row table and its gradient are one launch each", "[launches]") {
+  const FixedTarget fixed;
   constexpr int64_t rows = 50000, width = 16;
   Tensor table = stored(ones({rows, width}) * 2.0).requires_grad();
   Tensor index = from(std::vector<int64_t>{3, 49999, 3, -1, 17});
@@ -87,6 +92,7 @@ TEST_CASE("a look-up in a 50,000-row table and its gradient are one launch each"
 }
 
 TEST_CASE("a training step of the MLP is at most 14 launches", "[launches]") {
+  const FixedTarget fixed;
   for (bool adam : {false, true}) {
     manual_seed(0);
     nn::Linear l1(784, 128), l2(128, 10);
@@ -113,6 +119,7 @@ TEST_CASE("a training step of the MLP is at most 14 launches", "[launches]") {
 }
 
 TEST_CASE("a million dependent adds: few launches, fewer bodies, no recursion", "[launches][slow]") {
+  const FixedTarget fixed;
   constexpr int kLinks = 1000000;
   const size_t nodes = debug::counters().live_nodes;
   {

@@ -1,0 +1,24 @@
+// The reference machine in place of the host, so that counts of launches are the same everywhere.
+#pragma once
+
+#include "runtime/target.h"
+
+/// Plans inside this scope are decided at the prices of reference_target(). Only what the host must be able to run is
+/// its own: the instruction set and the compiler.
+class FixedTarget {
+ public:
+  FixedTarget() {
+    const sinter::runtime::Target host = sinter::runtime::host_target();
+    target_.isa = host.isa;
+    target_.fma = host.fma;
+    target_.masks = host.masks;
+    target_.dialect = host.dialect;
+    sinter::runtime::set_host_target(&target_);
+  }
+  ~FixedTarget() { sinter::runtime::set_host_target(nullptr); }
+  FixedTarget(const FixedTarget&) = delete;
+  FixedTarget& operator=(const FixedTarget&) = delete;
+
+ private:
+  sinter::runtime::Target target_ = sinter::runtime::reference_target();
+};
