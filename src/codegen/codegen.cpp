@@ -8,6 +8,7 @@
 #include "codegen/legalise.h"
 #include "codegen/loop_tree.h"
 #include "codegen/math.h"
+#include "codegen/pass_check.h"
 #include "codegen/reduce_tree.h"
 #include "codegen/render/c.h"
 #include "codegen/rule_log.h"
@@ -56,10 +57,15 @@ runtime::KernelSource write(const Kernel& given, const runtime::Target& target, 
   ir::Graph& g = *kernel.graph;
   auto kernel_form = [](std::string_view pass) { return [pass](ir::UOp sink) { ir::verify_kernel(sink, pass); }; };
   ir::verify_kernel(kernel.sink, "codegen");
+  PassCheck values(kernel);
   step(kernel, "simplify", ir::rewrite(g, kernel.sink, ir::simplify_rules(), "codegen"), kernel_form("simplify"));
+  values.same(kernel.sink, "simplify");
   step(kernel, "math", expand_math(g, kernel.sink), kernel_form("math"));
+  values.restart(kernel.sink);
   step(kernel, "reductions", split_reductions(g, kernel.sink), verify_reductions);
+  values.same(kernel.sink, "reductions");
   step(kernel, "legalise", legalise(g, kernel.sink), verify_legal);
+  values.same(kernel.sink, "legalise");
 
   const Schedule schedule = make_schedule(kernel, opts);
   if (!opts.empty()) show(kernel, "schedule", [&] { return to_string(opts); }, 3);

@@ -16,6 +16,12 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
+/// The largest power of two, 64 at most, of which the address of a storage is a multiple.
+int alignment_of(const ir::Storage& storage) {
+  const auto address = reinterpret_cast<uintptr_t>(static_cast<const runtime::Buffer&>(storage).data());
+  return address ? 1 << std::min(6, std::countr_zero(address)) : 64;
+}
+
 class Writer {
  public:
   Writer(const Collected& plan, Canonical& out) : plan_(plan), out_(out) {}
@@ -167,11 +173,6 @@ Canonical canonicalise(const Collected& plan, std::string_view salt) {
   Writer writer(plan, out);
   out.key = runtime::hash_bytes(writer.write(salt));
   return out;
-}
-
-int alignment_of(const ir::Storage& storage) {
-  const auto address = reinterpret_cast<uintptr_t>(static_cast<const runtime::Buffer&>(storage).data());
-  return address ? 1 << std::min(6, std::countr_zero(address)) : 64;
 }
 
 }  // namespace sinter::schedule

@@ -43,7 +43,4 @@ Var numbered(size_t number, const Var& var);
 /// `salt` is what else decides the plan: the Target's key, the executor.
 Canonical canonicalise(const Collected& plan, std::string_view salt);
 
-/// The largest power of two, 64 at most, of which the address of a storage is a multiple.
-int alignment_of(const ir::Storage& storage);
-
 }  // namespace sinter::schedule

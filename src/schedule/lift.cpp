@@ -132,10 +132,7 @@ Lifted lift(const Collected& plan, const Liveness& decision, const Canonical& ca
     if (first) out.graph.outputs.push_back({value, decision.in_place[i]});
     out.stored.push_back({static_cast<int32_t>(i), decision.in_place[i], at->second});
   }
-  for (const StorageUse& s : plan.storages)
-    out.graph.slots.push_back({s.node->dtype, b.shape(s.node->shape), false, alignment_of(*s.storage)});
-  for (const Output& o : out.graph.outputs)
-    if (o.home >= 0) out.graph.slots[static_cast<size_t>(o.home)].writable = true;
+  for (const StorageUse& s : plan.storages) out.graph.slots.push_back({s.node->dtype, b.shape(s.node->shape)});
   out.graph.graph = b.graph();
   out.graph.vars = b.vars();
   out.arg_numbers = b.args();

@@ -14,8 +14,6 @@ namespace sinter::schedule {
 struct Slot {
   DType dtype;
   Shape shape;
-  bool writable = false;  ///< a version may be written into it: it dies with the plan (SEMANTICS V3)
-  int alignment = 64;     ///< of its address in bytes: a power of two, 64 at most
 };
 
 /// A value that the plan stores; no two outputs have one value. An After node is a version: stored whole, or, in its home, only its box.

@@ -11,6 +11,7 @@
 #include "runtime/log.h"
 #include "schedule/body.h"
 #include "schedule/hazards.h"
+#include "schedule/interpret_plan.h"
 #include "schedule/memory.h"
 #include "schedule/rangeify.h"
 #include "schedule/rebuild.h"
@@ -149,6 +150,7 @@ Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy)
   for (;;) {
     ir::UOp alike;
     Scheduled out = write_plan(plan, cut(plan, target, policy), alike);
+    if (!alike && runtime::env().check) check_values(plan, out);
     if (!alike) return out;
     step(plan, "storing an index", [&] { store_index(plan, alike); });
   }

@@ -8,28 +8,13 @@
 #include <vector>
 
 #include "catch.h"
+#include "fault.h"
 #include "random_program.h"
-#include "uop/mutant.h"
 
 namespace {
 
+using fuzz::Fault;
 using sinter::ir::Mutant;
-
-/// A fault that is on while this lives, with plans of its own.
-class Fault {
- public:
-  explicit Fault(Mutant mutant) {
-    sinter::debug::clear_plans();
-    sinter::ir::mutant = mutant;
-  }
-  ~Fault() {
-    sinter::ir::mutant = Mutant::None;
-    sinter::debug::clear_plans();
-    sinter::debug::set_executor(sinter::debug::Executor::Compiled);
-  }
-  Fault(const Fault&) = delete;
-  Fault& operator=(const Fault&) = delete;
-};
 
 struct Row {
   Mutant mutant;

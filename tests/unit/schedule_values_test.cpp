@@ -65,8 +65,11 @@ void check_exact(const codegen::Kernel& k) {
     }
 }
 
-/// Fused, unfused and the plan graph agree in every bit of every output.
-void check_values(const PlanGraph& plan, const Inputs& in) {
+/// Which elements of look-ups the outputs of a program need.
+enum class Wanted { All, Some };
+
+/// Fused, unfused and the plan graph agree in every bit of every output, and in the error if all is wanted.
+void check_values(const PlanGraph& plan, const Inputs& in, Wanted wanted = Wanted::Some) {
   const runtime::Target target = runtime::reference_target();
   PlanGraph lowered = plan;
   Partition table = cut(lowered, target);
@@ -79,7 +82,7 @@ void check_values(const PlanGraph& plan, const Inputs& in) {
     }
     const Result got = run(s, in);
     // Nobody looks at indices of elements that no output wants, or into tables that are zero anyway.
-    if (got.error > expected.error) {
+    if (got.error > expected.error || (wanted == Wanted::All && got.error != expected.error)) {
       std::string text = to_string(table);
       for (auto& o : plan.outputs) text += dump(o.value);
       for (const codegen::Kernel& k : s.kernels) text += k.name + "\n" + dump(k.sink);
@@ -176,18 +179,37 @@ TEST_CASE("sums in trees", "[schedule]") {
 
 TEST_CASE("gather and scatter: negative indices, and ones out of range", "[schedule]") {
   std::mt19937 random(4);
-  Program p;
-  UOp table = p.slot({6, 3}), index = p.slot({5, 3}, DType::I32), value = p.slot({5, 3});
-  p.store(gather(exp(table), index, 0) + 1.0);
-  p.store(gather(permute(table, {1, 0}),
-                 permute(gather(index, cast(index, DType::I64) * like(cast(index, DType::I64), 0.0), 0), {1, 0}), 1));
-  p.store(scatter_add(table * 2.0, index, value + 1.0, 0));
-  p.store(scatter_add(full(p.graph(), {6, 3}, DType::F32, 0.0), index, value, 0));
-  for (int64_t reach : {5, 9}) check_values(p.plan, inputs_for(p.plan, random, {}, reach));
-  Inputs in = inputs_for(p.plan, random, {}, 5);
-  CHECK(run(schedule::schedule(p.plan, runtime::reference_target()), in).error == 0);
-  in.slots[1].set(0, Scalar::of(DType::I32, 6));
-  CHECK(run(schedule::schedule(p.plan, runtime::reference_target()), in).error == 1);
+  auto looked_up = [](Program& p, int which) -> UOp {
+    UOp table = p.slot({6, 3}), index = p.slot({5, 3}, DType::I32), value = p.slot({5, 3});
+    switch (which) {
+      case 0: return gather(exp(table), index, 0) + 1.0;
+      case 1: {
+        UOp first = gather(index, cast(index, DType::I64) * like(cast(index, DType::I64), 0.0), 0);
+        return gather(permute(table, {1, 0}), permute(first, {1, 0}), 1);
+      }
+      case 2: return scatter_add(table * 2.0, index, value + 1.0, 0);
+      case 3: return scatter_add(full(p.graph(), {6, 3}, DType::F32, 0.0), index, value, 0);
+      default: return sum(gather(table, index, 0) * value, {0, 1});
+    }
+  };
+  for (int which = 0; which < 5; ++which) {
+    INFO("look-up " << which);
+    Program p;
+    p.store(looked_up(p, which));
+    for (int64_t reach : {5, 9}) check_values(p.plan, inputs_for(p.plan, random, {}, reach), Wanted::All);
+    Inputs in = inputs_for(p.plan, random, {}, 5);
+    CHECK(run(schedule::schedule(p.plan, runtime::reference_target()), in).error == 0);
+    for (int64_t beyond : {6, -7})  // one index alone raises the bit
+      for (int64_t at : {0, 1}) {
+        in.slots[1].set(at, Scalar::of(DType::I32, beyond));
+        check_values(p.plan, in, Wanted::All);
+        CHECK(run(schedule::schedule(p.plan, runtime::reference_target()), in).error == 1);
+        in.slots[1].set(at, Scalar::of(DType::I32, 0));
+      }
+  }
+  Program p;  // all in one plan
+  for (int which = 0; which < 5; ++which) p.store(looked_up(p, which));
+  for (int64_t reach : {5, 9}) check_values(p.plan, inputs_for(p.plan, random, {}, reach), Wanted::All);
 }
 
 TEST_CASE("versions in place and in new storage", "[schedule]") {

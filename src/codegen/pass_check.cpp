@@ -1,0 +1,103 @@
+// Sampled buffers, and runs on the interpreter of kernels.
+#include "codegen/pass_check.h"
+
+#include <fmt/core.h>
+
+#include "codegen/ranges.h"
+#include "runtime/env.h"
+#include "runtime/interpreter.h"
+#include "runtime/sample.h"
+#include "sinter/error.h"
+#include "uop/walk.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+/// The interpreter knows bounds that are numbers or sizes.
+bool interpretable(UOp sink) {
+  for (UOp n : ir::topological(sink))
+    if (n->op == Op::Range && n->src[0]->op != Op::Const && n->src[0]->op != Op::Var) return false;
+  return true;
+}
+
+/// How often all nodes together are evaluated, each at every point of the ranges that it depends on.
+double evaluations(UOp sink, const std::map<std::string, int64_t>& vars) {
+  Ranges ranges;
+  std::vector<std::pair<size_t, double>> sizes;  // of each range by its number
+  const std::vector<UOp> order = ir::topological(sink);
+  for (UOp n : order)
+    if (n->op == Op::Range)
+      sizes.emplace_back(ranges.number(n),
+                         static_cast<double>(n->src[0]->op == Op::Const ? n->src[0]->scalar().as_int()
+                                                                        : vars.at(n->src[0]->get<Var>().name())));
+  ranges.free(sink);
+  double total = 0;
+  for (UOp n : order) {
+    RangeSet around = ranges.free(n);
+    if (n->op == Op::Reduce)
+      for (UOp r : ranges_of(n)) around.set(ranges.number(r));
+    double points = 1;
+    for (const auto& [number, size] : sizes)
+      if (around[number]) points *= size;
+    total += points;
+  }
+  return total;
+}
+
+}  // namespace
+
+PassCheck::PassCheck(const Kernel& kernel) : kernel_(kernel.name) {
+  if (!runtime::env().check || !interpretable(kernel.sink)) return;
+  for (const Var& v : kernel.vars) vars_[v.name()] = runtime::sample_size(v);
+  if (evaluations(kernel.sink, vars_) > kMostEvaluations) return;
+  before_.resize(static_cast<size_t>(kernel.params));
+  double elements = 0;
+  for (UOp n : ir::topological(kernel.sink)) {
+    if (n->op != Op::Param) continue;
+    std::vector<int64_t> shape;
+    double count = 1;
+    for (const Dim& d : n->shape) {
+      // A size whose variable the kernel does not use is any.
+      const auto known = d.symbolic() ? vars_.find(d.var().name()) : vars_.end();
+      shape.push_back(!d.symbolic() ? d.value() : known != vars_.end() ? known->second : runtime::sample_size(d.var()));
+      count *= static_cast<double>(shape.back());
+    }
+    if ((elements += count) > kMostEvaluations) return;
+    const auto slot = static_cast<size_t>(n->integer());
+    before_[slot] = runtime::sample(n->dtype, std::move(shape), slot + 1);
+  }
+  for (DType d : kernel.args) args_.push_back(runtime::sample_argument(d));
+  try {
+    expected_ = run(kernel.sink);
+    active_ = true;
+  } catch (const InternalError&) {
+    // It trusts the contents of a buffer, as no plan's kernels do, and sampled ones lead it astray.
+  }
+}
+
+PassCheck::Result PassCheck::run(UOp sink) const {
+  Result out{before_, 0};
+  std::vector<runtime::KernelBuffer> buffers;
+  for (runtime::Array& a : out.buffers) buffers.push_back({a.data, a.dtype, a.shape});
+  runtime::interpret_kernel(sink, {.params = buffers, .vars = vars_, .args = args_, .error = &out.error});
+  return out;
+}
+
+void PassCheck::same(UOp sink, std::string_view pass) const {
+  if (!active_ || !interpretable(sink)) return;
+  const Result got = run(sink);
+  for (size_t slot = 0; slot < got.buffers.size(); ++slot)
+    if (!runtime::same_values(got.buffers[slot], expected_.buffers[slot]))
+      throw InternalError(fmt::format("codegen: {} changed what {} stores in buffer {}", pass, kernel_, slot));
+  if (got.error & ~expected_.error)
+    throw InternalError(fmt::format("codegen: after {} kernel {} raises errors that it did not raise", pass, kernel_));
+}
+
+void PassCheck::restart(UOp sink) {
+  if (active_) expected_ = run(sink);
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,35 @@
+// Plans on the interpreters: the plan graph's own values, and those that its kernels give. Tests compare the two on
+// many programs, SINTER_CHECK=1 on every small one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/array.h"
+#include "schedule/schedule.h"
+
+namespace sinter::schedule {
+
+struct PlanInputs {
+  std::vector<runtime::Array> slots;
+  std::vector<ir::Scalar> args;
+  std::vector<int64_t> vars;  ///< values of the plan graph's
+};
+
+struct PlanValues {
+  std::vector<runtime::Array> outputs;
+  uint32_t error = 0;
+};
+
+/// The values of the plan graph itself, reductions in the order of their trees.
+PlanValues interpret_plan(const PlanGraph& plan, const PlanInputs& in);
+
+/// Runs the steps in order on the interpreter of kernels; scratch and new outputs begin as garbage. Throws
+/// InternalError when a slot was written that is no output's home.
+PlanValues interpret_steps(const Scheduled& scheduled, const PlanInputs& in);
+
+/// Throws InternalError unless the kernels give every bit of what `plan`, as it was cut, gives, for sampled inputs.
+/// Does nothing for a plan that takes too long to interpret.
+void check_values(const PlanGraph& plan, const Scheduled& scheduled);
+
+}  // namespace sinter::schedule

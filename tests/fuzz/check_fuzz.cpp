@@ -1,0 +1,75 @@
+// SINTER_CHECK=1: silent on right programs, and it refuses a plan whose kernels are wrong before a wrong number is
+// stored.
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catch.h"
+#include "fault.h"
+#include "random_program.h"
+#include "sinter/debug.h"
+#include "unit/runtime_support.h"
+
+using namespace sinter;
+using ir::Mutant;
+
+namespace {
+
+/// What realising a program throws, or nothing.
+std::string complaint(const fuzz::Program& program) {
+  debug::clear_plans();
+  try {
+    program.run();
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  return {};
+}
+
+constexpr std::string_view kFound = "the kernels of a plan";
+
+struct Row {
+  Mutant mutant;
+  std::vector<std::string_view> often;
+};
+
+/// Faults between a plan and its kernels.
+const Row kRows[] = {
+    {Mutant::PadOffByOne, {"pad", "cat"}},
+    {Mutant::FlipOffByOne, {"flip"}},
+    {Mutant::PermuteInverse, {"permute", "add"}},
+    {Mutant::ReshapeExtent, {"reshape", "permute"}},
+    {Mutant::ArangeOffByOne, {"where"}},
+    {Mutant::GateLost, {"pad", "cat", "add"}},
+    {Mutant::NegativeIndex, {"gather", "index"}},
+    {Mutant::WindowClose, {"conv2d"}},
+    {Mutant::WrongBuffers, {"twins"}},
+};
+
+}  // namespace
+
+TEST_CASE("SINTER_CHECK passes random programs", "[check]") {
+  const runtime_test::Setting check("SINTER_CHECK", "1");
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const fuzz::Program program(seed, seed % 3 != 0, 4 + static_cast<int>(seed % 9));
+    const std::string said = complaint(program);
+    INFO("seed " << seed);
+    CHECK(said == "");
+  }
+  debug::clear_plans();
+}
+
+TEST_CASE("SINTER_CHECK names what a seeded fault does to a plan", "[check][mutants]") {
+  const runtime_test::Setting check("SINTER_CHECK", "1");
+  for (const Row& row : kRows) {
+    std::string said;
+    {
+      const fuzz::Fault fault(row.mutant);
+      for (uint64_t seed = 1; seed <= 100 && said.find(kFound) == std::string::npos; ++seed)
+        said = complaint(fuzz::Program(seed, true, 2 + static_cast<int>(seed % 4), row.often));
+    }
+    INFO("fault " << static_cast<int>(row.mutant) << ": " << said);
+    CHECK(said.find(kFound) != std::string::npos);
+  }
+}

@@ -1,0 +1,84 @@
+// SINTER_CHECK=1: a fault in a pass is an InternalError where it happens, and programs without one pass.
+#include "catch.h"
+#include "codegen/pass_check.h"
+#include "codegen_support.h"
+#include "schedule_support.h"
+#include "sinter/debug.h"
+#include "sinter/error.h"
+#include "sinter/sinter.h"
+#include "uop/mutant.h"
+
+using namespace codegen_test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+struct Faulty {
+  explicit Faulty(Mutant fault) {
+    mutant = fault;
+    debug::clear_plans();
+  }
+  ~Faulty() {
+    mutant = Mutant::None;
+    debug::clear_plans();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a pass of codegen that changes a bit is found", "[codegen]") {
+  Bench b;
+  const Var n("n", 1, 40);
+  UOp x = b.buffer(random_array(DType::F32, {40, 3}, 1), {n(40), 3}), out = b.buffer(Array(DType::F32, {40}), {n(40)});
+  UOp i = b.outer(n(40)), k = b.over(3, 1);
+  auto with = [&](UOp term) { return sink(b.g(), {b.put(out, {i}, b.reduce(Combine::Add, {term}, {k}))}); };
+  UOp v = b.at(x, {i, k});
+  b.kernel.sink = with(v * v);
+  UOp wrong = with(v * v + 1e-3), shifted = with(b.at(x, {i, b.index(2) - k}) * v);
+  {
+    const runtime_test::Setting unset("SINTER_CHECK", {});
+    const codegen::PassCheck off(b.kernel);
+    CHECK_NOTHROW(off.same(wrong, "anything"));
+  }
+  const runtime_test::Setting on("SINTER_CHECK", "1");
+  codegen::PassCheck values(b.kernel);
+  CHECK_NOTHROW(values.same(b.kernel.sink, "nothing"));
+  CHECK_THROWS_WITH(values.same(wrong, "a pass"), Contains("a pass") && Contains("buffer 1"));
+  CHECK_THROWS_AS(values.same(shifted, "a pass"), InternalError);
+  values.restart(wrong);
+  CHECK_NOTHROW(values.same(wrong, "a pass"));
+  CHECK_THROWS_AS(values.same(b.kernel.sink, "a pass"), InternalError);
+}
+
+TEST_CASE("kernels that give other values than their plan are found", "[schedule]") {
+  const runtime_test::Setting on("SINTER_CHECK", "1");
+  const Tensor x = arange(12).to(float32).reshape({3, 4}).contiguous().realize();
+  const auto padded = [&] { return x.pad({{1, 0}, {0, 2}}).sum(1).to_vector<float>(); };
+  const std::vector<float> right{0, 6, 22, 38};
+  CHECK(padded() == right);
+  {
+    const Faulty fault(Mutant::PadOffByOne);
+    CHECK_THROWS_WITH(padded(), Contains("other values"));
+  }
+  CHECK(padded() == right);
+}
+
+TEST_CASE("a program of every kind passes the check", "[schedule]") {
+  const runtime_test::Setting on("SINTER_CHECK", "1");
+  debug::clear_plans();
+  const Var rows("rows", 1, 64);
+  Tensor x = from(std::vector<float>(21, 0.5f), {rows(7), 3}), w = ones({3, 2}).requires_grad();
+  CHECK(softmax(matmul(x, w)).sum().item() == Approx(7));
+  optim::Adam opt({w}, {.lr = 0.1});
+  for (int i = 0; i < 2; ++i) {
+    Tensor loss = cross_entropy(matmul(ones({4, 3}), w), from({0, 1, 1, 0}));
+    loss.backward();
+    opt.step();
+    CHECK(loss.item() > 0);
+  }
+  Tensor s = zeros({6});
+  s.at({Slice{1, 6}}) = s.index({Slice{0, 5}}) + 1.0;
+  CHECK(scatter_add(s, 0, from({1, 1, -1}), 2.0).sum().item() == 11);
+  CHECK(rand({1000}).sum().item() > 400);
+  CHECK(embedding(from({2, 0}), arange(12).to(float32).reshape({3, 4})).sum().item() == 44);
+}
