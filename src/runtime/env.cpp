@@ -70,9 +70,11 @@ constexpr std::array<Variable, 9> kVariables = {{
      [](Env&, std::string_view v) { return v == "cpu"; }},
     {{"SINTER_THREADS", "1 to 1024", "the CPUs this process may use", "threads that run a kernel"},
      [](Env& e, std::string_view v) { return parse_number(v, 1, 1024, e.threads); }},
-    {{"SINTER_NOOPT", "0 or 1", "0", "1: kernels keep their plain loops, no scheduling of axes"},
+    {{"SINTER_NOOPT", "0 or 1", "0", "1: every op is a kernel of its own, in plain loops"},
      [](Env& e, std::string_view v) { return parse_flag(v, e.noopt); }},
-    {{"SINTER_CHECK", "0 or 1", "0", "1: the interpreter checks the program after each pass (slow)"},
+    {{"SINTER_CHECK", "0 or 1", "0",
+      "1: graphs are verified after each pass, what small programs compute is compared with the interpreter's word, "
+      "and every cached plan is decided again (slow)"},
      [](Env& e, std::string_view v) { return parse_flag(v, e.check); }},
     {{"SINTER_CC", "a compiler (clang or gcc 12 or later), then flags", "the Clang plugin, or cc where it is missing",
       "compile kernels by starting this C compiler; -fsanitize= instruments them"},

@@ -1,4 +1,5 @@
-// Every environment variable that Sinter reads, read in this one place.
+// Sinter's environment variables, all read in this one place. (What HOME, XDG_CACHE_HOME, TMPDIR and PATH mean
+// everywhere is looked up where folders and programs are.)
 #pragma once
 
 #include <cstdint>

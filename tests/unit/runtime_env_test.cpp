@@ -1,16 +1,23 @@
 // Environment variables, the log, hashes and the target.
 #include "catch.h"
 #include "repository.h"
+#include "runtime/cpu/allocator.h"
+#include "runtime/cpu/compiler.h"
+#include "runtime/cpu/pool.h"
 #include "runtime/env.h"
 #include "runtime/hash.h"
 #include "runtime/log.h"
 #include "runtime/machine.h"
 #include "runtime/target.h"
+#include "sinter/debug.h"
 #include "sinter/error.h"
+#include "sinter/sinter.h"
 #include "unit/runtime_support.h"
+#include "uop/mutant.h"
 
 #include <fstream>
-#include <set>
+#include <functional>
+#include <map>
 #include <sstream>
 
 using namespace sinter;
@@ -72,16 +79,89 @@ TEST_CASE("a bad or unknown variable is a UsageError with name, value and what i
   CHECK_NOTHROW(env());
 }
 
-TEST_CASE("the table of variables is complete", "[runtime]") {
-  std::set<std::string_view> names;
+TEST_CASE("each variable of the table does what it says", "[runtime]") {
+  const Folder folder;
+  debug::set_executor(debug::Executor::Compiled);
+  const auto launches = [] {
+    const Tensor x = ones({8, 64}).contiguous().realize();
+    debug::clear_plans();
+    debug::reset_counters();
+    CHECK((x * 2.0f + 1.0f).to_vector<float>() == std::vector<float>(8 * 64, 3.0f));
+    return debug::counters().launches;
+  };
+  const std::map<std::string_view, std::function<void()>> effects = {
+      {"DEBUG",
+       [&] {
+         const Setting setting("DEBUG", "1");
+         CapturedLog captured;
+         launches();
+         CHECK_THAT(captured.text(), Contains("plan: "));
+       }},
+      {"SINTER_CACHE",
+       [&] {
+         const Setting setting("SINTER_CACHE", folder.path());
+         forget_programs();
+         compile_one(scale_kernel("k_env_cache", 1));
+         CHECK(folder.files(".o").size() == 1);
+       }},
+      {"SINTER_DEVICE",
+       [] {
+         const Setting setting("SINTER_DEVICE", "cpu");
+         CHECK(ones({2}).device() == Device::cpu());
+       }},
+      {"SINTER_THREADS",
+       [] {
+         const Setting setting("SINTER_THREADS", "3");
+         CHECK(cpu::pool().threads() == 3);
+         CHECK(host_target().threads == 3);
+       }},
+      {"SINTER_NOOPT",
+       [&] {
+         const Setting level("DEBUG", "4");
+         CapturedLog captured;
+         CHECK(launches() == 1);
+         CHECK_THAT(captured.text(), Contains("// kernel") && Contains("vector_size"));
+         const Setting setting("SINTER_NOOPT", "1");
+         CapturedLog plain;
+         CHECK(launches() == 2);
+         CHECK_THAT(plain.text(), Contains("// kernel") && !Contains("vector_size"));
+       }},
+      {"SINTER_CHECK",
+       [&] {
+         const Setting setting("SINTER_CHECK", "1");
+         const Tensor x = arange(5).contiguous().realize(), w = (x * x).realize();
+         debug::clear_plans();
+         ir::mutant = ir::Mutant::FlipOffByOne;
+         CHECK_THROWS_AS((x.flip(0) * w).sum().item(), InternalError);
+         ir::mutant = ir::Mutant::None;
+         debug::clear_plans();
+       }},
+      {"SINTER_CC",
+       [] {
+         const Setting setting("SINTER_CC", "gcc");
+         CHECK_THAT(cpu::current_compiler()->id(host_target()), Contains("gcc"));
+       }},
+      {"SINTER_MEMORY_LIMIT",
+       [] {
+         const Setting setting("SINTER_MEMORY_LIMIT", "3M");
+         CHECK(cpu::memory_stats().limit == 3u << 20);
+       }},
+      {"SINTER_DATA",
+       [&] {
+         const Setting setting("SINTER_DATA", folder.path());
+         CHECK(env().data == folder.path());  // the readers' own tests show what they make of it
+       }},
+  };
   for (const EnvVar& variable : env_table()) {
-    names.insert(variable.name);
+    INFO(variable.name);
     CHECK_FALSE(variable.meaning.empty());
     CHECK_FALSE(variable.allowed.empty());
     CHECK_FALSE(variable.default_text.empty());
+    const auto effect = effects.find(variable.name);
+    REQUIRE(effect != effects.end());
+    effect->second();
   }
-  CHECK(names == std::set<std::string_view>{"DEBUG", "SINTER_CACHE", "SINTER_DEVICE", "SINTER_THREADS", "SINTER_NOOPT",
-                                            "SINTER_CHECK", "SINTER_CC", "SINTER_MEMORY_LIMIT", "SINTER_DATA"});
+  CHECK(effects.size() == env_table().size());
 }
 
 TEST_CASE("the log writes whole lines of the wanted levels", "[runtime]") {
