@@ -1,13 +1,12 @@
-// One walk, sources first.
+// A rebuild in which a few ops become others.
 #include "codegen/legalise.h"
 
 #include <fmt/core.h>
 
-#include <unordered_map>
-
 #include "rewrite/interval.h"
 #include "sinter/error.h"
 #include "uop/build.h"
+#include "uop/rebuild.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -35,55 +34,39 @@ bool arithmetic_on_bool(UOp n) {
 }
 
 /// What arithmetic on 0 and 1 that wraps to 0 and 1 comes to.
-UOp logic(UOp n) {
-  switch (n->op) {
+UOp logic(Op op, const std::vector<UOp>& src) {
+  switch (op) {
     case Op::Add:
-    case Op::Max: return n->src[0] | n->src[1];
+    case Op::Max: return src[0] | src[1];
     case Op::Mul:
     case Op::Min:
-    case Op::IDiv: return n->src[0] & n->src[1];
-    case Op::Sub: return n->src[0] ^ n->src[1];
-    case Op::Mod: return ir::constant(*n->graph, DType::Bool, 0);  // x % 0 = 0, x % 1 = 0
-    default: return n->src[0];
+    case Op::IDiv: return src[0] & src[1];
+    case Op::Sub: return src[0] ^ src[1];
+    case Op::Mod: return ir::constant(*src[0]->graph, DType::Bool, 0);  // x % 0 = 0, x % 1 = 0
+    default: return src[0];
   }
 }
 
-class Legaliser {
- public:
-  explicit Legaliser(ir::Graph& g) : g_(g) {}
-
-  UOp run(UOp sink) {
-    std::unordered_map<UOp, UOp> done;
-    for (UOp n : ir::topological(sink)) {
-      std::vector<UOp> src;
-      for (UOp s : n->src) src.push_back(done.at(s));
-      done[n] = legal(src == n->src ? n : ir::with_sources(g_, n, std::move(src)));
-    }
-    return done.at(sink);
-  }
-
- private:
-  UOp legal(UOp n) {
-    if (arithmetic_on_bool(n)) return logic(n);
-    if ((n->op == Op::IDiv || n->op == Op::Mod) && n->dtype == DType::Index) return divide(n);
-    return n;
-  }
-
-  UOp divide(UOp n) {
-    const ir::Bounds x = intervals_.of(n->src[0]), y = intervals_.of(n->src[1]);
-    if (x.lo < 0 || y.lo <= 0) return n;
-    const bool narrow = x.hi <= UINT32_MAX && y.hi <= UINT32_MAX;
-    const DType type = narrow ? DType::U32 : DType::U64;
-    return ir::cast(ir::alu(n->op, {ir::cast(n->src[0], type), ir::cast(n->src[1], type)}), DType::Index);
-  }
-
-  ir::Graph& g_;
-  ir::Intervals intervals_;
-};
+/// Null where nothing is known that helps.
+UOp unsigned_division(ir::Intervals& intervals, Op op, const std::vector<UOp>& src) {
+  const ir::Bounds x = intervals.of(src[0]), y = intervals.of(src[1]);
+  if (x.lo < 0 || y.lo <= 0) return {};
+  const bool narrow = x.hi <= UINT32_MAX && y.hi <= UINT32_MAX;
+  const DType type = narrow ? DType::U32 : DType::U64;
+  return ir::cast(ir::alu(op, {ir::cast(src[0], type), ir::cast(src[1], type)}), DType::Index);
+}
 
 }  // namespace
 
-UOp legalise(ir::Graph& g, UOp sink) { return Legaliser(g).run(sink); }
+UOp legalise(ir::Graph& g, UOp sink) {
+  ir::Intervals intervals;
+  return ir::rebuild(g, sink, [&](UOp n, const std::vector<UOp>& src) -> UOp {
+    if (arithmetic_on_bool(n)) return logic(n->op, src);
+    if ((n->op == Op::IDiv || n->op == Op::Mod) && n->dtype == DType::Index)
+      return unsigned_division(intervals, n->op, src);
+    return {};
+  });
+}
 
 void verify_legal(UOp sink) {
   for (UOp n : ir::topological(sink)) {

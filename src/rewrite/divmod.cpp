@@ -169,22 +169,13 @@ Linear IndexMath::divide_by_atoms(const Linear& sum, UOp divisor, bool remainder
   }
   Linear quotient, rest{{}, sum.constant};
   for (const Term& t : sum.terms) {
-    std::vector<UOp> others;
-    bool multiple = false;
-    for (std::vector<UOp> stack{t.atom}; !stack.empty();) {
-      UOp u = stack.back();
-      stack.pop_back();
-      if (u->op == Op::Mul)
-        stack.insert(stack.end(), u->src.begin(), u->src.end());
-      else if (u == v && !multiple)
-        multiple = true;
-      else
-        others.push_back(u);
-    }
-    if (!multiple) {
+    std::vector<UOp> others = operands_of(t.atom, Op::Mul);
+    const auto divisor = std::find(others.begin(), others.end(), v);
+    if (divisor == others.end()) {
       rest.terms.push_back(t);
       continue;
     }
+    others.erase(divisor);
     Linear factor = linear_of(t.factor);
     for (UOp u : others) factor = product(factor, linear_of(u));
     quotient = plus(quotient, factor);

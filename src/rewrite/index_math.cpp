@@ -21,16 +21,10 @@ bool is_false(UOp x) { return x->op == Op::Const && x->scalar().as_int() == 0; }
 }  // namespace
 
 std::vector<UOp> conjuncts(UOp x) {
-  std::vector<UOp> parts, stack{x};
-  while (!stack.empty()) {
-    UOp u = stack.back();
-    stack.pop_back();
-    if (u->op == Op::And && is_condition(u))
-      stack.insert(stack.end(), u->src.begin(), u->src.end());
-    else if (std::find(parts.begin(), parts.end(), u) == parts.end())
-      parts.push_back(u);
-  }
+  if (!is_condition(x)) return {x};
+  std::vector<UOp> parts = operands_of(x, Op::And);
   std::sort(parts.begin(), parts.end(), [](UOp a, UOp b) { return a->id < b->id; });
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
   return parts;
 }
 

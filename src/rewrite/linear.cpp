@@ -36,22 +36,8 @@ UOp scaled(Graph& g, UOp atom, int64_t factor) {
   return factor == -1 ? -atom : atom * constant(g, DType::Index, factor, atom->device);
 }
 
-/// The factors of a product atom, in the order of their ids.
-std::vector<UOp> factors_of(UOp atom) {
-  std::vector<UOp> factors, stack{atom};
-  while (!stack.empty()) {
-    UOp u = stack.back();
-    stack.pop_back();
-    if (u->op == Op::Mul)
-      stack.insert(stack.end(), u->src.begin(), u->src.end());
-    else
-      factors.push_back(u);
-  }
-  return factors;
-}
-
 UOp product_atom(UOp a, UOp b) {
-  std::vector<UOp> factors = factors_of(a), more = factors_of(b);
+  std::vector<UOp> factors = operands_of(a, Op::Mul), more = operands_of(b, Op::Mul);
   factors.insert(factors.end(), more.begin(), more.end());
   std::sort(factors.begin(), factors.end(), [](UOp x, UOp y) { return x->id < y->id; });
   UOp result = factors[0];
@@ -60,6 +46,19 @@ UOp product_atom(UOp a, UOp b) {
 }
 
 }  // namespace
+
+std::vector<UOp> operands_of(UOp root, Op op) {
+  std::vector<UOp> operands, stack{root};
+  while (!stack.empty()) {
+    UOp u = stack.back();
+    stack.pop_back();
+    if (u->op == op)
+      stack.insert(stack.end(), u->src.begin(), u->src.end());
+    else
+      operands.push_back(u);
+  }
+  return operands;
+}
 
 int64_t Linear::factor(UOp atom) const {
   for (const Term& t : terms)

@@ -25,6 +25,9 @@ struct Linear {
   friend bool operator==(const Linear&, const Linear&) = default;
 };
 
+/// The operands of a tree of one op, the last first: the factors of a product, the conditions of a conjunction.
+std::vector<UOp> operands_of(UOp root, Op op);
+
 /// The sum of an expression of dtype Index, through Add, Sub, Neg and Mul by a Const.
 Linear linear_of(UOp index);
 inline Linear linear_of(int64_t constant) { return {{}, constant}; }
