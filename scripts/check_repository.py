@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what a compiler does not: the direction of includes, the length of files, and that docs/semantics.md names tests
-that exist. Prints each fault and exits with 1 if there is one."""
+"""Checks what a compiler does not: the direction of includes, the length of files, that READMEs name the headers beside
+them, and that docs/semantics.md names tests that exist. Prints each fault and exits with 1 if there is one."""
 import pathlib
 import re
 import subprocess
@@ -55,6 +55,14 @@ def length_faults():
             yield f"{path.relative_to(ROOT)}: {lines} lines, at most {LONGEST}"
 
 
+def readme_faults():
+    """A folder's README names each header that stands in it."""
+    for path in tracked("src/*.h"):
+        readme = path.parent / "README.md"
+        if readme.exists() and not re.search(rf"\b{re.escape(path.stem)}\b", readme.read_text()):
+            yield f"{readme.relative_to(ROOT)}: does not name {path.name}"
+
+
 def semantics_faults():
     """Each rule of docs/semantics.md names at least one test in backticks, and each such test exists."""
     page = ROOT / "docs/semantics.md"
@@ -75,8 +83,8 @@ def semantics_faults():
 
 
 def main():
-    faults = [*include_faults(), *length_faults(), *semantics_faults()]
-    print("\n".join(faults) if faults else "repository: includes, lengths and semantics are in order")
+    faults = [*include_faults(), *length_faults(), *readme_faults(), *semantics_faults()]
+    print("\n".join(faults) if faults else "repository: includes, lengths, READMEs and semantics are in order")
     return 1 if faults else 0
 
 

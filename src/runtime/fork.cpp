@@ -71,14 +71,14 @@ void call_in_child(void (*function)()) {
   f.child_calls.push_back(function);
 }
 
-Work::Counted::Counted() {
+OutsideGraph::Counted::Counted() {
   Forks& f = Forks::get();
   const std::lock_guard lock(f.work_mutex);
   ++f.at_work;
   ++own_work;
 }
-Work::Work() = default;
-Work::~Work() {
+OutsideGraph::OutsideGraph() = default;
+OutsideGraph::~OutsideGraph() {
   Forks& f = Forks::get();
   const std::lock_guard lock(f.work_mutex);
   --f.at_work;

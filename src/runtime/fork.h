@@ -16,12 +16,12 @@ void call_in_child(void (*function)());
 
 /// A compilation or a launch, for which the calling thread leaves the tensor graph to others: fork() waits until it has
 /// ended. What the thread would do next, under the graph's mutex again, call_in_child() may have to do for it.
-class Work {
+class OutsideGraph {
  public:
-  Work();
-  ~Work();
-  Work(const Work&) = delete;
-  Work& operator=(const Work&) = delete;
+  OutsideGraph();
+  ~OutsideGraph();
+  OutsideGraph(const OutsideGraph&) = delete;
+  OutsideGraph& operator=(const OutsideGraph&) = delete;
 
  private:
   struct Counted {

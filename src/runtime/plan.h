@@ -20,7 +20,7 @@ struct PlanDim {
   int64_t at(const std::vector<int64_t>& vars) const { return var < 0 ? fixed : vars[static_cast<size_t>(var)]; }
 };
 
-/// Slot: memory that exists before (slot number = index among the first `slots` buffers). Output: new memory that outlives the plan.
+/// Slot: memory that exists before; slot n is buffer n. Output: new memory that outlives the plan.
 /// Scratch: lives from step `first` to step `last`.
 struct PlanBuffer {
   enum class Kind : uint8_t { Slot, Output, Scratch } kind = Kind::Slot;

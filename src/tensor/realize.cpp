@@ -242,7 +242,7 @@ class Realization {
     if (!with_records_) strike_off();
     if (commit_) commit_->switch_cells();
     {
-      const runtime::Work work;
+      const runtime::OutsideGraph outside;
       flight->run();
     }
     flight->land();
@@ -263,7 +263,7 @@ class Realization {
       const Keep keep(request.roots);
       std::shared_ptr<const schedule::Executable> plan;
       {
-        const runtime::Work work;
+        const runtime::OutsideGraph outside;
         once(runtime::faults().while_compiling);
         try {
           plan = build.run();

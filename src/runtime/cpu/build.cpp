@@ -42,8 +42,8 @@ std::vector<Unit> share_out(std::span<const KernelSource* const> kernels, size_t
   return units;
 }
 
-/// One kernel's share of the object of its unit.
-void take_share(const KernelSource& kernel, const CompileResult& unit, bool library, CompileResult& out) {
+/// One kernel's part of the object of its unit.
+void extract_kernel(const KernelSource& kernel, const CompileResult& unit, bool library, CompileResult& out) {
   out = {unit.ok, unit.object, unit.log};
   if (!unit.ok || library) return;
   try {
@@ -59,7 +59,7 @@ void build_unit(const Unit& unit, std::span<const KernelSource* const> kernels, 
   count(counters().compiles, unit.size());
   for (size_t k : unit)
     if (shared.ok || unit.size() == 1)
-      take_share(*kernels[k], shared, compiler.makes_libraries(), results[k]);
+      extract_kernel(*kernels[k], shared, compiler.makes_libraries(), results[k]);
     else
       build_unit({k}, kernels, compiler, target, results);
 }
