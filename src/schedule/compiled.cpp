@@ -4,9 +4,11 @@
 
 #include "codegen/codegen.h"
 #include "runtime/arena.h"
+#include "runtime/env.h"
 #include "runtime/execute.h"
 #include "runtime/program.h"
 #include "schedule/executable.h"
+#include "schedule/interpret_plan.h"
 #include "uop/mutant.h"
 #include "uop/scalar_eval.h"
 
@@ -70,9 +72,11 @@ std::shared_ptr<Executable> compile_plan(const Lifted& program, const runtime::T
   out->arg_numbers = program.arg_numbers;
   out->arg_types = program.graph.args;
   Written written = write_kernels(program, target, unfused);
-  out->plan = std::move(written.scheduled.plan);
-  out->plan.programs = runtime::compile(written.sources, target);
-  out->layout = runtime::lay_out(out->plan);
+  runtime::Plan& plan = written.scheduled.plan;
+  plan.programs = runtime::compile(written.sources, target);
+  out->layout = runtime::lay_out(plan);
+  if (runtime::env().check) check_programs(program.graph, written.scheduled, out->layout);
+  out->plan = std::move(plan);
 
   const auto slots = static_cast<int>(program.graph.slots.size());
   std::vector<uint8_t> met(program.graph.outputs.size());

@@ -5,11 +5,24 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 
+#include "codegen/math.h"
+#include "rewrite/rewriter.h"
+#include "rewrite/rules/rules.h"
+#include "runtime/buffer.h"
+#include "runtime/counters.h"
+#include "runtime/execute.h"
+#include "runtime/faults.h"
 #include "runtime/interpreter.h"
+#include "runtime/log.h"
 #include "runtime/sample.h"
 #include "sinter/error.h"
+#include "uop/scalar_eval.h"
 #include "uop/walk.h"
 
 namespace sinter::schedule {
@@ -17,8 +30,9 @@ namespace {
 
 using runtime::Array;
 
-/// Elements of all nodes together above which a plan is not interpreted: about a second.
-constexpr double kMostElements = 1 << 20;
+/// Elements of all nodes together above which a plan is not interpreted: about a second. Functions in plain ops take
+/// some ten nodes each.
+constexpr double kMostElements = 1 << 20, kMostExpanded = 1 << 16;
 constexpr std::byte kGarbage{0x5a};
 
 std::vector<ir::UOp> values_of(const PlanGraph& plan) {
@@ -31,6 +45,63 @@ std::map<std::string, int64_t> named(const PlanGraph& plan, const std::vector<in
   std::map<std::string, int64_t> out;
   for (size_t i = 0; i < plan.vars.size(); ++i) out[plan.vars[i].name()] = values[i];
   return out;
+}
+
+struct Silence final : runtime::LogSink {
+  void write(int, std::string_view) override {}
+};
+
+/// A run that is not the program's, one at a time: no counts, no lines of the log, no failure on request. Those of
+/// other threads may get lost meanwhile.
+class Unseen {
+ public:
+  Unseen() : alone_(mutex()), log_(runtime::set_log_sink(&silence())) {}
+  ~Unseen() {
+    runtime::set_log_sink(log_);
+    runtime::counters().launches = launches_;
+    runtime::counters().bytes_moved = moved_;
+    runtime::faults().fail_at_launch = failing_;
+  }
+  Unseen(const Unseen&) = delete;
+  Unseen& operator=(const Unseen&) = delete;
+
+ private:
+  static std::mutex& mutex() {
+    static auto& only = *new std::mutex;
+    return only;
+  }
+  static Silence& silence() {  // outlives whoever writes to it late
+    static auto& only = *new Silence;
+    return only;
+  }
+
+  const std::lock_guard<std::mutex> alone_;
+  runtime::LogSink* const log_;
+  const uint64_t launches_ = runtime::counters().launches, moved_ = runtime::counters().bytes_moved;
+  const int failing_ = std::exchange(runtime::faults().fail_at_launch, -1);
+};
+
+/// Sampled numbers for a plan; none if it has so many elements that interpreting it takes too long.
+std::optional<PlanInputs> sample_inputs(const PlanGraph& plan, double most_elements) {
+  PlanInputs in;
+  for (const Var& v : plan.vars) in.vars.push_back(runtime::sample_size(v));
+  const auto sizes = [&](const Shape& shape) {
+    std::vector<int64_t> out;
+    for (const Dim& d : shape) {
+      const auto v = d.symbolic() ? std::find(plan.vars.begin(), plan.vars.end(), d.var()) : plan.vars.end();
+      out.push_back(v == plan.vars.end() ? d.value() : in.vars[static_cast<size_t>(v - plan.vars.begin())]);
+    }
+    return out;
+  };
+  double elements = 0;
+  for (ir::UOp n : ir::topological(values_of(plan))) {
+    double count = 1;
+    for (int64_t d : sizes(n->shape)) count *= static_cast<double>(d);
+    if ((elements += count) > most_elements) return {};
+  }
+  for (const Slot& s : plan.slots) in.slots.push_back(runtime::sample(s.dtype, sizes(s.shape), in.slots.size() + 1));
+  for (DType d : plan.args) in.args.push_back(runtime::sample_argument(d));
+  return in;
 }
 
 }  // namespace
@@ -75,32 +146,45 @@ PlanValues interpret_steps(const Scheduled& s, const PlanInputs& in) {
 }
 
 void check_values(const PlanGraph& plan, const Scheduled& scheduled) {
-  PlanInputs in;
-  for (const Var& v : plan.vars) in.vars.push_back(runtime::sample_size(v));
-  const auto sizes = [&](const Shape& shape) {
-    std::vector<int64_t> out;
-    for (const Dim& d : shape) {
-      const auto v = d.symbolic() ? std::find(plan.vars.begin(), plan.vars.end(), d.var()) : plan.vars.end();
-      out.push_back(v == plan.vars.end() ? d.value() : in.vars[static_cast<size_t>(v - plan.vars.begin())]);
-    }
-    return out;
-  };
-  double elements = 0;
-  for (ir::UOp n : ir::topological(values_of(plan))) {
-    double count = 1;
-    for (int64_t d : sizes(n->shape)) count *= static_cast<double>(d);
-    if ((elements += count) > kMostElements) return;
-  }
-  for (const Slot& s : plan.slots) in.slots.push_back(runtime::sample(s.dtype, sizes(s.shape), in.slots.size() + 1));
-  for (DType d : plan.args) in.args.push_back(runtime::sample_argument(d));
-
-  const PlanValues expected = interpret_plan(plan, in), got = interpret_steps(scheduled, in);
+  const std::optional<PlanInputs> in = sample_inputs(plan, kMostElements);
+  if (!in) return;
+  const PlanValues expected = interpret_plan(plan, *in), got = interpret_steps(scheduled, *in);
   for (size_t i = 0; i < got.outputs.size(); ++i)
     if (!runtime::same_values(got.outputs[i], expected.outputs[i]))
       throw InternalError(fmt::format("scheduling: the kernels of a plan give other values for output {}", i));
   // Nobody looks at indices of elements that no output wants.
   if (got.error & ~expected.error)
     throw InternalError("scheduling: the kernels of a plan raise errors that the plan does not raise");
+}
+
+void check_programs(const PlanGraph& plan, Scheduled scheduled, const runtime::ArenaLayout& layout) {
+  const std::optional<PlanInputs> in = sample_inputs(plan, kMostExpanded);
+  if (!in) return;
+  for (codegen::Kernel& k : scheduled.kernels)  // as codegen begins: what follows keeps every bit
+    k.sink = codegen::expand_math(*k.graph, ir::rewrite(*k.graph, k.sink, ir::simplify_rules(), "check"));
+  const PlanValues expected = interpret_steps(scheduled, *in);
+
+  const Unseen unseen;
+  std::vector<std::unique_ptr<runtime::Buffer>> memory;
+  std::vector<runtime::Buffer*> slots;
+  for (const Array& a : in->slots) {
+    slots.push_back(memory.emplace_back(runtime::Buffer::allocate(a.data.size())).get());
+    std::copy(a.data.begin(), a.data.end(), slots.back()->as<std::byte>());
+  }
+  std::vector<uint64_t> args;
+  for (size_t i = 0; i < in->args.size(); ++i) args.push_back(ir::to_bits(plan.args[i], in->args[i]));
+  runtime::PlanRun run(scheduled.plan, layout, slots, in->vars, args);
+  const uint32_t error = run.run();
+
+  for (size_t i = 0; i < expected.outputs.size(); ++i) {
+    Array got(expected.outputs[i].dtype, expected.outputs[i].shape);
+    const auto* data = static_cast<const std::byte*>(run.data(scheduled.plan.outputs[i]));
+    std::copy(data, data + got.data.size(), got.data.begin());
+    if (!runtime::same_values(got, expected.outputs[i]))
+      throw InternalError(fmt::format("compiling: the programs of a plan give other values for output {}", i));
+  }
+  if (error != expected.error)
+    throw InternalError("compiling: the programs of a plan raise other errors than their kernels");
 }
 
 }  // namespace sinter::schedule

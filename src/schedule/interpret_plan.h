@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/arena.h"
 #include "runtime/array.h"
 #include "schedule/schedule.h"
 
@@ -31,5 +32,9 @@ PlanValues interpret_steps(const Scheduled& scheduled, const PlanInputs& in);
 /// Throws InternalError unless the kernels give every bit of what `plan`, as it was cut, gives, for sampled inputs.
 /// Does nothing for a plan that takes too long to interpret.
 void check_values(const PlanGraph& plan, const Scheduled& scheduled);
+
+/// Throws InternalError unless the plan's programs, run on the machine, give every bit and the error word that the
+/// kernels they were compiled from give. `scheduled.plan` holds the programs; the counters of launches stay.
+void check_programs(const PlanGraph& plan, Scheduled scheduled, const runtime::ArenaLayout& layout);
 
 }  // namespace sinter::schedule

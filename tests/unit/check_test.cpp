@@ -82,3 +82,20 @@ TEST_CASE("a program of every kind passes the check", "[schedule]") {
   CHECK(rand({1000}).sum().item() > 400);
   CHECK(embedding(from({2, 0}), arange(12).to(float32).reshape({3, 4})).sum().item() == 44);
 }
+
+TEST_CASE("programs that give other values than their kernels are found, and count for nobody", "[schedule]") {
+  const runtime_test::Setting on("SINTER_CHECK", "1");
+  const Tensor x = arange(12).to(float32).reshape({3, 4}).contiguous().realize();
+  const auto less = [&] { return (x.sum(1) - exp(x * 0.0f).sum(1)).to_vector<float>(); };
+  const std::vector<float> right{2, 18, 34};
+  {
+    const Faulty fault(Mutant::SubSwapped);
+    CHECK_THROWS_WITH(less(), Contains("other values"));
+  }
+  debug::reset_counters();
+  CHECK(less() == right);
+  const uint64_t launches = debug::counters().launches;
+  debug::reset_counters();
+  CHECK(less() == right);
+  CHECK(debug::counters().launches == launches);
+}
