@@ -18,7 +18,6 @@ void set_isa(Target& target, const char* isa) {
   target.isa = isa;
   const bool v4 = target.isa == "x86-64-v4", v3 = target.isa == "x86-64-v3";
   target.vector_bytes = v4 ? 64 : v3 ? 32 : 16;
-  target.vector_registers = v4 ? 32 : 16;
   target.fma = v3 || v4;
   target.masks = v4;
 }
@@ -41,7 +40,6 @@ void read_cpu(Target& target) {
 #endif
   target.l1 = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, target.l1);
   target.l2 = cache_bytes(_SC_LEVEL2_CACHE_SIZE, target.l2);
-  target.l3 = std::max(cache_bytes(_SC_LEVEL3_CACHE_SIZE, target.l3), target.l2);
 }
 
 std::atomic<const Target*> given{nullptr};
@@ -49,9 +47,8 @@ std::atomic<const Target*> given{nullptr};
 }  // namespace
 
 std::string Target::key() const {
-  return fmt::format("{} vector={}x{} fma={} masks={} cache={}/{}/{} threads={} units={} {}", isa, vector_bytes,
-                     vector_registers, fma, masks, l1, l2, l3, threads, parallel_units,
-                     dialect == Dialect::Clang ? "clang" : "gcc");
+  return fmt::format("{} vector={} fma={} masks={} cache={}/{} threads={} units={} {}", isa, vector_bytes, fma, masks,
+                     l1, l2, threads, parallel_units, dialect == Dialect::Clang ? "clang" : "gcc");
 }
 
 void set_host_target(const Target* target) { given = target; }
@@ -76,7 +73,6 @@ Target reference_target() {
   set_isa(target, "x86-64-v4");
   target.l1 = 48 << 10;
   target.l2 = 1 << 20;
-  target.l3 = 32 << 20;
   target.threads = 2;
   target.parallel_units = 8;
   return target;

@@ -13,12 +13,10 @@ enum class Dialect : uint8_t { Clang, Gcc };
 struct Target {
   std::string isa = "x86-64";  ///< the compilers' -march name: x86-64, x86-64-v2, -v3 (AVX2 and FMA), -v4 (AVX-512)
   int vector_bytes = 16;       ///< of the widest register
-  int vector_registers = 16;
-  bool fma = false;       ///< a fused multiply-add instruction; without it fma is a call
-  bool masks = false;     ///< masked vector loads and stores
-  int64_t l1 = 32 << 10;  ///< data cache, bytes per core
+  bool fma = false;            ///< a fused multiply-add instruction; without it fma is a call
+  bool masks = false;          ///< masked vector loads and stores
+  int64_t l1 = 32 << 10;       ///< data cache, bytes per core
   int64_t l2 = 512 << 10;
-  int64_t l3 = 8 << 20;  ///< bytes, shared
   int threads = 1;
   int parallel_units = 4;  ///< independent pieces that a launch should have at least: 4 per thread
   Dialect dialect = Dialect::Clang;
@@ -36,7 +34,7 @@ Target host_target();
 /// launches); null: the host again. The caller keeps it alive; its ISA must be one that the host has.
 void set_host_target(const Target* target);
 
-/// A fixed machine for tests and golden files: 2 threads, AVX-512, 48K/1M/32M, Clang.
+/// A fixed machine for tests and golden files: 2 threads, AVX-512, 48K/1M, Clang.
 Target reference_target();
 
 }  // namespace sinter::runtime

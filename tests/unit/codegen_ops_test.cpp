@@ -159,7 +159,6 @@ TEST_CASE("machines without FMA and rounding instructions compute the same bits"
     runtime::Target target = runtime::host_target();
     target.isa = "x86-64";
     target.vector_bytes = 16;
-    target.vector_registers = 16;
     target.fma = target.masks = false;
     const runtime::KernelSource source = codegen::write(b.kernel, target);
     auto program = runtime::compile({&source, 1}, target).at(0);

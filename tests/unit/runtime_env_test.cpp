@@ -185,12 +185,11 @@ TEST_CASE("a hash depends on each field and where it ends", "[runtime]") {
 TEST_CASE("targets name what they are", "[runtime]") {
   const Target host = host_target(), fixed = reference_target();
   CHECK(fixed.vector_bytes == 64);
-  CHECK(fixed.vector_registers == 32);
   CHECK((fixed.threads == 2 && fixed.parallel_units == 8));
-  CHECK((fixed.l1 == 48 << 10 && fixed.l2 == 1 << 20 && fixed.l3 == 32 << 20));
+  CHECK((fixed.l1 == 48 << 10 && fixed.l2 == 1 << 20));
   CHECK(host.threads >= 1);
   CHECK(host.l1 > 0);
-  CHECK(host.l3 >= host.l2);
+  CHECK(host.l2 > 0);
   Target changed = fixed;
   CHECK(changed.key() == fixed.key());
   changed.l2 += 1;
