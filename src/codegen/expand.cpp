@@ -125,7 +125,7 @@ class Expander {
     tail_ = kNone;
     one_loop(item.level, begin, main, width, body);
     if (main == end) return void(tail_ = outside);
-    if (range_kind(item.level.range) == AxisKind::Reduce) spill(item);
+    spill(item);
     tail_ = main;
     if (ir::is_mutant(ir::Mutant::LostTail)) end = emit_.index(Op::Sub, end, emit_.number(1));
     one_loop(item.level, main, end, 1, body);
@@ -163,10 +163,7 @@ class Expander {
     std::string size = bound->op == Op::Const ? fmt::format(" of {}", bound->scalar().as_int())
                        : bound->op == Op::Var ? " of " + bound->get<sinter::Var>().name()
                                               : "";
-    std::string text = fmt::format("{} range {}{}",
-                                   range_kind(level.range) == AxisKind::Outer   ? "outer"
-                                   : range_kind(level.range) == AxisKind::Inner ? "inner"
-                                                                                : "reduce",
+    std::string text = fmt::format("{} range {}{}", range_kind(level.range) == AxisKind::Outer ? "outer" : "inner",
                                    range_id(level.range), size);
     if (step > 1)
       text += fmt::format(", {} {}", step, level.lanes > 1 ? "lanes" : "copies");

@@ -33,9 +33,13 @@ std::vector<Opt> heuristic(const Kernel& kernel, const runtime::Target& target) 
   Ranges ranges;
   std::vector<UOp> outer(kernel.outer.size());
   bool reduces = false, lanes_inside = false;
+  const RangeSet stored = ranges.of_stores(kernel.sink);
   for (UOp n : nodes) {
-    if (n->op == Op::Range && range_kind(n) == AxisKind::Outer) outer[static_cast<size_t>(range_id(n))] = n;
-    if (n->op == Op::Range && range_kind(n) == AxisKind::Inner) return {};
+    if (n->op != Op::Range) continue;
+    if (range_kind(n) == AxisKind::Outer)
+      outer[static_cast<size_t>(range_id(n))] = n;
+    else if (stored[ranges.number(n)])
+      return {};
   }
   const int last = static_cast<int>(outer.size()) - 1;
   if (last < 0 || !outer.back()) return {};

@@ -12,9 +12,13 @@ namespace sinter::codegen {
 
 /// SINK of STOREs in an arena of its own. Form (checked by ir::verify_kernel):
 ///  - every node's shape is [] but a Param's; no movement, state or pick op survives;
-///  - RANGE(bound) with bound a Const or Var of dtype Index. Outer ranges have ids 0 .. n-1 and are shared by all stores: the launch
-///    counts their flattened points (id 0 outermost) from `begin` to `end`, in parallel, so no two points may write one element,
-///    and nothing may depend on another point. Inner ranges belong to stores, Reduce ranges to REDUCEs; both run in order inside a point;
+///  - RANGE(bound) with bound of dtype Index. Outer ranges have ids 0 .. n-1, a Const or Var as bound, and are shared by all stores: the
+///    launch counts their flattened points (id 0 outermost) from `begin` to `end`, in parallel, so no two points may write one element,
+///    and nothing may depend on another point. Inner ranges run in order inside a point; their bounds may also be expressions of outer
+///    ranges. A store runs over the inner ranges that are free in it, by ascending id; its index depends on all of them, unless it adds.
+///    A REDUCE closes its own ranges. One inner range may belong to several stores and be bound by several REDUCEs, also by one in the
+///    value of another: x[i, j] is one node in max over j, in sum over j of exp(x - max), and in the store over j. The ids of a REDUCE's
+///    ranges ascend, above those of the inner ranges that it depends on, so no loop ever stands inside itself;
 ///  - LOAD and STORE keep one index per dim of their Param (dtype Index); gates are bool; what a LOAD reads was written before the launch,
 ///    or by an earlier STORE of the SINK at the same index, or is the Param that the STORE itself overwrites, read at the same element
 ///    (or through an Add store);

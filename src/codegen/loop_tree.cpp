@@ -131,7 +131,8 @@ class Builder {
 
 class Checker {
  public:
-  explicit Checker(const Statements& statements) : statements_(statements), done_(statements.list.size(), 0) {}
+  explicit Checker(const Statements& statements)
+      : statements_(statements), touched_(statements.list.size()), done_(statements.list.size(), 0) {}
 
   void walk(const std::vector<Item>& items) {
     for (const Item& item : items) {
@@ -148,9 +149,10 @@ class Checker {
         throw InternalError(fmt::format("codegen: statement {} stands in other loops than its own", item.statement));
       if (inside)
         for (const Dep& d : s.deps)
-          if (!done_[static_cast<size_t>(d.on)])
+          if (d.why == Dep::Why::Value ? !done_[static_cast<size_t>(d.on)] : !touched_[static_cast<size_t>(d.on)])
             throw InternalError(
                 fmt::format("codegen: statement {} runs before {}, on which it depends", item.statement, d.on));
+      if (inside) touched_[static_cast<size_t>(item.statement)] = true;
       if (item.what == What::Store || item.what == What::Finish) ++done_[static_cast<size_t>(item.statement)];
     }
   }
@@ -162,6 +164,7 @@ class Checker {
  private:
   const Statements& statements_;
   std::vector<Level> open_;
+  std::vector<bool> touched_;  ///< loaded what it reads, though a REDUCE may not have its result yet
   std::vector<int> done_;
 };
 

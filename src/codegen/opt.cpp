@@ -75,8 +75,11 @@ const Axis* Schedule::find(UOp range) const {
 
 Schedule make_schedule(const Kernel& kernel, const std::vector<Opt>& opts) {
   Schedule schedule;
+  Ranges ranges;
+  const RangeSet stored = ranges.of_stores(kernel.sink);
   for (UOp n : ir::topological(kernel.sink))
-    if (n->op == Op::Range && range_kind(n) != AxisKind::Reduce) schedule.axes.push_back({n});
+    if (n->op == Op::Range && (range_kind(n) == AxisKind::Outer || stored[ranges.number(n)]))
+      schedule.axes.push_back({n});
   std::sort(schedule.axes.begin(), schedule.axes.end(),
             [](const Axis& a, const Axis& b) { return range_id(a.range) < range_id(b.range); });
   for (const Opt& opt : opts)

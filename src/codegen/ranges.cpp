@@ -32,4 +32,10 @@ const RangeSet& Ranges::free(UOp n) {
   return free_.at(n.get());
 }
 
+RangeSet Ranges::of_stores(UOp sink) {
+  RangeSet all;
+  for (UOp store : sink->src) all |= free(store);
+  return all;
+}
+
 }  // namespace sinter::codegen

@@ -65,6 +65,8 @@ class Ranges {
   /// The bit of a range.
   size_t number(ir::UOp range);
   bool depends(ir::UOp n, ir::UOp range) { return free(n)[number(range)]; }
+  /// The ranges over which the stores of a SINK run. Any other one is bound by REDUCEs only.
+  RangeSet of_stores(ir::UOp sink);
 
  private:
   std::unordered_map<ir::Node*, RangeSet> free_;

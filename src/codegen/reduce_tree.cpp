@@ -42,7 +42,7 @@ class Splitter {
 
  private:
   UOp number(int64_t v) { return ir::constant(g_, DType::Index, v); }
-  UOp fresh(UOp bound) { return ir::range(bound, next_id_++, AxisKind::Reduce); }
+  UOp fresh(UOp bound) { return ir::range(bound, next_id_++, AxisKind::Inner); }
   UOp product(UOp a, UOp b) {
     if (is_const(a) && is_const(b)) return number(a->scalar().as_int() * b->scalar().as_int());
     return is_const(a) && a->scalar().as_int() == 1 ? b : a * b;

@@ -112,9 +112,9 @@ class Builder {
   }
 
   // ---- statements
-  Level level(UOp range, int lanes = 1) const {
+  Level level(UOp range) const {
     const Axis* axis = schedule_.find(range);
-    return axis ? Level{range, axis->lanes, axis->unroll} : Level{range, lanes};
+    return axis ? Level{range, axis->lanes, axis->unroll} : Level{range};
   }
 
   void add_store(UOp store) {
@@ -166,7 +166,7 @@ class Builder {
 
     std::vector<UOp> own = ranges_of(reduce);
     for (size_t i = 0; i < own.size(); ++i)
-      if (!one_trip(own[i])) s.loops.push_back(level(own[i], i + 1 == own.size() ? vector_lanes(reduce) : 1));
+      if (!one_trip(own[i])) s.loops.push_back({own[i], i + 1 == own.size() ? vector_lanes(reduce) : 1});
     const bool outermost =
         depth == place.depth && std::all_of(s.loops.begin(), s.loops.begin() + static_cast<long>(depth),
                                             [](const Level& l) { return range_kind(l.range) == AxisKind::Outer; });
@@ -254,7 +254,7 @@ void verify(const Statements& statements, Ranges& ranges) {
 }
 
 std::string to_string(const Level& l) {
-  constexpr std::string_view kKind[] = {"outer", "inner", "reduce"};
+  constexpr std::string_view kKind[] = {"outer", "inner"};
   std::string text = fmt::format("{} {}", kKind[static_cast<int>(range_kind(l.range))], range_id(l.range));
   if (l.lanes > 1) text += fmt::format(" lanes {}", l.lanes);
   if (l.unroll > 1) text += fmt::format(" unroll {}", l.unroll);

@@ -67,7 +67,7 @@ Statements make_statements(const Kernel& kernel, const Schedule& schedule, Range
 /// Throws InternalError: a statement depends on a later one, or on a range that is not among its loops.
 void verify(const Statements& statements, Ranges& ranges);
 
-/// "reduce 3 lanes 16".
+/// "inner 3 lanes 16".
 std::string to_string(const Level& level);
 /// One line per statement.
 std::string to_string(const Statements& statements);

@@ -34,6 +34,7 @@ int64_t variable(UOp n, const KernelInputs& inputs) {
   if (v == inputs.vars.end()) refuse(n, "no value for variable " + name);
   return v->second;
 }
+/// The bound of an outer range.
 int64_t bound_of(UOp range, const KernelInputs& inputs) {
   UOp b = range->src[0];
   if (b->op == Op::Const) return b->scalar().as_int();
@@ -70,6 +71,7 @@ class StoreRun {
       if (n->op == Op::Range && number_.emplace(n, ranges_.size()).second) ranges_.push_back(n);
     index_.assign(ranges_.size(), 0);
     for (UOp n : order_) range_.push_back(n->op == Op::Range ? number_.at(n) : 0);
+    find_bounds();
     find_dependences();
 
     const size_t self = order_.size() - 1;
@@ -93,6 +95,28 @@ class StoreRun {
   }
 
  private:
+  /// What each range's bound is made of, sources first.
+  void find_bounds() {
+    bounds_.resize(ranges_.size());
+    for (size_t i = 0; i < order_.size(); ++i) {
+      if (order_[i]->op != Op::Range) continue;
+      std::vector<size_t>& nodes = bounds_[range_[i]];
+      std::vector<size_t> stack{sources_[i][0]};
+      while (!stack.empty()) {
+        const size_t n = stack.back();
+        stack.pop_back();
+        if (order_[n]->op == Op::Range || std::find(nodes.begin(), nodes.end(), n) != nodes.end()) continue;
+        nodes.push_back(n);
+        stack.insert(stack.end(), sources_[n].begin(), sources_[n].end());
+      }
+      std::sort(nodes.begin(), nodes.end());
+    }
+  }
+  int64_t bound_now(size_t range) {
+    for (size_t n : bounds_[range]) evaluate({n, nullptr});
+    return value(bounds_[range].back()).as_int();
+  }
+
   /// Which ranges a node's value changes with; a REDUCE closes its own.
   void find_dependences() {
     depends_.assign(order_.size(), std::vector<bool>(ranges_.size(), false));
@@ -156,7 +180,7 @@ class StoreRun {
     const size_t depth = nest.loops.size();
     std::vector<int64_t> bound(depth);
     for (size_t d = nest.given; d < depth; ++d) {
-      bound[d] = bound_of(ranges_[nest.loops[d]], inputs_);
+      bound[d] = bound_now(nest.loops[d]);
       if (bound[d] <= 0) return;
       index_[nest.loops[d]] = 0;
     }
@@ -263,6 +287,7 @@ class StoreRun {
   std::vector<UOp> ranges_;  ///< the outer ones first
   std::unordered_map<UOp, size_t> number_;
   std::vector<size_t> range_;   ///< number of the range that a node is
+  std::vector<std::vector<size_t>> bounds_;
   std::vector<int64_t> index_;  ///< where each range stands
   std::vector<std::vector<bool>> depends_;
   std::vector<size_t> absent_;  ///< outer ranges that the store does not depend on

@@ -1,17 +1,7 @@
 // What it costs to evaluate a stage inside a kernel, and whether it may be.
-#include <algorithm>
-#include <limits>
-
 #include "schedule/partitioner.h"
 
 namespace sinter::schedule {
-namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-bool contains(const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); }
-
-}  // namespace
 
 /// Room for the stage's sources: everything wanted may yet become a buffer that is read.
 bool Partitioner::fits(const Kernel& k, int s, bool stores) const {
@@ -21,17 +11,15 @@ bool Partitioner::fits(const Kernel& k, int s, bool stores) const {
   return buffers <= static_cast<size_t>(prices_.max_buffers);
 }
 
-/// Does the index have each element of the stage once, over all of the kernel's outer ranges and nothing else?
-bool Partitioner::aligned(const Kernel& k, const Stage& s, IndexId ix) {
+/// Does the index have each element of the stage once? Outer ranges that it lacks are no matter: such a value is stored
+/// at their first point.
+bool Partitioner::aligned(const Stage& s, IndexId ix) const {
   const Index& index = space_[ix];
   std::vector<int> axes;
   for (size_t i = 0; i < index.size(); ++i)
     if (!space_.covers(index[i], s.node->shape[i].bound(), axes)) return false;
   std::sort(axes.begin(), axes.end());
-  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) return false;
-  std::vector<int> outer = space_.expand(k.outer);
-  std::sort(outer.begin(), outer.end());
-  return axes == outer;
+  return std::adjacent_find(axes.begin(), axes.end()) == axes.end();
 }
 
 /// Time to read the stage's sources, as far as the kernel does not read them anyway.
@@ -47,50 +35,147 @@ double Partitioner::reads_of(const Stage& s, const Kernel* k) const {
   return ns;
 }
 
+/// The inner loops that may be open where a value of this index is computed.
+std::vector<int> Partitioner::loops_around(const Kernel& k, IndexId ix) const {
+  std::vector<int> open;
+  for (int a : space_.axes_of(ix))
+    if (!contains(k.outer, a)) open.push_back(a);
+  for (size_t i = 0; i < open.size(); ++i)
+    for (const Nest& n : k.nests) {
+      if (!contains(n.axes, open[i])) continue;
+      for (int a : space_.axes_of(n.at))
+        if (!contains(k.outer, a)) add_once(open, a);
+    }
+  return open;
+}
+
+/// How often the kernel computes each element of the stage on average, when it needs it at this index.
+double Partitioner::evaluations(const Kernel& k, const Stage& s, IndexId ix) const {
+  const std::vector<int>& axes = space_.axes_of(ix);
+  const Index& index = space_[ix];
+  const bool opaque = std::any_of(index.begin(), index.end(), [](const DimIndex& d) { return d.opaque; });
+  const std::vector<int> loops = loops_around(k, ix);
+  const bool inner = !loops.empty();
+  double times = 1;
+  for (int a : loops)
+    if (!contains(axes, a)) times *= static_cast<double>(space_.bound(a));
+  size_t place = 0;
+  for (size_t b = 0; b < k.outer.size(); ++b)
+    if (contains(axes, k.outer[b])) place = b + 1;
+  for (size_t b = 0; b < k.outer.size(); ++b) {
+    const int axis = k.outer[b];
+    if (contains(axes, axis)) continue;
+    if (!inner && !s.loops() && b >= place) continue;  // evaluated outside of this loop
+    const int64_t block = k.contractions && contains(k.contraction_outer, axis) ? prices_.prologue_block : 1;
+    times *= static_cast<double>((space_.bound(axis) + block - 1) / block);
+  }
+  if (opaque) times *= static_cast<double>(points(axes)) / static_cast<double>(std::max<int64_t>(1, s.numel));
+  return times;
+}
+
+/// The price of fewer outer points: units that stand idle, and register tiles of products that lose an axis.
+double Partitioner::shrink(const Kernel& k, const std::vector<int>& lost, double extra) const {
+  if (lost.empty()) return 0;
+  std::vector<int> rest;
+  for (int a : k.outer)
+    if (!contains(lost, a)) rest.push_back(a);
+  auto units = [&](const std::vector<int>& axes) {
+    return static_cast<double>(std::clamp<int64_t>(points(axes), 1, prices_.parallel));
+  };
+  double ns = (k.time + extra) * (units(k.outer) / units(rest) - 1);
+  int64_t tile = 1;
+  for (int a : lost)
+    if (contains(k.contraction_outer, a)) tile *= space_.bound(a);
+  if (tile == 1) return ns;
+  if (prices_.tile_rows * 4 * tile > prices_.row_bytes_far) return kNever;
+  return ns + k.contraction_time * (tile > prices_.tile ? prices_.wide_row : prices_.narrow_row);
+}
+
+/// The price of keeping one row of the stage while sibling loops read it.
+double Partitioner::row(const Kernel& k, const Stage& s, IndexId ix, const std::vector<int>& lost) const {
+  int64_t bytes = static_cast<int64_t>(size_of(s.node->dtype));
+  for (int a : space_.axes_of(ix))
+    if (!contains(k.outer, a) || contains(lost, a)) bytes *= space_.bound(a);
+  if (k.contractions || s.contraction) bytes *= prices_.tile_rows;
+  if (bytes <= prices_.row_bytes) return 0;
+  const auto all = static_cast<double>(s.bytes);
+  return bytes <= prices_.row_bytes_far ? 2 * all / prices_.cached : 3 * all / prices_.memory;
+}
+
 Absorb Partitioner::absorb(int kernel, int s, const std::vector<IndexId>& ix) {
   Kernel& k = at(kernel);
   const Stage& st = stage(s);
-  k.outer = space_.expand(k.outer);
+  refresh(k);
   if (k.evaluations + static_cast<int>(ix.size()) > prices_.max_stages) return {kNever, "kernel has too many stages"};
-  if (ix.size() > prices_.max_instances) return {kNever, "needed at too many indices"};
   if (!fits(k, s, false)) return {kNever, "kernel has too many buffers"};
-  if (!st.loops()) {
-    double ns = 0;
-    for (IndexId i : ix) {
-      const std::vector<int>& axes = space_.axes_of(i);
-      const Index& index = space_[i];
-      const bool opaque = std::any_of(index.begin(), index.end(), [](const DimIndex& d) { return d.opaque; });
-      const bool inner = std::any_of(axes.begin(), axes.end(), [&](int a) { return !contains(k.outer, a); });
-      double times = 1;
-      size_t place = 0;
-      for (size_t b = 0; b < k.outer.size(); ++b)
-        if (contains(axes, k.outer[b])) place = b + 1;
-      for (size_t b = 0; b < k.outer.size(); ++b) {
-        const int axis = k.outer[b];
-        if (contains(axes, axis)) continue;
-        if (!inner && b >= place) continue;  // evaluated outside of this loop
-        const int64_t block = k.contractions && contains(k.contraction_outer, axis) ? prices_.prologue_block : 1;
-        times *= static_cast<double>((space_.bound(axis) + block - 1) / block);
-      }
-      if (opaque) times *= static_cast<double>(points(axes)) / static_cast<double>(std::max<int64_t>(1, st.numel));
-      ns += st.own * times;
-    }
-    return {ns, ix.size() == 1 ? "elementwise" : "elementwise, evaluated at several indices"};
-  }
   if (st.kind == StageKind::ScatterAdd) return {kNever, "a scatter owns its loops"};
-  if (ix.size() > 1) return {kNever, "a reduction needed at several indices"};
-  if (k.loops >= prices_.max_loops) return {kNever, "kernel has too many loops"};
-  for (const DimIndex& d : space_[ix[0]])
-    if (d.opaque) return {kNever, "a reduction at an opaque index"};
+  if (st.loops() && k.nests.size() >= static_cast<size_t>(prices_.max_loops))
+    return {kNever, "kernel has too many loops"};
+  Absorb each = absorb_each(k, st, ix), row = absorb_row(k, st, ix);
+  return row.ns <= each.ns ? row : each;
+}
+
+/// Evaluated at every index by itself; the kernel stays as it is.
+Absorb Partitioner::absorb_each(const Kernel& k, const Stage& s, const std::vector<IndexId>& ix) const {
+  if (ix.size() > prices_.max_instances) return {kNever, "needed at too many indices"};
+  double times = 0;
+  for (IndexId i : ix) times += evaluations(k, s, i);
+  double ns = s.own * times;
+  if (!s.loops()) return {ns, ix.size() == 1 ? "elementwise" : "elementwise, evaluated at several indices"};
+  bool inner = false;
+  for (IndexId i : ix)
+    for (int a : space_.axes_of(i)) inner |= !contains(k.outer, a);
+  if (s.contraction && (k.contractions || times > 1)) ns += prices_.shared_contraction * (s.own + k.contraction_time);
+  if (s.contraction && inner) ns += prices_.narrow_row * s.own;
+  return {ns, ix.size() > 1 ? "reduction, at several indices"
+              : times > 1   ? "reduction, recomputed"
+              : inner       ? "reduction inside a loop"
+                            : "reduction with epilogue"};
+}
+
+/// Evaluated once, in loops inside the outer ranges that all its users share: indices that differ in loops over one row
+/// become one, and outer ranges that the value lacks are given up.
+Absorb Partitioner::absorb_row(Kernel& k, const Stage& s, const std::vector<IndexId>& given) {
+  Absorb out;
+  std::vector<IndexId> ix = given;
+  for (size_t i = 1; i < ix.size(); ++i)
+    for (size_t d = 0; d < space_[ix[0]].size(); ++d) space_.refine(ix[0], ix[i], d);
+  for (IndexId& i : ix) i = space_.normal(i);
+  refresh(k);
+  for (size_t i = 1; i < ix.size(); ++i)
+    if (!siblings(k, ix[0], ix[i], out.siblings, out.lost)) return {};
   const std::vector<int>& axes = space_.axes_of(ix[0]);
-  for (int a : axes)
-    if (!contains(k.outer, a)) return {kNever, "a reduction inside a loop of its user"};
-  double times = 1;
-  for (int b : k.outer)
-    if (!contains(axes, b)) times *= static_cast<double>(space_.bound(b));
-  double ns = st.own * times;
-  if (st.contraction && (k.contractions || times > 1)) ns += prices_.shared_contraction * (st.own + k.contraction_time);
-  return {ns, times > 1 ? "reduction, recomputed" : "reduction with epilogue"};
+  for (const DimIndex& d : space_[ix[0]])
+    if (d.opaque) return {};
+  std::vector<int> repeated;
+  for (int a : k.outer)
+    if (!contains(axes, a) && !contains(out.lost, a)) repeated.push_back(a);
+  const bool inner = !out.lost.empty() || std::any_of(axes.begin(), axes.end(), [&](int a) {
+    return !contains(k.outer, a);
+  });
+  // A value of outer ranges alone that is no loop costs nothing where it lacks the innermost ones.
+  if (s.loops() || inner) out.lost.insert(out.lost.end(), repeated.begin(), repeated.end());
+  if (out.lost.empty() && ix.size() == 1) return {};
+  if (!loops_stay_apart(k, out.siblings, out.lost)) return {};
+  const double loss = shrink(k, out.lost, s.own);
+  if (loss == kNever) return {};
+  // Read by several loops, or by each turn of a loop that was an outer one: kept, or computed in each of them.
+  auto turns = static_cast<double>(ix.size());
+  for (int a : loops_around(k, ix[0]))
+    if (!contains(axes, a)) turns *= static_cast<double>(space_.bound(a));
+  if (inner)
+    for (int a : repeated) turns *= static_cast<double>(space_.bound(a));
+  double again = (turns - 1) * s.own;
+  if (prices_.rows_kept) again = std::min(again, row(k, s, ix[0], out.lost));
+  out.ns = s.own + again + loss;
+  if (s.contraction) {
+    if (k.contractions || !repeated.empty()) out.ns += prices_.shared_contraction * (s.own + k.contraction_time);
+    if (inner) out.ns += prices_.narrow_row * s.own;
+  }
+  out.how = ix.size() > 1         ? "once per row, read by sibling loops"
+            : s.loops()           ? "reduction of a row"
+                                  : "once per row";
+  return out;
 }
 
 }  // namespace sinter::schedule

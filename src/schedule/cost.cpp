@@ -11,6 +11,8 @@ Prices prices_for(const runtime::Target& target) {
   p.cached = 100.0 * target.threads;
   p.cached_bytes = target.l2;
   p.parallel = target.parallel_units;
+  p.row_bytes = target.l1 / 2;
+  p.row_bytes_far = target.l2 / 2;
   return p;
 }
 

@@ -22,6 +22,15 @@ struct Prices {
   double blow_up = 3;                ///< factor on writing a value that is far larger than what it was made from
   int64_t prologue_block = 1;        ///< outputs of a product that share one evaluation of its prologue
 
+  // Rows: what a kernel computes and reads again in loops inside one outer point.
+  bool rows_kept = false;       ///< sibling loops read a value that one of them has kept, instead of computing it each
+  int64_t row_bytes = 0;        ///< a row that costs nothing to keep
+  int64_t row_bytes_far = 0;    ///< the longest one that stays in the core's own cache
+  int64_t tile_rows = 6;        ///< rows of a product that are computed together
+  int64_t tile = 64;            ///< elements of a row that one register tile of a product covers
+  double narrow_row = 8;        ///< share of a product's time lost when an axis of its result becomes a loop inside
+  double wide_row = 8;          ///< the same where that axis is longer than a tile
+
   // Caps keep the pass near linear and kernels compilable.
   int max_stages = 400;      ///< evaluations in a kernel
   int max_buffers = 31;      ///< buffers that a kernel reads or writes, besides the error word

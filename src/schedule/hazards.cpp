@@ -13,6 +13,7 @@
 namespace sinter::schedule {
 namespace {
 
+bool contains(const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); }
 bool is_buffer(const StageGraph& g, int stage) {
   return stage >= 0 && g.stages[static_cast<size_t>(stage)].kind == StageKind::Buffer;
 }
@@ -175,6 +176,23 @@ bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) 
     const IndexId element = p.space.normal(target ? p.space.down(target, out.at) : out.at);
     for (IndexId at : k.reads.at(buffer))
       if (p.space.normal(at) != element) return false;
+    // What lacks an outer range is stored at its first point: nobody may read it at the others.
+    const std::vector<int>& axes = p.space.axes_of(element);
+    std::vector<int> lacks = k.outer;
+    std::erase_if(lacks, [&](int a) { return contains(axes, a); });
+    if (lacks.empty()) continue;
+    const int slot = slot_of(p.graph, buffer);
+    for (const Stored& other : k.outputs) {
+      const std::vector<int>& around = p.space.axes_of(other.at);
+      if (std::none_of(lacks.begin(), lacks.end(), [&](int a) { return contains(around, a); })) continue;
+      if (contains(homes_read(p, k, other.stage, 0, {{slot, store}}), slot)) return false;
+    }
+    for (const Member& m : k.members) {
+      const std::vector<Source>& sources = p.graph.stages[static_cast<size_t>(m.stage)].sources;
+      if (std::none_of(sources.begin(), sources.end(), [&](const Source& s) { return s.stage == buffer; })) continue;
+      for (IndexId at : m.at)
+        if (p.space.axes_of(at) != axes) return false;
+    }
   }
   return true;
 }

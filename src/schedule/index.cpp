@@ -103,7 +103,7 @@ IndexId IndexSpace::intern(Index index) {
   IndexId id = static_cast<IndexId>(entries_.size());
   std::vector<int> axes;
   for (const DimIndex& d : index) collect(d, axes);
-  entries_.push_back({std::move(index), std::move(axes), epoch_, id});
+  entries_.push_back({std::move(index), std::move(axes), kNotYet, id});
   table_.emplace(hash, id);
   return id;
 }
@@ -269,7 +269,11 @@ IndexId IndexSpace::through(UOp n, IndexId id) {
       const ir::Region& box = n->region();
       const int64_t sign = n->op == Op::Shrink ? 1 : -1;
       for (size_t i = 0; i < out.size(); ++i) {
-        if (source->shape[i] == 1) continue;
+        if (source->shape[i] == 1) {
+          // The padding of a single element has no index, but where it lies depends on one.
+          if (n->op == Op::Pad && !(n->shape[i] == 1)) out[i] = as_opaque(index[i], mix(3, static_cast<uint64_t>(box[i].begin.value())));
+          continue;
+        }
         out[i] = index[i];
         if (source->shape[i] == n->shape[i]) continue;
         out[i].offset += sign * box[i].begin.value();

@@ -43,6 +43,7 @@ class IndexSpace {
   int find(int a) const;
   const Dim& size(int a) const { return axes_[static_cast<size_t>(find(a))].size; }
   int64_t bound(int a) const { return size(a).bound(); }
+  int64_t least(int a) const { return size(a).symbolic() ? size(a).var().min() : size(a).value(); }
   /// Makes b another name of a; their sizes are equal.
   void unify(int a, int b);
   /// The axes with split ones replaced by their parts, outer to inner.
@@ -79,7 +80,7 @@ class IndexSpace {
   struct Entry {
     Index index;
     std::vector<int> axes;
-    uint64_t epoch;
+    uint64_t epoch;  ///< at which `normal` was its normal form
     IndexId normal;
   };
   DimIndex normal(const DimIndex& dim) const;
@@ -92,6 +93,7 @@ class IndexSpace {
   mutable std::vector<Axis> axes_;  ///< find() shortens paths
   std::vector<Entry> entries_;
   std::unordered_multimap<uint64_t, IndexId> table_;
+  static constexpr uint64_t kNotYet = ~uint64_t{0};
   uint64_t epoch_ = 0;  ///< counts unifications and splits
 };
 

@@ -2,26 +2,11 @@
 // it needs them.
 #include "schedule/partition.h"
 
-#include <algorithm>
-#include <limits>
 #include <queue>
 
 #include "schedule/partitioner.h"
 
 namespace sinter::schedule {
-namespace {
-
-using ir::UOp;
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-template <class T>
-void add_once(std::vector<T>& list, const T& value) {
-  if (std::find(list.rbegin(), list.rend(), value) == list.rend()) list.push_back(value);
-}
-
-}  // namespace
-
 Partitioner::Partitioner(StageGraph graph, const Prices& prices, Policy policy)
     : graph_(std::move(graph)), prices_(prices), policy_(policy) {
   users_.resize(graph_.stages.size());
@@ -49,17 +34,6 @@ int64_t Partitioner::points(const std::vector<int>& axes) const {
   int64_t n = 1;
   for (int a : axes) n *= space_.bound(a);
   return n;
-}
-
-std::vector<IndexId>& Partitioner::uses(int k, int s) {
-  Kernel& kernel = at(k);
-  return stage(s).kind == StageKind::Buffer ? kernel.reads[s] : kernel.wanted[s];
-}
-
-void Partitioner::normalise(std::vector<IndexId>& indices) {
-  std::vector<IndexId> out;
-  for (IndexId i : indices) add_once(out, space_.normal(i));
-  indices = std::move(out);
 }
 
 /// Among the stages whose users are all decided the largest first: full-size stages tell how axes correspond.
@@ -123,6 +97,35 @@ void Partitioner::visit(int s) {
   users_[static_cast<size_t>(s)] = {};
 }
 
+/// An epilogue away from every kernel that could take its product with it costs the product's trip through memory: per
+/// kernel that trip. `hosted`: one of them could.
+std::vector<double> Partitioner::away_from_product(const Stage& st, int s, const std::vector<int>& kernels,
+                                                   bool& hosted) {
+  std::vector<double> away(kernels.size(), 0.0);
+  hosted = true;
+  if (st.anchor < 0 || st.kind != StageKind::Elementwise) return away;
+  const Stage& product = stage(st.anchor);
+  auto host = [&](int k) {
+    const std::vector<IndexId>& ix = at(k).wanted[s];
+    if (at(k).contractions || ix.size() != 1 || !aligned(st, ix[0])) return false;
+    refresh(at(k));
+    const std::vector<int>& axes = space_.axes_of(ix[0]);
+    return std::all_of(at(k).outer.begin(), at(k).outer.end(), [&](int a) { return contains(axes, a); });
+  };
+  hosted = std::any_of(kernels.begin(), kernels.end(), host);
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const Kernel& k = at(kernels[i]);
+    const double shared = kernels.size() == 1 && k.contractions
+                              ? prices_.shared_contraction * (product.own + k.contraction_time)
+                              : kNever;
+    if (hosted)
+      away[i] = host(kernels[i]) ? 0 : prices_.transfer(product.bytes);
+    else
+      away[i] = std::min(prices_.launch + prices_.transfer(product.bytes), shared);
+  }
+  return away;
+}
+
 Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, const std::vector<int>& hazards,
                                         bool forced) {
   Options o{kNever, kNever, 0, -1, {}};
@@ -130,40 +133,27 @@ Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, 
   const bool open = !forced && !kernels.empty() && kernels.size() <= prices_.max_inline;
   const double write = prices_.transfer(st.bytes) *
                        (st.bytes > (1 << 20) && st.bytes > 4 * st.frontier && st.frontier > 0 ? prices_.blow_up : 1);
-  // An epilogue away from every kernel that could take its product with it costs the product's trip through memory.
-  std::vector<double> away(kernels.size(), 0.0);
   bool hosted = true;
-  if (open && st.anchor >= 0 && st.kind == StageKind::Elementwise) {
-    const Stage& product = stage(st.anchor);
-    auto host = [&](int k) {
-      const std::vector<IndexId>& ix = at(k).wanted[s];
-      return at(k).contractions == 0 && ix.size() == 1 && aligned(at(k), st, ix[0]);
-    };
-    hosted = std::any_of(kernels.begin(), kernels.end(), host);
-    for (size_t i = 0; i < kernels.size(); ++i) {
-      const Kernel& k = at(kernels[i]);
-      const double shared = kernels.size() == 1 && k.contractions
-                                ? prices_.shared_contraction * (product.own + k.contraction_time)
-                                : kNever;
-      if (hosted)
-        away[i] = host(kernels[i]) ? 0 : prices_.transfer(product.bytes);
-      else
-        away[i] = std::min(prices_.launch + prices_.transfer(product.bytes), shared);
-    }
-  }
   if (open) {
+    const std::vector<double> away = away_from_product(st, s, kernels, hosted);
     bool all = st.outputs.empty();
     double sum = 0;
     for (size_t i = 0; i < kernels.size(); ++i) {
       const int k = kernels[i];
       const std::vector<IndexId>& ix = at(k).wanted[s];
       o.absorb.push_back(absorb(k, s, ix));
-      const double ns = o.absorb[i].ns + reads_of(st, &at(k));
-      const bool legal = o.absorb[i].ns < kNever && level_fits(k, {}, hazards) && exact_where_stored(k, s, ix);
+      const Absorb& form = o.absorb.back();
+      const double ns = form.ns + reads_of(st, &at(k));
+      const bool legal = form.ns < kNever && level_fits(k, {}, hazards) && exact_where_stored(k, s, ix);
       all &= legal && fits(at(k), s, false);
       sum += ns;
       if ((kernels.size() == 1 && st.outputs.empty()) || !legal || !fits(at(k), s, true)) continue;
-      if (ix.size() != 1 || !aligned(at(k), st, ix[0]) || !level_fits(k, kernels, hazards)) continue;
+      if ((ix.size() != 1 && form.siblings.empty()) || !aligned(st, ix[0]) || !level_fits(k, kernels, hazards))
+        continue;
+      const std::vector<int>& axes = space_.axes_of(ix[0]);
+      if (std::any_of(at(k).outer.begin(), at(k).outer.end(),
+                      [&](int a) { return may_be_empty(a) && !contains(axes, a) && !contains(form.lost, a); }))
+        continue;
       const double join = ns + away[i] + write * static_cast<double>(std::max<size_t>(1, kernels.size()));
       if (join < o.join_price) o.join_price = join, o.host = k;
     }
@@ -175,8 +165,9 @@ Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, 
   return o;
 }
 
-void Partitioner::record(int s, int kernel, IndexId at, Choice choice, const Options& o, const char* reason) {
-  decisions_.push_back({s, kernel, at, choice, o.inline_price, o.join_price, o.split_price, reason});
+void Partitioner::record(int s, int kernel, IndexId at, Choice choice, const Options& o, const char* reason,
+                         std::vector<int> lost) {
+  decisions_.push_back({s, kernel, at, choice, o.inline_price, o.join_price, o.split_price, reason, std::move(lost)});
 }
 
 void Partitioner::do_inline(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const Options& o) {
@@ -188,8 +179,8 @@ void Partitioner::do_inline(int s, const std::vector<int>& kernels, const std::v
     const int k = kernels[i];
     std::vector<IndexId> ix = std::move(at(k).wanted[s]);
     at(k).wanted.erase(s);
-    record(s, k, ix[0], Choice::Inline, o, o.absorb[i].how);
-    evaluate(k, s, std::move(ix), o.absorb[i].ns);
+    record(s, k, ix[0], Choice::Inline, o, o.absorb[i].how, o.absorb[i].lost);
+    evaluate(k, s, std::move(ix), o.absorb[i]);
   }
 }
 
@@ -204,10 +195,10 @@ void Partitioner::do_join(int s, const std::vector<int>& kernels, const std::vec
       at(k).has_feeders = true;
       continue;
     }
-    record(s, k, ix[0], Choice::Join, o, o.absorb[i].how);
+    record(s, k, ix[0], Choice::Join, o, o.absorb[i].how, o.absorb[i].lost);
     at(k).outputs.push_back({s, ix[0]});
     stored_by_[static_cast<size_t>(s)] = k;
-    evaluate(k, s, std::move(ix), o.absorb[i].ns);
+    evaluate(k, s, std::move(ix), o.absorb[i]);
   }
 }
 
@@ -241,130 +232,7 @@ void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::ve
     for (const Absorb& a : o.absorb)
       if (a.ns == kNever) reason = a.how;
   record(s, k, root, Choice::Split, o, reason);
-  evaluate(k, s, {root}, st.own);
-}
-
-void Partitioner::evaluate(int kernel, int s, std::vector<IndexId> ix, double ns) {
-  Kernel& k = at(kernel);
-  const Stage& st = stage(s);
-  k.time += ns;
-  k.evaluations += static_cast<int>(ix.size());
-  if (st.loops()) ++k.loops;
-  if (st.contraction) {
-    ++k.contractions;
-    k.contraction_time += ns;
-    for (int a : k.outer) add_once(k.contraction_outer, a);
-  }
-  for (IndexId i : ix) push(kernel, s, i);
-  at(kernel).members.push_back({s, std::move(ix)});
-}
-
-void Partitioner::want(int kernel, const Source& source, IndexId ix) {
-  if (source.stage < 0) return;
-  ix = space_.down(source.head, ix);
-  std::vector<int>& users = users_[static_cast<size_t>(source.stage)];
-  if (users.empty() || users.back() != kernel) users.push_back(kernel);
-  add_once(uses(kernel, source.stage), ix);
-}
-
-void Partitioner::push(int kernel, int s, IndexId ix) {
-  const Stage& st = stage(s);
-  switch (st.kind) {
-    case StageKind::Reduce: {
-      Index inner = space_[ix];
-      const Shape& from = st.node->src[0]->shape;
-      for (int64_t d : st.node->reduction().axes) {
-        const Dim& size = from[static_cast<size_t>(d)];
-        if (size == 1) continue;
-        const int a = space_.axis(size);
-        inner[static_cast<size_t>(d)] = space_.whole(a);
-        at(kernel).reduced.push_back(a);
-      }
-      const IndexId id = space_.intern(std::move(inner));
-      for (const Source& src : st.sources) want(kernel, src, id);
-      return;
-    }
-    case StageKind::Gather: {
-      Index moved = space_[ix];
-      moved[static_cast<size_t>(st.node->integer())] = space_.opaque(ix, st.node->src[1]->id);
-      const IndexId id = space_.intern(std::move(moved));
-      want(kernel, st.sources[1], ix);
-      want(kernel, st.sources[0], id);
-      return;
-    }
-    case StageKind::ScatterAdd: {
-      const auto axis = static_cast<size_t>(st.node->integer());
-      Index update = space_[ix];
-      update[axis] =
-          st.node->src[1]->shape[axis] == 1 ? DimIndex{} : space_.whole(space_.axis(st.node->src[1]->shape[axis]));
-      const IndexId id = space_.intern(std::move(update));
-      want(kernel, st.sources[0], ix);
-      want(kernel, st.sources[1], id);
-      want(kernel, st.sources[2], id);
-      return;
-    }
-    default:
-      for (const Source& src : st.sources) want(kernel, src, ix);
-  }
-}
-
-bool Partitioner::level_fits(int k, const std::vector<int>& users, const std::vector<int>& hazards) const {
-  if (!at(k).has_feeders) return true;
-  for (const std::vector<int>* list : {&users, &hazards})
-    for (int other : *list)
-      if (other != k && at(other).level >= at(k).level) return false;
-  return true;
-}
-
-/// May all of the kernels evaluate what must run before `hazards`? Two of them that are hazards themselves would wait
-/// for each other.
-bool Partitioner::levels_fit(const std::vector<int>& kernels, const std::vector<int>& hazards) const {
-  int highest = -1, own = -1;
-  for (int h : hazards) {
-    if (!std::binary_search(kernels.begin(), kernels.end(), h)) {
-      highest = std::max(highest, at(h).level);
-    } else if (own >= 0) {
-      return false;
-    } else {
-      own = h;
-    }
-  }
-  if (own >= 0) {
-    if (at(own).level <= highest && at(own).has_feeders) return false;
-    highest = std::max(at(own).level, highest + 1);
-  }
-  return std::all_of(kernels.begin(), kernels.end(),
-                     [&](int k) { return k == own || at(k).level > highest || !at(k).has_feeders; });
-}
-
-void Partitioner::lift(int k, const std::vector<int>& users, const std::vector<int>& hazards) {
-  for (const std::vector<int>* list : {&users, &hazards})
-    for (int other : *list)
-      if (other != k) at(k).level = std::max(at(k).level, at(other).level + 1);
-  for (int store : hazards)
-    if (store != k) at(store).has_feeders = true;
-}
-
-/// Where the kernel itself overwrites what the stage reads, the read must be of the very element written.
-bool Partitioner::exact_where_stored(int k, int s, const std::vector<IndexId>& ix) {
-  for (int store : stage(s).before) {
-    const int where = stored_by_[static_cast<size_t>(store)];
-    if (where < 0 || find(where) != k) continue;
-    const std::vector<Stored>& outputs = at(k).outputs;
-    auto out = std::find_if(outputs.begin(), outputs.end(), [&](const Stored& o) { return o.stage == store; });
-    if (stage(s).kind != StageKind::Elementwise || out == outputs.end()) return false;
-    const UOp target = stage(store).target;
-    const IndexId element = space_.normal(target ? space_.down(target, out->at) : out->at);
-    for (const Source& src : stage(s).sources) {
-      if (src.stage < 0 || stage(src.stage).kind != StageKind::Buffer) continue;
-      bool overwritten = false;
-      for (int o : stage(store).outputs)
-        overwritten |= graph_.homes[static_cast<size_t>(o)] == stage(src.stage).node->integer();
-      for (IndexId i : ix)
-        if (overwritten && space_.normal(space_.down(src.head, i)) != element) return false;
-    }
-  }
-  return true;
+  evaluate(k, s, {root}, {st.own, reason});
 }
 
 Partition Partitioner::finish() {
@@ -383,12 +251,14 @@ Partition Partitioner::finish() {
   for (size_t s = 0; s < stored_by_.size(); ++s)
     if (stored_by_[s] >= 0) out.kernel_of[s] = number[static_cast<size_t>(find(stored_by_[s]))];
   for (int k : order) {
-    Kernel kernel = std::move(at(k));
-    kernel.outer = space_.expand(kernel.outer);
-    kernel.reduced = space_.expand(kernel.reduced);
-    for (Stored& o : kernel.outputs) o.at = space_.normal(o.at);
-    for (Member& m : kernel.members) normalise(m.at);
+    Kernel& kernel = at(k);
+    refresh(kernel);
     for (auto& [stage, indices] : kernel.reads) normalise(indices);
+    share_rows(kernel);
+    for (Stored& o : kernel.outputs) o.at = space_.normal(o.at);
+    for (auto& [stage, indices] : kernel.reads) normalise(indices);
+    for (Member& m : kernel.members) normalise(m.at);
+    order_loops(kernel);
     out.kernels.push_back(std::move(kernel));
   }
   out.graph = std::move(graph_);

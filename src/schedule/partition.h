@@ -17,13 +17,20 @@ enum class Policy : uint8_t { Fused, Unfused };
 struct Member {
   int stage;
   std::vector<IndexId> at;
+  std::vector<int> reduced = {};  ///< the axes of its loops: per axis that a reduction sums over, unless of size 1
 };
 
-/// What a kernel stores: the value of a stage at an index that has each element once. It lacks no axis of the outer
-/// ranges.
+/// What a kernel stores: the value of a stage at an index that has each element once. Its axes that are no outer ranges
+/// are loops of the store.
 struct Stored {
   int stage;
   IndexId at;
+};
+
+/// The loops of one reduction: over `axes`, at each point of `at`.
+struct Nest {
+  IndexId at;
+  std::vector<int> axes;
 };
 
 using Uses = std::unordered_map<int, std::vector<IndexId>>;  ///< stage -> indices at which it is used
@@ -32,7 +39,8 @@ using Uses = std::unordered_map<int, std::vector<IndexId>>;  ///< stage -> indic
 /// that point. The outer ranges run in parallel, everything else is a loop inside.
 struct Kernel {
   std::vector<int> outer;       ///< axes, outermost first
-  std::vector<int> reduced;     ///< axes that its reductions sum over
+  std::vector<int> inner = {};  ///< the other ones, in an order that puts every loop inside those it depends on
+  std::vector<Nest> nests;      ///< of its reductions
   std::vector<Member> members;  ///< users before sources
   std::vector<Stored> outputs;
   Uses reads;                ///< from memory: Buffers, and what other kernels store
@@ -43,7 +51,7 @@ struct Kernel {
   double time = 0;           ///< ns
   double contraction_time = 0;
   std::vector<int> contraction_outer;  ///< outer axes of its products of matrices
-  int contractions = 0, loops = 0, evaluations = 0;
+  int contractions = 0, evaluations = 0;
 };
 
 enum class Choice : uint8_t {
@@ -60,6 +68,7 @@ struct Decision {
   Choice choice;
   double inline_price, join_price, split_price;
   const char* reason;
+  std::vector<int> lost = {};  ///< outer axes that the kernel gave up for it
 };
 
 struct Partition {

@@ -1,17 +1,45 @@
-// The working state of the partition, shared by its three parts: the visit (partition.cpp), the prices of joining
-// (absorb.cpp) and the union of kernels (merge.cpp). Nothing else includes it.
+// The working state of the partition, shared by its parts: the visit (partition.cpp), what becomes of a kernel that
+// evaluates a stage (evaluate.cpp), the prices of that (absorb.cpp), loops over a row (rows.cpp), the levels of kernels
+// (levels.cpp) and their union (merge.cpp). Nothing else includes it.
 #pragma once
 
+#include <algorithm>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "schedule/partition.h"
 
 namespace sinter::schedule {
 
+inline constexpr double kNever = std::numeric_limits<double>::infinity();
+
+inline bool contains(const std::vector<int>& list, int x) {
+  return std::find(list.begin(), list.end(), x) != list.end();
+}
+template <class T>
+void add_once(std::vector<T>& list, const T& value) {
+  if (std::find(list.rbegin(), list.rend(), value) == list.rend()) list.push_back(value);
+}
+
+/// Axes that are to become one.
+using AxisPairs = std::vector<std::pair<int, int>>;
+
 /// What it costs to evaluate a stage inside a kernel, and in which form.
 struct Absorb {
-  double ns;
-  const char* how;
+  double ns = kNever;
+  const char* how = "";
+  std::vector<int> lost = {};  ///< outer axes that become loops inside
+  AxisPairs siblings = {};     ///< inner axes that become one: its indices are then one evaluation, read by sibling loops
+};
+
+/// How one kernel may go into another.
+struct Union {
+  double price = kNever;       ///< ns: what they lose
+  AxisPairs pairs = {};        ///< axes that become one: of the first kernel, of the second
+  std::vector<int> lost = {};  ///< outer axes of either that become loops inside
+  bool swapped = false;        ///< the outer ranges are those of the second
+  const char* why = "";
 };
 
 class Partitioner {
@@ -30,44 +58,65 @@ class Partitioner {
   std::vector<int> visiting_order() const;
   void visit(int s);
   Options price(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, bool forced);
+  std::vector<double> away_from_product(const Stage& s, int number, const std::vector<int>& kernels, bool& hosted);
   void do_inline(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const Options& options);
   void do_join(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const Options& options);
   void do_split(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const Options& options);
-  void evaluate(int kernel, int s, std::vector<IndexId> at, double ns);
-  void push(int kernel, int s, IndexId at);
-  void want(int kernel, const Source& source, IndexId at);
-  void record(int s, int kernel, IndexId at, Choice choice, const Options& options, const char* reason);
-  std::vector<int> roots(const std::vector<int>& kernels) const;
-  void normalise(std::vector<IndexId>& indices);
+  void record(int s, int kernel, IndexId at, Choice choice, const Options& options, const char* reason,
+              std::vector<int> lost = {});
   Partition finish();
 
-  // levels
+  // evaluate.cpp
+  void evaluate(int kernel, int s, std::vector<IndexId> at, const Absorb& form);
+  void push(int kernel, int s, IndexId at, std::vector<int>& reduced);
+  void want(int kernel, const Source& source, IndexId at);
+  std::vector<IndexId>& uses(int kernel, int s);
+  void normalise(std::vector<IndexId>& indices);
+  void refresh(Kernel& k);
+  void give_up(Kernel& k, const std::vector<int>& axes);
+
+  // absorb.cpp
+  Absorb absorb(int kernel, int s, const std::vector<IndexId>& at);
+  Absorb absorb_each(const Kernel& k, const Stage& s, const std::vector<IndexId>& at) const;
+  Absorb absorb_row(Kernel& k, const Stage& s, const std::vector<IndexId>& at);
+  std::vector<int> loops_around(const Kernel& k, IndexId at) const;
+  double evaluations(const Kernel& k, const Stage& s, IndexId at) const;
+  double shrink(const Kernel& k, const std::vector<int>& lost, double extra) const;
+  double row(const Kernel& k, const Stage& s, IndexId at, const std::vector<int>& lost) const;
+  bool fits(const Kernel& k, int s, bool stores) const;
+  bool aligned(const Stage& s, IndexId at) const;
+  bool may_be_empty(int axis) const { return space_.least(axis) == 0; }
+  double reads_of(const Stage& s, const Kernel* k) const;
+
+  // rows.cpp
+  bool siblings(const Kernel& k, IndexId a, IndexId b, AxisPairs& pairs, std::vector<int>& lost);
+  bool loops_stay_apart(const Kernel& k, const AxisPairs& pairs, const std::vector<int>& lost);
+  void share_rows(Kernel& k);
+  void order_loops(Kernel& k) const;
+
+  // levels.cpp
   bool level_fits(int kernel, const std::vector<int>& users, const std::vector<int>& hazards) const;
   bool levels_fit(const std::vector<int>& kernels, const std::vector<int>& hazards) const;
   void lift(int kernel, const std::vector<int>& users, const std::vector<int>& hazards);
   bool exact_where_stored(int kernel, int s, const std::vector<IndexId>& at);
 
-  // absorb.cpp
-  Absorb absorb(int kernel, int s, const std::vector<IndexId>& at);
-  bool fits(const Kernel& k, int s, bool stores) const;
-  bool aligned(const Kernel& k, const Stage& s, IndexId at);
-  double reads_of(const Stage& s, const Kernel* k) const;
-
   // merge.cpp
-  struct Pairing {
-    std::vector<std::pair<int, int>> axes;  // of the first kernel, of the second
-  };
   void merge_users(int s, std::vector<int>& kernels);
   void merge_readers();
-  bool can_merge(int a, int b, int s, Pairing& pairing);
-  void merge(int a, int b, const Pairing& pairing);
+  void pair_axes(IndexId first, IndexId second, AxisPairs& pairs);
+  AxisPairs correspondence(int a, int b, int s);
+  Union unite(int a, int b, int s);
+  Union unite_at_rows(const Kernel& k1, const Kernel& k2, const AxisPairs& pairs, int s);
+  Union unite_as_guest(const Kernel& host, const Kernel& guest, const AxisPairs& pairs, bool swapped);
+  bool stay_apart(const Kernel& k1, const Kernel& k2, const Union& form);
+  void merge(int a, int b, const Union& form);
 
+  std::vector<int> roots(const std::vector<int>& kernels) const;
   int find(int kernel) const;
   Kernel& at(int kernel) { return kernels_[static_cast<size_t>(kernel)]; }
   const Kernel& at(int kernel) const { return kernels_[static_cast<size_t>(kernel)]; }
   Stage& stage(int s) { return graph_.stages[static_cast<size_t>(s)]; }
   const Stage& stage(int s) const { return graph_.stages[static_cast<size_t>(s)]; }
-  std::vector<IndexId>& uses(int kernel, int s);
   int64_t points(const std::vector<int>& axes) const;
 
   StageGraph graph_;

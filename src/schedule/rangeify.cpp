@@ -7,8 +7,10 @@
 #include <map>
 #include <unordered_map>
 
+#include "codegen/ranges.h"
 #include "rewrite/index_math.h"
 #include "rewrite/view.h"
+#include "schedule/gate.h"
 #include "sinter/error.h"
 #include "uop/build.h"
 #include "uop/mutant.h"
@@ -29,12 +31,11 @@ constexpr int64_t kIndexErrorBit = 0;
 class Writer {
  public:
   Writer(const Partition& p, const Placement& placement, const std::vector<int>& member_of,
-         const std::vector<uint64_t>& blind, const std::vector<int>& depth, int number)
+         const std::vector<uint64_t>& blind, int number)
       : p_(p),
         placement_(placement),
         member_of_(member_of),
         blind_(blind),
-        depth_(depth),
         number_(number),
         kernel_(p.kernels[static_cast<size_t>(number)]),
         graph_(std::make_shared<ir::Arena>()),
@@ -47,8 +48,11 @@ class Writer {
       axes_[a] = range(size, ir::AxisKind::Outer);
       out_.kernel.outer.push_back(size);
     }
+    for (int a : kernel_.inner) axes_[a] = range(p_.space.size(a), ir::AxisKind::Inner);
+    for (const Member& m : kernel_.members) loops_[m.stage] = &m.reduced;
     std::vector<UOp> stores;
-    for (const Stored& o : kernel_.outputs) store(o, stores);
+    for (const Stored& o : kernel_.outputs)
+      if (stage(o.stage).kind == StageKind::ScatterAdd || !empty(p_.space.axes_of(o.at))) store(o, stores);
     out_.kernel.graph = graph_;
     out_.kernel.sink = ir::sink(g_, std::move(stores));
     out_.kernel.params = static_cast<int>(out_.buffers.size());
@@ -65,13 +69,15 @@ class Writer {
     int stage = -1;      // a stage, or
     UOp leaf;            // numbers without memory
     int place = 0;       // where it is needed
-    bool gated = false;  // zero outside of the place's gate
+    UOp gate = {};       // the value is zero where this is false
   };
   struct Frame {
     int stage, place;
     std::vector<Request> requests;
     int step = 0;
+    std::vector<UOp> ranges = {};  // of a reduction
   };
+  using AxisRanges = std::map<int, UOp>;
   struct PlaceHash {
     size_t operator()(const Indexed& at) const {
       size_t h = std::hash<UOp>{}(at.valid);
@@ -123,10 +129,11 @@ class Writer {
         for (size_t i = 0; i < now.index.size(); ++i)
           if (n->src[0]->shape[i] == 1) now.index[i] = math_.constant(0);  // where there is an element at all
       }
-      const bool gated = !(now.valid == places_[static_cast<size_t>(at)]->valid);
-      return {source.stage, n, place(std::move(now)), gated};
+      const UOp gate = now.valid == places_[static_cast<size_t>(at)]->valid ? UOp() : now.valid;
+      now.valid = still_needed(now, free_);
+      return {source.stage, n, place(std::move(now)), gate};
     }
-    return {source.stage, n, at, false};
+    return {source.stage, n, at, {}};
   }
 
   /// A movement node whose begins are arguments, with this kernel's arguments.
@@ -164,17 +171,19 @@ class Writer {
     const Indexed& at = *places_[static_cast<size_t>(r.place)];
     if (at.valid && at.valid->op == Op::Const)  // nowhere: a gate that holds everywhere is null
       return zero(r.stage >= 0 ? stage(r.stage).node->dtype : r.leaf->dtype);
-    if (r.stage >= 0 && !member(r.stage)) return load(r.stage, at);
     UOp v;
-    if (r.stage < 0) {
+    if (r.stage >= 0 && !member(r.stage)) {
+      v = load(r.stage, at);
+      if (r.gate == at.valid) return v;
+    } else if (r.stage < 0) {
       v = leaf(r.leaf, at);
     } else {
       auto it = done_.find(key(r.stage, r.place));
       if (it == done_.end()) return {};
       v = it->second;
     }
-    if (!r.gated || !at.valid || ir::is_mutant(ir::Mutant::GateLost)) return v;
-    return ir::where(at.valid, v, zero(v->dtype));
+    if (!r.gate || ir::is_mutant(ir::Mutant::GateLost)) return v;
+    return ir::where(r.gate, v, zero(v->dtype));
   }
 
   UOp evaluate(const Request& root) {
@@ -224,12 +233,14 @@ class Writer {
     const Stage& s = stage(f.stage);
     if (s.kind == StageKind::Reduce) {
       Indexed at = *places_[static_cast<size_t>(f.place)];
-      const std::vector<UOp>& ranges = reduce_ranges(f.stage);
+      const std::vector<int>& loops = *loops_.at(f.stage);
+      const AxisRanges ranges = ranges_of(loops, at);
       size_t next = 0;
-      for (int64_t d : reduced_axes(s)) {
-        UOp r = ranges[next++];
-        if (!(s.node->src[0]->shape[static_cast<size_t>(d)] == 1)) at.index[static_cast<size_t>(d)] = r;
-      }
+      for (int64_t d : s.node->reduction().axes)
+        if (!(s.node->src[0]->shape[static_cast<size_t>(d)] == 1))
+          at.index[static_cast<size_t>(d)] = expression(p_.space.expand({loops[next++]}), ranges);
+      for (int a : p_.space.expand(loops)) f.ranges.push_back(ranges.at(a));
+      if (f.ranges.empty()) f.ranges.push_back(range(1, ir::AxisKind::Inner));
       const int inside = place(std::move(at));
       for (const Source& src : s.sources) f.requests.push_back(request(src, inside));
     } else if (s.kind == StageKind::Gather) {
@@ -246,16 +257,17 @@ class Writer {
     switch (s.kind) {
       case StageKind::Reduce: {
         const ir::ReduceAttr& attr = n->reduction();
-        return ir::reduce_over(attr.combine, values, reduce_ranges(f.stage), attr.tree);
+        if (empty(*loops_.at(f.stage))) return ir::constant(g_, ir::identity_of(attr.combine, n->dtype), n->dtype);
+        return ir::reduce_over(attr.combine, values, f.ranges, attr.tree);
       }
       case StageKind::Gather: {
         if (f.step++ == 0) {
           const auto axis = static_cast<size_t>(n->integer());
           Indexed at = *places_[static_cast<size_t>(f.place)];
           at.index[axis] = checked(values[0], n->src[0]->shape[axis], n->shape, at.valid);
+          const UOp gate = at.valid;
           f.requests.push_back(request(s.sources[0], place(std::move(at))));
-          // A value that no load gates is gated here.
-          f.requests.back().gated = true;
+          if (!f.requests.back().gate) f.requests.back().gate = gate;  // a value that no load gates is gated here
           return {};
         }
         return values[1];
@@ -268,30 +280,26 @@ class Writer {
     }
   }
 
-  ir::Ints reduced_axes(const Stage& s) const {
-    const Shape& from = s.node->src[0]->shape;
-    ir::Ints axes;
-    for (int64_t d : s.node->reduction().axes)
-      if (!(from[static_cast<size_t>(d)] == 1)) axes.push_back(d);
-    if (axes.empty()) axes.push_back(s.node->reduction().axes[0]);
-    return axes;
-  }
-
-  /// Reductions of equal depth and extents share their ranges: they may run in one loop.
-  const std::vector<UOp>& reduce_ranges(int number) {
-    const Stage& s = stage(number);
-    std::vector<UOp> extents;
-    for (int64_t d : reduced_axes(s))
-      extents.push_back(ir::extent_of(g_, s.node->src[0]->shape[static_cast<size_t>(d)]));
-    auto& shared = reduce_ranges_[{depth_[static_cast<size_t>(number)], ids(extents)}];
-    if (shared.empty())
-      for (UOp e : extents) shared.push_back(ir::range(e, ranges_++, ir::AxisKind::Reduce));
-    return shared;
-  }
-  static std::vector<uint64_t> ids(const std::vector<UOp>& nodes) {
-    std::vector<uint64_t> out;
-    for (UOp n : nodes) out.push_back(n->id);
-    return out;
+  /// The kernel's ranges, or new ones for the loops of a reduction at a place that depends on loops inside those: a gate
+  /// may depend on more than the index that the partition knew.
+  AxisRanges ranges_of(const std::vector<int>& loops, const Indexed& at) {
+    std::vector<UOp> around = at.index;
+    if (at.valid) around.push_back(at.valid);
+    codegen::RangeSet open;
+    for (UOp u : around) open |= free_.free(u);
+    AxisRanges ranges = axes_;
+    const std::vector<int> own = p_.space.expand(loops);
+    const bool inside = std::all_of(own.begin(), own.end(), [&](int a) {
+      return std::all_of(axes_.begin(), axes_.end(), [&](const auto& other) {
+        return !open[free_.number(other.second)] || codegen::range_id(other.second) < codegen::range_id(axes_.at(a));
+      });
+    });
+    if (inside && !(open & fresh_).any()) return ranges;
+    for (int a : own) {
+      ranges[a] = range(p_.space.size(a), ir::AxisKind::Inner);
+      fresh_.set(free_.number(ranges[a]));
+    }
+    return ranges;
   }
 
   /// An index that was read, from a tensor of shape `indices` (SEMANTICS F6): negative ones count from the end, one out
@@ -322,21 +330,32 @@ class Writer {
     return i;
   }
 
-  /// Digits of outer axes back to one expression.
-  UOp expression(const DimIndex& dim, std::map<int, UOp>& axes) {
+  bool empty(const std::vector<int>& axes) const {
+    return std::any_of(axes.begin(), axes.end(), [&](int a) { return p_.space.bound(a) == 0; });
+  }
+
+  /// One index over all of these axes in row-major order.
+  UOp expression(const std::vector<int>& axes, const AxisRanges& ranges) {
+    if (axes.size() == 1) return ranges.at(axes[0]);  // also where it is empty, and arithmetic would find a constant
     UOp i = math_.constant(0);
-    for (const Digit& d : dim.digits) i = math_.add(math_.mul(i, math_.constant(d.size)), axes.at(d.axis));
+    for (int a : axes) i = math_.add(math_.mul(i, ir::extent_of(g_, p_.space.size(a))), ranges.at(a));
     return i;
+  }
+  UOp expression(const std::vector<int>& axes) { return expression(axes, axes_); }
+  UOp expression(const DimIndex& dim) {
+    std::vector<int> axes;
+    for (const Digit& d : dim.digits) axes.push_back(d.axis);
+    return expression(axes);
   }
 
   void store(const Stored& out, std::vector<UOp>& stores) {
     const Stage& s = stage(out.stage);
     if (s.kind == StageKind::ScatterAdd) return scatter(out, stores);
     Indexed at;
-    for (const DimIndex& d : p_.space[out.at]) at.index.push_back(expression(d, axes_));
+    for (const DimIndex& d : p_.space[out.at]) at.index.push_back(expression(d));
     Indexed target = at;
     if (s.target) target = ir::through(g_, local(s.target), at);
-    const UOp v = evaluate({out.stage, {}, place(std::move(at)), false});
+    const UOp v = evaluate({out.stage, {}, place(std::move(at)), {}});
     for (int b : destinations(out.stage)) stores.push_back(ir::store(destination(s, b), target.index, v));
   }
 
@@ -364,9 +383,7 @@ class Writer {
     const auto axis = static_cast<size_t>(n->integer());
     Indexed at;
     const Index& index = p_.space[out.at];
-    for (size_t d = 0; d < index.size(); ++d)
-      at.index.push_back(d == axis ? math_.constant(0) : expression(index[d], axes_));
-    auto inner = [&](const Dim& size) { return size == 1 ? math_.constant(0) : range(size, ir::AxisKind::Inner); };
+    for (const DimIndex& d : index) at.index.push_back(expression(d));
     Indexed fill = at, update = at;
     const bool lies_there = s.sources[0].stage >= 0 && stage(s.sources[0].stage).kind == StageKind::Buffer &&
                             s.sources[0].head->op == Op::Param;
@@ -374,43 +391,31 @@ class Writer {
     const std::vector<int> buffers = destinations(out.stage);
     for (int buffer : buffers) {
       if (lies_there && buffer == static_cast<int>(stage(s.sources[0].stage).node->integer())) continue;
-      if (!base) {
-        fill.index[axis] = inner(n->shape[axis]);
-        base = evaluate(request(s.sources[0], place(fill)));
-      }
+      if (!base) base = evaluate(request(s.sources[0], place(fill)));
       stores.push_back(ir::store(destination(s, buffer), fill.index, base));
     }
-    UOp turn = update.index[axis] = inner(n->src[1]->shape[axis]);
+    update.index[axis] = expression(p_.space.expand(*loops_.at(out.stage)));
     const int there = place(update);
     UOp gate;
     UOp target = checked(evaluate(request(s.sources[1], there)), n->shape[axis], n->src[1]->shape, gate);
     UOp value = evaluate(request(s.sources[2], there));
     Indexed to = at;
     to.index[axis] = target;
-    if (turn->op == Op::Range && !depends(target, turn) && !depends(value, turn)) out_.alike = n;
+    for (int a : p_.space.expand(*loops_.at(out.stage)))
+      if (!free_.depends(target, axes_.at(a)) && !free_.depends(value, axes_.at(a))) out_.alike = n;
     for (int buffer : buffers) stores.push_back(ir::store(destination(s, buffer), to.index, value, true, gate));
   }
 
-  static bool depends(UOp value, UOp range) {
-    const std::vector<UOp> all = ir::topological(value);
-    return std::find(all.begin(), all.end(), range) != all.end();
-  }
-
-  /// "r_256_128_784": outer extents, then those of the first reduction.
+  /// "r_256_128_784": outer extents, then those of loops inside.
   std::string name() const {
     std::string sizes;
     auto add = [&](const Dim& d) { sizes += d.symbolic() ? "_n" : fmt::format("_{}", d.value()); };
     for (const Dim& d : out_.kernel.outer) add(d);
     const char* kind = "e";
+    for (int a : kernel_.inner) add(p_.space.size(a));
     for (const Member& m : kernel_.members) {
-      const Stage& s = stage(m.stage);
-      if (s.kind == StageKind::ScatterAdd) {
-        kind = "s";
-        add(s.node->src[1]->shape[static_cast<size_t>(s.node->integer())]);
-      } else if (s.kind == StageKind::Reduce && *kind == 'e') {
-        kind = "r";
-        for (int64_t d : reduced_axes(s)) add(s.node->src[0]->shape[static_cast<size_t>(d)]);
-      }
+      if (stage(m.stage).kind == StageKind::ScatterAdd) kind = "s";
+      if (stage(m.stage).kind == StageKind::Reduce && *kind == 'e') kind = "r";
     }
     return kind + (sizes.empty() ? std::string("_1") : sizes);
   }
@@ -419,7 +424,6 @@ class Writer {
   const Placement& placement_;
   const std::vector<int>& member_of_;
   const std::vector<uint64_t>& blind_;
-  const std::vector<int>& depth_;
   const int number_;
   const Kernel& kernel_;
   std::shared_ptr<ir::Arena> graph_;
@@ -427,8 +431,10 @@ class Writer {
   IndexMath math_;
   Ranged out_;
   int ranges_ = 0;
-  std::map<int, UOp> axes_;
-  std::map<std::pair<int, std::vector<uint64_t>>, std::vector<UOp>> reduce_ranges_;
+  AxisRanges axes_;
+  codegen::Ranges free_;
+  codegen::RangeSet fresh_;  ///< ranges that are no axis of the partition
+  std::unordered_map<int, const std::vector<int>*> loops_;  ///< per member: the axes of its own loops
   std::unordered_map<int, int> params_, args_;
   std::unordered_map<Indexed, int, PlaceHash, PlaceEqual> place_ids_;
   std::vector<const Indexed*> places_;
@@ -447,8 +453,7 @@ Rangeifier::Rangeifier(const Partition& partition, const Placement& placement)
     : partition_(partition),
       placement_(placement),
       member_of_(partition.graph.stages.size(), -1),
-      blind_(partition.graph.stages.size()),
-      depth_(partition.graph.stages.size()) {}
+      blind_(partition.graph.stages.size()) {}
 
 Ranged Rangeifier::kernel(int number) {
   std::vector<int> members;
@@ -463,12 +468,10 @@ Ranged Rangeifier::kernel(int number) {
     UOp n = s.node;
     uint64_t h = mix(mix(static_cast<uint64_t>(n->op), static_cast<uint64_t>(n->dtype)),
                      mix(ir::hash_of(n->attr), ir::hash_of(n->shape)));
-    int depth = 0;
     for (const Source& src : s.sources) {
       uint64_t from = 0;
       if (src.stage >= 0 && member_of_[static_cast<size_t>(src.stage)] == number) {
         from = blind_[static_cast<size_t>(src.stage)];
-        depth = std::max(depth, depth_[static_cast<size_t>(src.stage)]);
       } else if (src.stage >= 0) {
         UOp read = partition_.graph.stages[static_cast<size_t>(src.stage)].node;
         from = mix(static_cast<uint64_t>(read->dtype), ir::hash_of(read->shape));
@@ -477,9 +480,8 @@ Ranged Rangeifier::kernel(int number) {
       h = mix(h, hash_of_chain(src, from));
     }
     blind_[static_cast<size_t>(m)] = h;
-    depth_[static_cast<size_t>(m)] = depth + (s.kind == StageKind::Reduce ? 1 : 0);
   }
-  return Writer(partition_, placement_, member_of_, blind_, depth_, number).write();
+  return Writer(partition_, placement_, member_of_, blind_, number).write();
 }
 
 }  // namespace sinter::schedule

@@ -36,8 +36,7 @@ class Rangeifier {
   const Placement& placement_;
   std::vector<int> member_of_;  ///< per stage: the last kernel that was found to evaluate it
   std::vector<uint64_t>
-      blind_;               ///< per stage: hash within the current kernel, without numbers of buffers and arguments
-  std::vector<int> depth_;  ///< per stage: reductions on top of each other within the current kernel
+      blind_;  ///< per stage: hash within the current kernel, without numbers of buffers and arguments
 };
 
 }  // namespace sinter::schedule

@@ -56,15 +56,32 @@ void verify_partition(Partition& p) {
         fail(p, k, stage, "overwritten before it is read");
     }
     // Loops: every element is stored once, and no sum runs over a parallel axis.
-    for (int a : kernel.reduced)
-      if (contains(kernel.outer, a)) fail(p, k, kernel.outputs[0].stage, "a reduced axis is an outer one");
+    auto place = [&](int axis) { return std::find(kernel.inner.begin(), kernel.inner.end(), axis); };
+    for (const Nest& n : kernel.nests)
+      for (size_t i = 0; i < n.axes.size(); ++i) {
+        const int a = n.axes[i];
+        if (i > 0 && !contains(kernel.outer, n.axes[i - 1]) && place(n.axes[i - 1]) >= place(a))
+          fail(p, k, kernel.outputs[0].stage, "the loops of a reduction are out of order");
+        if (contains(kernel.outer, a)) fail(p, k, kernel.outputs[0].stage, "a reduced axis is an outer one");
+        if (place(a) == kernel.inner.end()) fail(p, k, kernel.outputs[0].stage, "a reduced axis is no loop");
+        for (int around : p.space.axes_of(n.at))
+          if (!contains(kernel.outer, around) && place(around) >= place(a))
+            fail(p, k, kernel.outputs[0].stage, "a reduction stands inside its own loop");
+      }
     for (const Stored& o : kernel.outputs) {
-      const std::vector<int>& axes = p.space.axes_of(o.at);
-      for (int a : kernel.outer)
-        if (!contains(axes, a)) fail(p, k, o.stage, "stored by every point of an axis that it lacks");
-      const bool own_loop = p.graph.stages[static_cast<size_t>(o.stage)].kind == StageKind::ScatterAdd;
-      if (axes.size() > kernel.outer.size() + (own_loop ? 1 : 0))
-        fail(p, k, o.stage, "stored over an axis that is no outer one");
+      const Shape& shape = p.graph.stages[static_cast<size_t>(o.stage)].node->shape;
+      const StageKind kind = p.graph.stages[static_cast<size_t>(o.stage)].kind;
+      std::vector<int> axes;
+      for (size_t d = 0; d < p.space[o.at].size(); ++d)
+        if (kind != StageKind::Box && !p.space.covers(p.space[o.at][d], shape[d].bound(), axes))
+          fail(p, k, o.stage, "not each element is stored");
+      std::sort(axes.begin(), axes.end());
+      if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) fail(p, k, o.stage, "only a diagonal is stored");
+      for (int a : axes)
+        if (!contains(kernel.outer, a) && place(a) == kernel.inner.end()) fail(p, k, o.stage, "stored over no loop");
+      if (kind != StageKind::Box)
+        for (int a : kernel.outer)
+          if (p.space.least(a) == 0 && !contains(axes, a)) fail(p, k, o.stage, "stored at the first point of no point");
       if (p.kernel_of[static_cast<size_t>(o.stage)] != number) fail(p, k, o.stage, "stored twice");
     }
   }
@@ -77,6 +94,11 @@ std::string to_string(const Partition& p) {
     std::string text;
     for (int a : list)
       text += (text.empty() ? "" : ", ") + fmt::format("a{}:{}", a, sinter::to_string(p.space.size(a)));
+    return text;
+  };
+  auto names = [](const std::vector<int>& list) {
+    std::string text;
+    for (int a : list) text += fmt::format("{}a{}", text.empty() ? "" : ", ", a);
     return text;
   };
   auto index = [&](IndexId id) {
@@ -100,8 +122,9 @@ std::string to_string(const Partition& p) {
                         ns(d.split_price), d.reason);
   for (size_t k = 0; k < p.kernels.size(); ++k) {
     const Kernel& kernel = p.kernels[k];
-    text += fmt::format("  k{} level {} outer ({}) reduced ({}) {} stages {:.0f} ns, stores", k, kernel.level,
-                        axes(kernel.outer), axes(kernel.reduced), kernel.members.size(), kernel.time);
+    text += fmt::format("  k{} level {} outer ({}) inner ({})", k, kernel.level, axes(kernel.outer), axes(kernel.inner));
+    for (const Nest& n : kernel.nests) text += fmt::format(" sum over ({}) at {}", names(n.axes), index(n.at));
+    text += fmt::format(" {} stages {:.0f} ns, stores", kernel.members.size(), kernel.time);
     for (const Stored& o : kernel.outputs) {
       text += " " + to_string(p.graph.stages[static_cast<size_t>(o.stage)]);
       for (int number : p.graph.stages[static_cast<size_t>(o.stage)].outputs)

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "rewrite/interval.h"
 #include "uop/walk.h"
 
 namespace sinter::schedule {
@@ -39,8 +40,10 @@ class Loops {
     Amount::Term& size = size_[range->id] = {1, {}};
     if (bound->op == Op::Const)
       size.factor = static_cast<double>(bound->scalar().as_int());
-    else
+    else if (bound->op == Op::Var)
       size.vars = {static_cast<int>(std::find(vars_.begin(), vars_.end(), bound->get<Var>()) - vars_.begin())};
+    else  // of blocks, of which the last one may be shorter
+      size.factor = static_cast<double>(std::max<int64_t>(bounds_.of(bound).hi, 0));
   }
   /// `each` per point.
   Amount::Term points(const Ranges& ranges, double each) const {
@@ -56,6 +59,7 @@ class Loops {
 
  private:
   const std::vector<Var>& vars_;
+  ir::Intervals bounds_;
   std::unordered_map<uint64_t, Amount::Term> size_;
 };
 

@@ -72,8 +72,9 @@ struct ReduceAttr {
 /// Value sources of a combine; the sources after them are ranges.
 constexpr int value_count(Combine c) { return c == Combine::Dot ? 2 : 1; }
 
-enum class AxisKind : uint8_t { Outer, Inner, Reduce };
-/// A loop of a kernel. Outer ranges are parallel and shared by all stores; Inner ones run inside a point of the outer ones.
+enum class AxisKind : uint8_t { Outer, Inner };
+/// A loop of a kernel. Outer ranges are parallel and shared by all stores; Inner ones run inside a point of the outer ones: those of
+/// stores, and those that REDUCEs bind.
 struct RangeAttr {
   int id = 0;
   AxisKind kind = AxisKind::Outer;

@@ -9,7 +9,7 @@
 namespace sinter::ir {
 
 inline constexpr std::array<std::string_view, 5> kCombineNames = {"Add", "Mul", "Max", "Min", "Dot"};
-inline constexpr std::array<std::string_view, 3> kAxisNames = {"Outer", "Inner", "Reduce"};
+inline constexpr std::array<std::string_view, 2> kAxisNames = {"Outer", "Inner"};
 
 constexpr std::string_view name_of(Combine c) { return kCombineNames[static_cast<size_t>(c)]; }
 constexpr std::string_view name_of(AxisKind k) { return kAxisNames[static_cast<size_t>(k)]; }

@@ -170,10 +170,15 @@ class KernelVerifier {
 
   void loop(UOp n) {
     UOp bound = n->src[0];
-    require((bound->op == Op::Const || bound->op == Op::Var) && bound->dtype == DType::Index, n,
-            "is bounded by no Const or Var of dtype index");
     const RangeAttr r = n->get<RangeAttr>();
-    if (r.kind != AxisKind::Outer) return;
+    require(bound->dtype == DType::Index, n, "is bounded by nothing of dtype index");
+    if (r.kind != AxisKind::Outer) {
+      for (UOp u : topological(bound))
+        require(is_alu(u->op) || u->op == Op::Const || u->op == Op::Var || is_outer(u), n,
+                "is bounded by more than sizes and outer ranges");
+      return;
+    }
+    require(bound->op == Op::Const || bound->op == Op::Var, n, "is parallel and bounded by no Const or Var");
     auto [it, added] = outer_.emplace(r.id, n);
     require(added || it->second == n, n, "two outer ranges share an id");
   }
@@ -208,25 +213,43 @@ class KernelVerifier {
       if (i < values)
         require(n->src[i]->dtype == n->dtype, n, "reduces a value of another type");
       else
-        require(n->src[i]->op == Op::Range && n->src[i]->get<RangeAttr>().kind == AxisKind::Reduce, n,
-                "reduces over no reduce range");
+        require(n->src[i]->op == Op::Range && !is_outer(n->src[i]), n, "reduces over no inner range");
     }
   }
 
-  /// Reduce ranges are open from their use up to their REDUCE; none is open at a store.
+  static bool is_outer(UOp n) { return n->op == Op::Range && n->get<RangeAttr>().kind == AxisKind::Outer; }
+
+  /// Inner ranges are open from their use up to the REDUCE that binds them, or to the store that runs over them.
   void scopes(UOp n) {
     std::vector<UOp> open;
     auto join = [&](UOp s) {
       for (UOp r : open_.at(s.get()))
         if (std::find(open.begin(), open.end(), r) == open.end()) open.push_back(r);
     };
-    if (n->op == Op::Range && n->get<RangeAttr>().kind == AxisKind::Reduce) open.push_back(n);
-    for (UOp s : n->src) join(s);
-    if (n->op == Op::Reduce)
-      for (size_t i = static_cast<size_t>(value_count(n->reduction().combine)); i < n->src.size(); ++i)
+    const bool single = n->op == Op::Range && n->src[0]->op == Op::Const && n->src[0]->scalar().as_int() <= 1;
+    if (n->op == Op::Range && !is_outer(n) && !single) open.push_back(n);
+    if (n->op == Op::Store) {
+      const size_t value = n->src[0]->rank() + 1;
+      for (size_t i = 1; i < n->src.size(); ++i)
+        if (i != value) join(n->src[i]);
+      const size_t places = open.size();
+      for (UOp s : n->src) join(s);
+      if (n->integer() == 0 && open.size() > places)
+        require(false, n, "is stored again and again over an inner range: " + describe(open[places]));
+    } else {
+      for (UOp s : n->src) join(s);
+    }
+    if (n->op == Op::Reduce) {
+      int before = -1;
+      for (size_t i = n->src.size(); i-- > static_cast<size_t>(value_count(n->reduction().combine));) {
+        const int id = n->src[i]->get<RangeAttr>().id;
+        require(before < 0 || id < before, n, "binds ranges whose ids do not ascend");
+        before = id;
         std::erase(open, n->src[i]);
-    if (n->op == Op::Store && !open.empty())
-      require(false, n, "uses a reduce range outside its REDUCE: " + describe(open[0]));
+      }
+      for (UOp r : open)
+        require(r->get<RangeAttr>().id < before, n, "binds a range that comes before one around it: " + describe(r));
+    }
     open_.emplace(n.get(), std::move(open));
   }
 

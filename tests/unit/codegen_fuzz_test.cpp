@@ -102,7 +102,10 @@ class Maker {
     std::vector<UOp> ranges, inside = open;
     if (!reduced_.empty() && pick(0, 1))
       ranges.push_back(reduced_[static_cast<size_t>(pick(0, static_cast<int>(reduced_.size()) - 1))]);
-    if (!ranges.empty() && std::find(open.begin(), open.end(), ranges[0]) != open.end()) ranges.clear();
+    // A range may be shared, but stands inside those around it.
+    auto id = [](UOp r) { return r->get<RangeAttr>().id; };
+    if (!ranges.empty() && std::any_of(open.begin(), open.end(), [&](UOp o) { return id(o) >= id(ranges[0]); }))
+      ranges.clear();
     if (ranges.empty() || pick(0, 2) == 0) ranges.push_back(b.over(size(), next_id_++));
     for (UOp r : ranges) {
       inside.push_back(r);

@@ -131,7 +131,7 @@ TEST_CASE("a store that lacks outer ranges runs at their first index only", "[co
       rows = b.buffer(Array(DType::F32, {4}));
   UOp columns = b.buffer(random_array(DType::F32, {5}, 2)), total = b.buffer(random_array(DType::F32, {}, 3)),
       fill = b.buffer(random_array(DType::F32, {5, 3}, 4));
-  UOp i = b.outer(4), j = b.outer(5), k = b.over(5, 2), l = b.over(4, 3), f = b.inner(3, 4);
+  UOp i = b.outer(4), j = b.outer(5), k = b.over(5, 3), l = b.over(4, 2), f = b.inner(3, 4);
   UOp row = b.reduce(Combine::Add, {b.at(x, {i, k})}, {k}), column = b.reduce(Combine::Max, {b.at(x, {l, j})}, {l});
   b.stores({b.put(out, {i, j}, b.at(x, {i, j}) * 2.0), b.put(rows, {i}, row),
             b.put(columns, {j}, b.at(columns, {j}) + column),

@@ -114,7 +114,7 @@ TEST_CASE("DEBUG=5 shows what each pass made", "[codegen]") {
   codegen::write(b.kernel, runtime::reference_target(), {codegen::Unroll{0, 2}});
   const std::string text = log.text();
   for (const char* pass :
-       {"after schedule", "unroll(0, 2)", "after statements", "after loop tree", "loop reduce 1", "after expand"})
+       {"after schedule", "unroll(0, 2)", "after statements", "after loop tree", "loop inner 1", "after expand"})
     CHECK(text.find(pass) != std::string::npos);
   CHECK(text.find("after reductions") == std::string::npos);  // changed nothing
 }

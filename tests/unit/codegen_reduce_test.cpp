@@ -87,7 +87,7 @@ TEST_CASE("softmax: siblings by dependence, one loop where there is none", "[cod
     const std::string text = b.check();
     // Rows; max with min; sum of exponentials; the output. With lanes the two reduced loops have a tail each.
     CHECK(count(text, "for (i64") == (lanes == 1 ? 4 : 6));
-    CHECK(count(text, "// reduce range 2 of 37") == (lanes == 1 ? 2 : 4));
+    CHECK(count(text, "// inner range 2 of 37") == (lanes == 1 ? 2 : 4));
   }
 }
 
@@ -98,7 +98,41 @@ TEST_CASE("a reduction is computed where its free ranges are open, not further i
   UOp i = b.outer(6), j = b.outer(10), k = b.over(8, 2);
   b.stores({b.put(out, {i, j}, b.at(y, {i, j}) * b.reduce(Combine::Add, {b.at(x, {i, k})}, {k}))});
   const std::string text = b.check();
-  const size_t reduce = text.find("// reduce range 2"), inner = text.find("// outer range 1");
+  const size_t reduce = text.find("// inner range 2"), inner = text.find("// outer range 1");
   REQUIRE((reduce != std::string::npos && inner != std::string::npos));
   CHECK(reduce < inner);
+}
+
+TEST_CASE("sibling loops of a row are one range", "[codegen]") {
+  for (int64_t n : {1, 5, 37, 64}) {
+    INFO("rows of " << n);
+    Bench b;
+    UOp x = b.buffer(random_array(DType::F32, {6, n}, 1)), out = b.buffer(Array(DType::F32, {6, n})),
+        top = b.buffer(Array(DType::F32, {6})), sums = b.buffer(Array(DType::F32, {6}));
+    UOp i = b.outer(6), j = b.inner(n, 1);
+    UOp v = b.at(x, {i, j}), m = b.reduce(Combine::Max, {v}, {j}, {16, 0});
+    UOp e = exp(v - m), s = b.reduce(Combine::Add, {e}, {j}, {16, 0});
+    b.stores({b.put(out, {i, j}, e / s), b.put(top, {i}, m), b.put(sums, {i}, s)});
+    b.check();
+  }
+}
+
+TEST_CASE("a block of an outer range, the last one shorter", "[codegen]") {
+  for (int64_t rows : {32, 37, 3}) {
+    INFO("rows " << rows);
+    Bench b;
+    constexpr int64_t block = 8, width = 5;
+    UOp x = b.buffer(random_array(DType::F32, {rows, width}, 1)), out = b.buffer(Array(DType::F32, {rows, width})),
+        part = b.buffer(Array(DType::F32, {(rows + block - 1) / block, width}));
+    UOp at = b.outer((rows + block - 1) / block), size = b.index(block);
+    UOp bound = minimum(b.index(rows) - at * size, size);
+    UOp ii = range(bound, 1, AxisKind::Inner), j = b.inner(width, 2), k = b.over(width, 3);
+    UOp i = at * size + ii;
+    UOp mean = b.reduce(Combine::Add, {b.at(x, {i, k})}, {k}) * 0.2;
+    UOp again = range(bound, 4, AxisKind::Inner);
+    UOp r = at * size + again;
+    b.stores({b.put(out, {i, j}, b.at(x, {i, j}) - mean),
+              b.put(part, {at, j}, b.reduce(Combine::Add, {b.at(x, {r, j}) * 2.0}, {again}))});
+    b.check();
+  }
 }

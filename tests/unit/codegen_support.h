@@ -51,7 +51,7 @@ struct Bench {
     return range(size(n), static_cast<int>(kernel.outer.size()) - 1, AxisKind::Outer);
   }
   UOp inner(const Dim& n, int id) { return range(size(n), id, AxisKind::Inner); }
-  UOp over(const Dim& n, int id) { return range(size(n), id, AxisKind::Reduce); }
+  UOp over(const Dim& n, int id) { return range(size(n), id, AxisKind::Inner); }
   UOp arg(Scalar value, DType dtype) {
     args.push_back(value);
     kernel.args.push_back(dtype);

@@ -29,7 +29,7 @@ struct Bench {
   UOp index(int64_t i) { return constant(g, DType::Index, i); }
   UOp outer(int64_t n, int id) { return range(index(n), id, AxisKind::Outer); }
   UOp inner(int64_t n, int id) { return range(index(n), id, AxisKind::Inner); }
-  UOp over(int64_t n, int id) { return range(index(n), id, AxisKind::Reduce); }
+  UOp over(int64_t n, int id) { return range(index(n), id, AxisKind::Inner); }
   UOp at(UOp p, std::vector<UOp> i) { return load(p, i); }
   UOp put(UOp p, std::vector<UOp> i, UOp v, bool add = false) { return store(p, i, v, add); }
   UOp reduce(Combine c, std::vector<UOp> values, std::vector<UOp> ranges, Tree tree = {}) {

@@ -78,7 +78,7 @@ UOp number(Graph& g, int64_t n) { return constant(g, DType::Index, n); }
 codegen::Kernel kernel(Op op, DType dtype) {
   codegen::Kernel k{"sample", std::make_shared<Arena>(), {}, {}, {}, 2, {Dim(4)}};
   Graph& g = *k.graph;
-  UOp i = range(number(g, 4), 0, AxisKind::Outer), j = range(number(g, 8), 1, AxisKind::Reduce);
+  UOp i = range(number(g, 4), 0, AxisKind::Outer), j = range(number(g, 8), 1, AxisKind::Inner);
   UOp a = load(param(g, 0, dtype, {4, 8}), std::vector<UOp>{i, j}), gate = lt(i, number(g, 2));
   UOp value = a;
   if (is_alu(op) && op != Op::Check) {

@@ -54,7 +54,7 @@ std::vector<UOp> random_graph(Graph& g, std::mt19937& random) {
       case 6:
         make(Op::Reduce, ReduceAttr{static_cast<Combine>(pick(5)), {0, 2}, {1 << pick(4), pick(2) * 128}}, {any()});
         break;
-      case 7: make(Op::Range, RangeAttr{pick(9), static_cast<AxisKind>(pick(3))}, {any()}); break;
+      case 7: make(Op::Range, RangeAttr{pick(9), static_cast<AxisKind>(pick(2))}, {any()}); break;
       case 8: make(Op::Data, Fresh{random()}); break;
       case 9:
         make(Op::Num, NumAttr{random(),

@@ -62,7 +62,7 @@ TEST_CASE("a reduction takes what feeds it and what follows it elementwise", "[s
   Partition cut = schedule::cut(p.plan, kTarget);
   REQUIRE(cut.kernels.size() == 1);
   CHECK(cut.kernels[0].outer.size() == 1);
-  CHECK(cut.kernels[0].reduced.size() == 1);
+  CHECK(cut.kernels[0].inner.size() == 1);
   bool seen = false;
   for (const Decision& d : cut.decisions)
     if (cut.graph.stages[static_cast<size_t>(d.stage)].kind == StageKind::Reduce) {
@@ -269,6 +269,14 @@ TEST_CASE("in place: what is read first, and what takes new storage", "[schedule
     auto [steps, buffers] = homes(p);
     CHECK(steps == 2);
     CHECK((buffers == std::vector<int>{0, 2} || buffers == std::vector<int>{2, 1}));
+  }
+  {
+    Program p;  // x = x + y; z = (x + y) @ y: every point of a row reads the row that the first one would overwrite
+    UOp x = p.slot({3, 3}), y = p.slot({3, 3}), sum = x + y;
+    p.store(matmul(sum, y));
+    p.store(sum, 0);
+    auto [steps, buffers] = homes(p);
+    CHECK((steps > 1 || buffers[1] != 0));
   }
   {
     Program p;  // x[1:] = x[:-1] * 2: through a temporary, in the box

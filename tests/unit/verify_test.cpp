@@ -17,7 +17,7 @@ UOp index(Graph& g, int64_t n) { return constant(g, DType::Index, n); }
 /// sum over k of a[i, k] * 2, gated, into c[i]
 UOp good_kernel(Graph& g) {
   UOp a = param(g, 0, DType::F32, {4, 8}), c = param(g, 1, DType::F32, {4});
-  UOp i = range(index(g, 4), 0, AxisKind::Outer), k = range(index(g, 8), 0, AxisKind::Reduce);
+  UOp i = range(index(g, 4), 0, AxisKind::Outer), k = range(index(g, 8), 0, AxisKind::Inner);
   UOp gate = lt(k, index(g, 5));
   UOp x = load(a, std::vector<UOp>{i, k}, gate, constant(g, DType::F32, 0.0)) * 2.0;
   UOp sum = reduce_over(Combine::Add, std::vector<UOp>{x}, std::vector<UOp>{k}, {});
@@ -92,19 +92,23 @@ TEST_CASE("verify refuses broken tensor graphs", "[rewrite][verify]") {
 TEST_CASE("verify refuses broken kernels", "[rewrite][verify]") {
   Arena g;
   UOp a = param(g, 0, DType::F32, {4}), zero = constant(g, DType::F32, 0.0);
-  UOp i = range(index(g, 4), 0, AxisKind::Outer), k = range(index(g, 4), 0, AxisKind::Reduce);
+  UOp i = range(index(g, 4), 0, AxisKind::Outer), k = range(index(g, 4), 0, AxisKind::Inner);
   auto at = [](UOp n) { return std::vector<UOp>{n}; };
   auto stored = [&](UOp value) { return sink(g, {store(a, at(i), value)}); };
   refuse_kernel(zero, "a kernel is a SINK");
   refuse_kernel(sink(g, {zero}), "holds STOREs");
-  refuse_kernel(stored(load(a, at(k))), "outside its REDUCE");
-  refuse_kernel(stored(reduce_over(Combine::Add, at(load(a, at(k))), at(i), {})), "no reduce range");
+  refuse_kernel(stored(load(a, at(k))), "again and again");
+  refuse_kernel(stored(reduce_over(Combine::Add, at(load(a, at(k))), at(i), {})), "no inner range");
   refuse_kernel(stored(reduce_over(Combine::Add, at(zero), at(k), {3, 0})), "impossible tree");
   refuse_kernel(stored(g.make({Op::Load, DType::F32, {}, {a}})), "1 sources for 1 dims");
   refuse_kernel(stored(load(a, at(constant(g, DType::I64, 0)))), "index 0 is not of dtype index");
   refuse_kernel(stored(load(a, at(i), zero, zero)), "gate that is not bool");
   refuse_kernel(stored(full(g, {}, DType::F32, 1.0) + load(param(g, 0, DType::F32, {5}), at(i))), "share a slot");
-  refuse_kernel(stored(cast(range(i, 1, AxisKind::Inner), DType::F32)), "bounded by no Const");
+  refuse_kernel(stored(cast(range(i, 1, AxisKind::Outer), DType::F32)), "bounded by no Const");
+  refuse_kernel(stored(cast(range(k, 1, AxisKind::Inner), DType::F32)), "more than sizes");
+  UOp late = range(index(g, 4), 1, AxisKind::Inner);
+  UOp inside = reduce_over(Combine::Add, at(load(param(g, 1, DType::F32, {4, 4}), std::vector<UOp>{k, late})), at(k), {});
+  refuse_kernel(sink(g, {store(a, at(late), inside)}), "comes before one around it");
   refuse_kernel(stored(cast(range(index(g, 5), 0, AxisKind::Outer), DType::F32)), "share an id");
   refuse_kernel(stored(g.make({Op::Exp, DType::F32, {2}, {zero}})), "has a shape in a kernel");
   refuse_kernel(stored(g.make({Op::Reduce, DType::F32, {}, {zero}, ReduceAttr{Combine::Add, {0}, {}}})),

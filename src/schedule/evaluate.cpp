@@ -1,0 +1,108 @@
+// What becomes of a kernel that evaluates a stage: its axes, its loops, and what it needs next.
+#include "schedule/partitioner.h"
+
+namespace sinter::schedule {
+
+std::vector<IndexId>& Partitioner::uses(int k, int s) {
+  Kernel& kernel = at(k);
+  return stage(s).kind == StageKind::Buffer ? kernel.reads[s] : kernel.wanted[s];
+}
+
+void Partitioner::normalise(std::vector<IndexId>& indices) {
+  std::vector<IndexId> out;
+  for (IndexId i : indices) add_once(out, space_.normal(i));
+  indices = std::move(out);
+}
+
+/// The kernel's own axes as they are named after unifications and splits.
+void Partitioner::refresh(Kernel& k) {
+  k.outer = space_.expand(k.outer);
+  k.contraction_outer = space_.expand(k.contraction_outer);
+  for (Nest& n : k.nests) {
+    n.at = space_.normal(n.at);
+    n.axes = space_.expand(n.axes);
+  }
+}
+
+/// Outer ranges become loops inside.
+void Partitioner::give_up(Kernel& k, const std::vector<int>& axes) {
+  const std::vector<int> lost = space_.expand(axes);
+  for (std::vector<int>* outer : {&k.outer, &k.contraction_outer})
+    std::erase_if(*outer, [&](int a) { return contains(lost, a); });
+}
+
+void Partitioner::evaluate(int kernel, int s, std::vector<IndexId> ix, const Absorb& form) {
+  for (auto [a, b] : form.siblings) space_.unify(a, b);
+  Kernel& k = at(kernel);
+  refresh(k);
+  normalise(ix);
+  give_up(k, form.lost);
+  const Stage& st = stage(s);
+  k.time += form.ns;
+  k.evaluations += static_cast<int>(ix.size());
+  if (st.contraction) {
+    ++k.contractions;
+    k.contraction_time += form.ns;
+    for (int a : k.outer) add_once(k.contraction_outer, a);
+  }
+  std::vector<int> reduced;
+  for (IndexId i : ix) push(kernel, s, i, reduced);
+  at(kernel).members.push_back({s, std::move(ix), std::move(reduced)});
+}
+
+void Partitioner::want(int kernel, const Source& source, IndexId ix) {
+  if (source.stage < 0) return;
+  ix = space_.down(source.head, ix);
+  std::vector<int>& users = users_[static_cast<size_t>(source.stage)];
+  if (users.empty() || users.back() != kernel) users.push_back(kernel);
+  add_once(uses(kernel, source.stage), ix);
+}
+
+/// Tells the sources of s where the kernel needs them. `reduced` are the axes of its loops, the same at each index.
+void Partitioner::push(int kernel, int s, IndexId ix, std::vector<int>& reduced) {
+  const Stage& st = stage(s);
+  switch (st.kind) {
+    case StageKind::Reduce: {
+      Index inner = space_[ix];
+      const Shape& from = st.node->src[0]->shape;
+      const bool fresh = reduced.empty();
+      size_t next = 0;
+      for (int64_t d : st.node->reduction().axes) {
+        const Dim& size = from[static_cast<size_t>(d)];
+        if (size == 1) continue;
+        if (fresh) reduced.push_back(space_.axis(size));
+        inner[static_cast<size_t>(d)] = space_.whole(reduced[next++]);
+      }
+      at(kernel).nests.push_back({ix, reduced});
+      const IndexId id = space_.intern(std::move(inner));
+      for (const Source& src : st.sources) want(kernel, src, id);
+      return;
+    }
+    case StageKind::Gather: {
+      Index moved = space_[ix];
+      moved[static_cast<size_t>(st.node->integer())] = space_.opaque(ix, st.node->src[1]->id);
+      const IndexId id = space_.intern(std::move(moved));
+      want(kernel, st.sources[1], ix);
+      want(kernel, st.sources[0], id);
+      return;
+    }
+    case StageKind::ScatterAdd: {
+      const auto axis = static_cast<size_t>(st.node->integer());
+      const Dim& turns = st.node->src[1]->shape[axis];
+      Index update = space_[ix], around = update;
+      around[axis] = {};
+      if (!(turns == 1)) reduced.push_back(space_.axis(turns));
+      update[axis] = reduced.empty() ? DimIndex{} : space_.whole(reduced[0]);
+      at(kernel).nests.push_back({space_.intern(std::move(around)), reduced});
+      const IndexId id = space_.intern(std::move(update));
+      want(kernel, st.sources[0], ix);
+      want(kernel, st.sources[1], id);
+      want(kernel, st.sources[2], id);
+      return;
+    }
+    default:
+      for (const Source& src : st.sources) want(kernel, src, ix);
+  }
+}
+
+}  // namespace sinter::schedule
