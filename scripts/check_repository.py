@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks what a compiler does not: the direction of includes, the length of files, that READMEs name the headers beside
-them, and that docs/semantics.md names tests that exist. Prints each fault and exits with 1 if there is one."""
+them, that no two types of one program share a name, and that docs/semantics.md names tests that exist. Prints each fault and exits with 1 if there is one."""
 import pathlib
 import re
 import subprocess
@@ -63,6 +63,31 @@ def readme_faults():
             yield f"{readme.relative_to(ROOT)}: does not name {path.name}"
 
 
+def types_of(path):
+    """Qualified names of the types that a file defines, but for those in unnamed namespaces."""
+    scopes = []
+    for line in path.read_text().splitlines():
+        if scope := re.match(r"(?:inline )?namespace\b ?([\w:]*) ?\{$", line):
+            scopes.append(scope.group(1))
+        elif line.startswith("}  // namespace"):
+            scopes.pop()
+        elif (found := re.match(r"(?:class|struct|union|enum class) (\w+)\b(?![<:;])[^;]*\{", line)) and "" not in scopes:
+            yield "::".join([*scopes, found.group(1)])
+
+
+def name_faults():
+    """Two types of one name in one program are undefined behaviour that no linker reports."""
+    library = tracked("include/*.h", "src/*.h", "src/*.cpp")
+    kinds = sorted({p.parent for p in tracked("tests/*/*.cpp")})
+    for files in (library, *(library + tracked("tests/*.h") + [p for p in kind.glob("*.cpp")] for kind in kinds)):
+        defined = {}
+        for path in files:
+            for name in types_of(path):
+                other = defined.setdefault(name, path)
+                if other != path:
+                    yield f"{path.relative_to(ROOT)}: {name} is a type in {other.relative_to(ROOT)} too"
+
+
 def semantics_faults():
     """Each rule of docs/semantics.md names at least one test in backticks, and each such test exists."""
     page = ROOT / "docs/semantics.md"
@@ -83,8 +108,8 @@ def semantics_faults():
 
 
 def main():
-    faults = [*include_faults(), *length_faults(), *readme_faults(), *semantics_faults()]
-    print("\n".join(faults) if faults else "repository: includes, lengths, READMEs and semantics are in order")
+    faults = [*include_faults(), *length_faults(), *readme_faults(), *sorted(set(name_faults())), *semantics_faults()]
+    print("\n".join(faults) if faults else "repository: includes, lengths, READMEs, names and semantics are in order")
     return 1 if faults else 0
 
 
