@@ -1,5 +1,5 @@
 // What tests cannot do under a sanitizer. AddressSanitizer and ThreadSanitizer take address space of their own; under the
-// first a leak fails the run; the second's own locks do not survive a fork() beside other threads.
+// first a leak fails the run.
 #pragma once
 
 #if !defined(__has_feature)
@@ -15,11 +15,3 @@ inline constexpr bool kAddressSanitizer = true;
 #else
 inline constexpr bool kAddressSanitizer = false;
 #endif
-
-/// Ends a test that forks beside other threads where ThreadSanitizer would hang or crash in its own runtime.
-#define SKIP_UNDER_THREAD_SANITIZER()                                          \
-  if (kThreadSanitizer) {                                                      \
-    WARN("skipped: ThreadSanitizer does not support fork() beside threads"); \
-    return;                                                                    \
-  }                                                                            \
-  static_assert(true)

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <chrono>
 
-#include "sanitizers.h"
 #include "semantics/support.h"
 #include "tensor/cell.h"
 
@@ -59,7 +58,6 @@ TEST_CASE("V7 a forked child computes, and handles may die after main", "[semant
 }
 
 TEST_CASE("V7 fork waits for a thread that holds the graph", "[semantics]") {
-  SKIP_UNDER_THREAD_SANITIZER();
   ON_EACH_EXECUTOR();
   const Tensor x = full64({3}, 1);
   Meeting meeting;
@@ -75,7 +73,6 @@ TEST_CASE("V7 fork waits for a thread that holds the graph", "[semantics]") {
 }
 
 TEST_CASE("V7 fork waits for compilations", "[semantics]") {
-  SKIP_UNDER_THREAD_SANITIZER();
   ON_EACH_EXECUTOR();
   Tensor x = full64({3}, 1), y = exp(x).sum() + x;
   Meeting meeting;
@@ -87,7 +84,6 @@ TEST_CASE("V7 fork waits for compilations", "[semantics]") {
 }
 
 TEST_CASE("V7 a child has what plans in flight have computed", "[semantics]") {
-  SKIP_UNDER_THREAD_SANITIZER();
   ON_EACH_EXECUTOR();
   const bool fails = GENERATE(false, true);
   Tensor x = full64({3}, 1);
@@ -124,7 +120,6 @@ TEST_CASE("V7 a child has what plans in flight have computed", "[semantics]") {
 }
 
 TEST_CASE("V7 fork among threads that train", "[semantics]") {
-  SKIP_UNDER_THREAD_SANITIZER();
   debug::set_executor(debug::Executor::Compiled);
   std::atomic<bool> stop{false};
   std::vector<std::thread> trainers;
