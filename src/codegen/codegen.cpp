@@ -47,12 +47,10 @@ T step(const Kernel& kernel, std::string_view pass, T made, Check verify, Text t
 
 }  // namespace
 
-runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target) {
-  return write(kernel, target, heuristic(kernel, target));
-}
+namespace {
 
-runtime::KernelSource write(const Kernel& given, const runtime::Target& target, const std::vector<Opt>& opts) {
-  log_rules();
+/// A kernel whose graph no pass will change any more.
+Kernel prepared(const Kernel& given) {
   Kernel kernel = given;
   ir::Graph& g = *kernel.graph;
   auto kernel_form = [](std::string_view pass) { return [pass](ir::UOp sink) { ir::verify_kernel(sink, pass); }; };
@@ -66,9 +64,14 @@ runtime::KernelSource write(const Kernel& given, const runtime::Target& target, 
   values.same(kernel.sink, "reductions");
   step(kernel, "legalise", legalise(g, kernel.sink), verify_legal);
   values.same(kernel.sink, "legalise");
+  return kernel;
+}
 
+/// `blocks`: receives how many values of each outer range a point covers.
+Instructions lower(const Kernel& kernel, const std::vector<Opt>& opts, std::vector<int64_t>& blocks) {
   const Schedule schedule = make_schedule(kernel, opts);
   if (!opts.empty()) show(kernel, "schedule", [&] { return to_string(opts); }, 3);
+  for (ir::UOp r : schedule.outer) blocks.push_back(schedule.of(r).block);
 
   Ranges ranges;
   auto text = [](const auto& made) { return to_string(made); };
@@ -76,9 +79,48 @@ runtime::KernelSource write(const Kernel& given, const runtime::Target& target, 
       kernel, "statements", make_statements(kernel, schedule, ranges), [&](const auto& s) { verify(s, ranges); }, text);
   const std::vector<Item> tree = step(
       kernel, "loop tree", make_tree(statements), [&](const auto& t) { verify(t, statements); }, text);
-  const Instructions code = step(
-      kernel, "expand", expand(kernel, statements, tree, ranges), [](const auto& c) { verify(c); }, text);
-  return render_c(code, kernel.name, target);
+  return step(
+      kernel, "expand", expand(kernel, schedule, statements, tree, ranges), [](const auto& c) { verify(c); }, text);
+}
+
+/// The kernel that runs after all points of another one.
+Kernel finish_of(const Kernel& kernel) {
+  Kernel last = kernel;
+  last.name += "_finish";
+  last.sink = kernel.finish;
+  last.finish = {};
+  last.outer.clear();
+  return last;
+}
+
+}  // namespace
+
+Prepared prepare(const Kernel& kernel) {
+  log_rules();
+  Prepared made{prepared(kernel), std::nullopt};
+  if (kernel.finish) made.finish = prepared(finish_of(kernel));
+  return made;
+}
+
+runtime::KernelSource write(const Prepared& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
+                            const std::vector<Opt>& finish_opts) {
+  std::vector<int64_t> blocks, none;
+  const Instructions code = lower(kernel.main, opts, blocks);
+  Instructions finish;
+  if (kernel.finish) finish = lower(*kernel.finish, finish_opts, none);
+  runtime::KernelSource source = render_c(code, kernel.finish ? &finish : nullptr, kernel.main.name, target);
+  source.blocks = std::move(blocks);
+  return source;
+}
+
+runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target) {
+  const Prepared made = prepare(kernel);
+  return write(made, target, heuristic(made.main, target),
+               made.finish ? heuristic(*made.finish, target) : std::vector<Opt>{});
+}
+
+runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target, const std::vector<Opt>& opts) {
+  return write(prepare(kernel), target, opts, {});
 }
 
 }  // namespace sinter::codegen

@@ -84,14 +84,16 @@ void Emitter::open_if(Id condition) {
   open(id, true);
 }
 
+void Emitter::open_memory() { scopes_.push_back({scopes_.back().block, kNone, false}); }
+
 void Emitter::close() {
   const Id owner = scopes_.back().owner;
   scopes_.pop_back();
-  code_.blocks[static_cast<size_t>(scopes_.back().block)].push_back(owner);
+  if (owner != kNone) code_.blocks[static_cast<size_t>(scopes_.back().block)].push_back(owner);
 }
 
-void Emitter::remember(const MemoKey& key, Id id) {
-  scopes_[static_cast<size_t>(depth(id))].memo.insert_or_assign(key, id);
+void Emitter::remember(const MemoKey& key, Id id, size_t from) {
+  scopes_[std::max(static_cast<size_t>(depth(id)), from)].memo.insert_or_assign(key, id);
 }
 
 Id Emitter::find(const MemoKey& key) const {
@@ -122,6 +124,8 @@ Id Emitter::fold(const Inst& n) {
     case Op::Mul:
       if ((left && a == 0) || (right && b == 0)) return number(0);
       return left && a == 1 ? n.src[1] : right && b == 1 ? n.src[0] : kNone;
+    case Op::Min:
+    case Op::Max: return n.src[0] == n.src[1] ? n.src[0] : kNone;
     case Op::IDiv: return right && b == 1 ? n.src[0] : kNone;
     case Op::Mod: return right && b == 1 ? number(0) : kNone;
     default: return kNone;
@@ -143,10 +147,10 @@ Id Emitter::divide(Op op, Id a, Id b) {
 Id Emitter::splat(Id scalar, int lanes) {
   return lanes == type(scalar).lanes ? scalar : value({Code::Splat, {type(scalar).dtype, lanes}, {scalar}});
 }
-Id Emitter::lane(Id vector, int lane) {
-  if (type(vector).lanes == 1) return vector;
-  Inst n{Code::Lane, {type(vector).dtype, 1}, {vector}};
-  n.imm = lane;
+Id Emitter::part(Id vector, int from, int lanes) {
+  if (type(vector).lanes == lanes) return vector;
+  Inst n{Code::Part, {type(vector).dtype, lanes}, {vector}};
+  n.imm = from;
   return value(std::move(n));
 }
 

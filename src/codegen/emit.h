@@ -34,11 +34,15 @@ class Emitter {
   Id open_loop(Id begin, Id end, int64_t step, std::string note);
   /// Opens an if; values first made inside stay inside.
   void open_if(Id condition);
+  /// Opens no block, only a memory: what is remembered from here on is forgotten at close().
+  void open_memory();
   void close();
 
-  /// In the block where the value of `id` lies.
-  void remember(const MemoKey& key, Id id);
-  Id find(const MemoKey& key) const;  ///< kNone if no open block knows it
+  /// The innermost open block or memory.
+  size_t scope() const { return scopes_.size() - 1; }
+  /// Where the value of `id` lies, but in no scope further out than `from`.
+  void remember(const MemoKey& key, Id id, size_t from);
+  Id find(const MemoKey& key) const;  ///< kNone if no open scope knows it
   /// How many blocks are open around the place where `id` is made; 0: the body.
   int depth(Id id) const { return depth_[static_cast<size_t>(id)]; }
 
@@ -50,9 +54,18 @@ class Emitter {
   /// IDiv or Mod of numbers that are not negative, by a positive one: unsigned, where C's division is the algebra's.
   Id divide(ir::Op op, Id a, Id b);
   Id splat(Id scalar, int lanes);
-  Id lane(Id vector, int lane);
+  Id part(Id vector, int from, int lanes);
+  Id lane(Id vector, int lane) { return part(vector, lane, 1); }
+  Id iota(int lanes) { return value({Code::Iota, {DType::Index, lanes}, {}}); }
+  /// Bool per lane: whether its number is below `count`.
+  Id below(Id count, int lanes) { return value({Code::Below, {DType::Bool, lanes}, {count}}); }
+  Id both(Id a, Id b) { return a == kNone ? b : alu(ir::Op::And, {DType::Bool, 1}, {a, b}); }
   /// The number that an Index instruction is, if it is known now.
   bool known(Id id, int64_t& v) const;
+  bool is_number(Id id, int64_t wanted) const {
+    int64_t v = 0;
+    return known(id, v) && v == wanted;
+  }
   Type type(Id id) const { return code_[id].type; }
 
  private:

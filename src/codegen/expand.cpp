@@ -1,79 +1,137 @@
-// Loops and statements; their values are values.cpp's.
+// Loops and what stands in them; the statements themselves are accumulate.cpp's and access.cpp's, values values.cpp's.
 #include "codegen/expand.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <functional>
-#include <map>
 
+#include "codegen/access.h"
+#include "codegen/accumulate.h"
 #include "codegen/values.h"
 #include "sinter/error.h"
-#include "uop/build.h"
 #include "uop/mutant.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
 namespace {
 
-using ir::AxisKind;
 using ir::Combine;
 using ir::Op;
 using ir::UOp;
 using What = Item::What;
 
-/// The op of a combine; on bool a sum is an or, a product an and.
-Op op_of(Combine combine, DType dtype) {
-  const bool truth = is_bool(dtype);
-  switch (combine) {
-    case Combine::Add:
-    case Combine::Dot: return truth ? Op::Or : Op::Add;
-    case Combine::Mul: return truth ? Op::And : Op::Mul;
-    case Combine::Max: return truth ? Op::Or : Op::Max;
-    case Combine::Min: return truth ? Op::And : Op::Min;
-  }
-  throw InternalError("codegen: no such combine");
-}
+/// Bytes of tiles that lie on the stack; larger ones get scratch memory of the thread.
+constexpr int64_t kStack = 64 << 10;
 
 class Expander {
  public:
-  Expander(const Kernel& kernel, const Statements& statements, Ranges& ranges)
+  Expander(const Kernel& kernel, const Schedule& schedule, const Statements& statements, Ranges& ranges)
       : kernel_(kernel),
+        schedule_(schedule),
         statements_(statements),
         ranges_(ranges),
         emit_(code_),
-        values_(kernel, statements, ranges, emit_) {}
+        values_(kernel, statements, ranges, emit_),
+        accumulators_(statements, values_, emit_) {}
 
   Instructions run(const std::vector<Item>& tree) {
     code_.args = kernel_.args;
     code_.vars = static_cast<int>(kernel_.vars.size());
-    code_.slots.resize(static_cast<size_t>(kernel_.params));
-    for (UOp n : ir::topological(kernel_.sink)) {
-      if (n->op == Op::Param) code_.slots.at(static_cast<size_t>(n->integer())).dtype = n->dtype;
-      if (n->op == Op::Store) code_.slots.at(static_cast<size_t>(n->src[0]->integer())).written = true;
-    }
-    points_.push_back(
-        {emit_.value({Code::Begin, {DType::Index, 1}, {}}), emit_.value({Code::End, {DType::Index, 1}, {}})});
-    block(tree);
+    find_slots();
+    points(tree);
     return std::move(code_);
   }
 
  private:
   const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
 
+  void find_slots() {
+    code_.params = kernel_.params;
+    code_.slots.resize(static_cast<size_t>(kernel_.params));
+    for (UOp n : ir::topological(kernel_.sink)) {
+      if (n->op == Op::Param) code_.slots.at(static_cast<size_t>(n->integer())).dtype = n->dtype;
+      if (n->op == Op::Store) code_.slots.at(static_cast<size_t>(n->src[0]->integer())).written = true;
+    }
+    int64_t stack = 0;
+    for (const Tile& t : statements_.tiles) {
+      const int64_t bytes = (t.size * static_cast<int64_t>(size_of(t.dtype)) + 63) / 64 * 64;
+      Slot slot{t.dtype, true, t.size};
+      if (stack + bytes <= kStack) {
+        stack += bytes;
+      } else {
+        slot.offset = code_.scratch;
+        code_.scratch += bytes;
+      }
+      code_.slots.push_back(slot);
+    }
+  }
+
+  // ---- points of the launch
+  Id size(UOp range) { return values_.value(range->src[0]); }
+  Id ceiling(Id x, int64_t step) {
+    return emit_.divide(Op::IDiv, emit_.index(Op::Add, x, emit_.number(step - 1)), emit_.number(step));
+  }
+
+  /// The loop over points; each names a block of every outer range, the last range's counting fastest.
+  void points(const std::vector<Item>& tree) {
+    std::vector<const Axis*> counted;
+    for (UOp r : schedule_.outer)
+      if (const Axis& a = schedule_.of(r); !a.whole()) counted.push_back(&a);
+    std::vector<Id> counts;
+    for (const Axis* a : counted) counts.push_back(ceiling(size(a->range), a->block));
+    if (!counted.empty()) {
+      std::string note = "point";
+      for (const Axis* a : counted) note += fmt::format(", {} of range {}", a->block, range_id(a->range));
+      const Id begin = emit_.value({Code::Begin, {DType::Index, 1}, {}});
+      Id left = emit_.open_loop(begin, emit_.value({Code::End, {DType::Index, 1}, {}}), 1, std::move(note));
+      for (size_t i = counted.size(); i-- > 0;) {
+        const Id at = i == 0 ? left : emit_.divide(Op::Mod, left, counts[i]);
+        if (i > 0) left = emit_.divide(Op::IDiv, left, counts[i]);
+        point(*counted[i], emit_.index(Op::Mul, at, emit_.number(counted[i]->block)));
+      }
+    }
+    for (UOp r : schedule_.outer)
+      if (const Axis& a = schedule_.of(r); a.whole()) point(a, emit_.number(0));
+    block(tree);
+    if (!counted.empty()) emit_.close();
+  }
+  void point(const Axis& axis, Id base) {
+    if (axis.block == 1)
+      values_.bind(axis.range, 0, base, 1);
+    else
+      values_.enter(axis.range, Values::kPoint, base);
+  }
+
+  /// A store that lacks an outer range runs where that one's block begins at 0; kNone: everywhere.
+  Id turn(int number) {
+    if (number < 0) return kNone;
+    Id ok = kNone;
+    for (UOp range : statements_.turns[static_cast<size_t>(number)]) {
+      if (schedule_.of(range).whole()) continue;
+      const int first = schedule_.of(range).block == 1 ? 0 : Values::kPoint;
+      ok = emit_.both(ok, emit_.alu(Op::Eq, {DType::Bool, 1}, {values_.base(range, first), emit_.number(0)}));
+    }
+    return ok;
+  }
+
+  // ---- items
   void block(const std::vector<Item>& items) {
     for (const Item& item : items) {
       if (item.what == What::Loop) {
+        const Id guard = turn(item.level.turn);
+        if (guard != kNone) emit_.open_if(guard);
         loop(item);
+        if (guard != kNone) emit_.close();
         continue;
       }
       const Statement& s = at(item.statement);
       values_.set_statement(s);
-      for_each_copy(s.node, [&] {
+      for_each_copy(s.node, item.what == What::Update, [&] {
         switch (item.what) {
-          case What::Init: return init(item.statement);
-          case What::Update: return update(item.statement);
-          case What::Finish: return finish(item.statement);
+          case What::Init: return accumulators_.init(item.statement);
+          case What::Update: return accumulators_.update(item.statement);
+          case What::Finish: return accumulators_.finish(item.statement);
           case What::Store: return store(s);
           case What::Loop: return;
         }
@@ -81,13 +139,16 @@ class Expander {
     }
   }
 
-  /// Runs `body` for each register copy of the unrolled ranges on which n depends.
-  void for_each_copy(UOp n, const std::function<void()>& body) {
+  /// Runs `body` for each register copy of the unrolled ranges on which n depends; `own`: also of those that n, a
+  /// REDUCE, closes.
+  void for_each_copy(UOp n, bool own, const std::function<void()>& body) {
     std::vector<std::pair<UOp, int>> copy;
     std::vector<int> counts;
+    const std::vector<UOp> closed = own ? ranges_of(n) : std::vector<UOp>{};
     for (const auto& [range, count] : unrolled_) {
+      const bool turns = ranges_.depends(n, range) || std::find(closed.begin(), closed.end(), range) != closed.end();
       copy.emplace_back(range, 0);
-      counts.push_back(ranges_.depends(n, range) ? count : 1);
+      counts.push_back(turns ? count : 1);
     }
     while (true) {
       values_.set_copy(copy);
@@ -99,271 +160,161 @@ class Expander {
     values_.set_copy({});
   }
 
+  void store(const Statement& s) {
+    const Id guard = s.loops.empty() ? turn(s.turn) : kNone;
+    if (guard != kNone) emit_.open_if(guard);
+    const UOp n = s.node;
+    const size_t rank = n->src[0]->rank();
+    const UOp gate = n->src.size() > 2 + rank ? n->src[2 + rank] : UOp();
+    const Id v = values_.value(n->src[1 + rank]);
+    const bool adds = n->integer() != 0 && !ir::is_mutant(ir::Mutant::ScatterAssigns);
+    const Op sum = op_of(Combine::Add, n->src[0]->dtype);
+    write(values_, emit_, n, v, gate, adds ? &sum : nullptr);
+    if (guard != kNone)
+      emit_.close();
+    else if (!gate && !adds)
+      values_.forward(n, v);
+  }
+
   // ---- loops
-  struct Points {
-    Id begin, end;
-  };  ///< of the flattened points below the open outer loops: those that this launch covers
+  /// The first value of a loop, and the one behind the last: kNone in `block_end` if only the range's size ends it.
+  struct Bounds {
+    Id begin, block_end;
+  };
+  Bounds bounds(const Axis& axis, int number) {
+    const Id around = number > 0 ? values_.base(axis.range, number - 1) : values_.base(axis.range, Values::kPoint);
+    const int64_t step = number > 0 ? axis.steps[static_cast<size_t>(number) - 1] : axis.outer() ? axis.block : 0;
+    if (around == kNone) return {emit_.number(0), kNone};
+    if (axis.size && step >= axis.size) return {around, kNone};
+    return {around, emit_.index(Op::Add, around, emit_.number(step))};
+  }
+  Id earlier(Id block_end, Id end) { return block_end == kNone ? end : emit_.index(Op::Min, block_end, end); }
 
   void loop(const Item& item) {
     const Level& level = item.level;
-    const UOp range = level.range;
-    if (range_kind(range) == AxisKind::Outer) return outer_loop(item);
-    const Id zero = emit_.number(0);
-    Id end = values_.value(range->src[0]);
-    if (level.turn >= 0) end = emit_.alu(Op::Where, {DType::Index, 1}, {turn(level.turn), end, zero});
-    steps(item, zero, end);
+    const Axis& axis = schedule_.of(level.range);
+    const auto [begin, block_end] = bounds(axis, level.number);
+    if (level.number + 1 == axis.levels()) return steps(item, axis, begin, block_end);
+    const int64_t step = axis.steps[static_cast<size_t>(level.number)];
+    const Id end = ends_with_block(axis, level.number, block_end) ? block_end : earlier(block_end, size(level.range));
+    turns(begin, end, step, note(axis, level, fmt::format("blocks of {}", step)), [&](Id at) {
+      values_.enter(level.range, level.number, at);
+      block(item.body);
+      values_.leave();
+    });
   }
 
-  /// [begin, end) in whole steps, then one by one.
-  void steps(const Item& item, Id begin, Id end) {
-    const int width = item.level.lanes * item.level.unroll;
-    const std::function<void(Id)> body = [&](Id) { block(item.body); };
-    if (width == 1) return one_loop(item.level, begin, end, 1, body);
-    const Id rest = emit_.divide(Op::Mod, emit_.index(Op::Sub, end, begin), emit_.number(width));
-    const Id main = emit_.index(Op::Sub, end, rest);
-    const Id outside = tail_;
-    tail_ = kNone;
-    one_loop(item.level, begin, main, width, body);
-    if (main == end) return void(tail_ = outside);
-    spill(item);
-    tail_ = main;
-    if (ir::is_mutant(ir::Mutant::LostTail)) end = emit_.index(Op::Sub, end, emit_.number(1));
-    one_loop(item.level, main, end, 1, body);
-    tail_ = outside;
+  /// The innermost loop of a range: whole steps, then once more what is left.
+  void steps(const Item& item, const Axis& axis, Id begin, Id block_end) {
+    const Level& level = item.level;
+    const int64_t width = level.width();
+    const Id all = size(level.range);
+    auto body = [&](Id base, int lanes, int copies, Limit limit) {
+      values_.bind(level.range, level.number, base, lanes, limit);
+      if (copies > 1) unrolled_.emplace_back(level.range, copies);
+      block(item.body);
+      if (copies > 1) unrolled_.pop_back();
+      values_.leave();
+    };
+    if (width == 1) {
+      const Id end = ends_with_block(axis, level.number, block_end) ? block_end : earlier(block_end, all);
+      return turns(begin, end, 1, note(axis, level, ""), [&](Id at) { body(at, 1, 1, {}); });
+    }
+    int64_t rest = axis.size % width;
+    Id whole = axis.size ? emit_.number(axis.size - rest)
+                         : emit_.index(Op::Sub, all, emit_.divide(Op::Mod, all, emit_.number(width)));
+    const Id end = rest == 0 && ends_with_block(axis, level.number, block_end) ? block_end : earlier(block_end, whole);
+    auto whole_step = [&](Id at) { body(at, level.lanes, level.unroll, {}); };
+    if (end != block_end && block_end != kNone && ends_after(begin, block_end, width)) {
+      emit_.open_if(emit_.alu(Op::Lt, {DType::Bool, 1}, {begin, whole}));
+      whole_step(begin);
+      emit_.close();
+    } else {
+      turns(begin, end, width, note(axis, level, step_text(level.lanes, level.unroll)), whole_step);
+    }
+    if (axis.size && rest == 0) return;
+    if (ir::is_mutant(ir::Mutant::LostTail) && axis.size && --rest == 0) return;
+    tail(level, {begin, block_end}, whole, all, rest, body);
   }
 
-  /// Before the tail of a reduction with lanes: accumulators go to memory, where one lane at a time is cheap to reach.
-  void spill(const Item& loop) {
-    for (const Item& item : loop.body)
-      if (item.what == What::Update && chains(at(item.statement)) > 1)
-        for_each_copy(at(item.statement).node, [&] {
-          Id& acc = accumulator(item.statement);
-          const Type type = emit_.type(acc);
-          Inst memory{Code::Accumulator, type, {emit_.here({Code::Result, type, {acc}})}};
-          memory.imm = 1;
-          acc = emit_.here(std::move(memory));
-        });
+  /// Whether the last of the blocks around a loop ends where the range does.
+  static bool ends_with_block(const Axis& axis, int number, Id block_end) {
+    if (block_end == kNone || !axis.size) return false;
+    return axis.size % (number > 0 ? axis.steps[static_cast<size_t>(number) - 1] : axis.block) == 0;
   }
 
-  /// One loop with `step` elements at a time, unless it is known to be empty. `body` gets the loop's variable.
-  void one_loop(const Level& level, Id begin, Id end, int step, const std::function<void(Id)>& body) {
-    int64_t b = 0, e = 0;
-    if (begin == end || (emit_.known(begin, b) && emit_.known(end, e) && b >= e)) return;
-    const Id variable = emit_.open_loop(begin, end, step, note(level, step));
-    values_.bind(level.range, variable, step > 1 ? level.lanes : 1);
-    if (step > 1 && level.unroll > 1) unrolled_.emplace_back(level.range, level.unroll);
-    body(variable);
-    if (step > 1 && level.unroll > 1) unrolled_.pop_back();
-    values_.unbind(level.range);
+  /// `rest` elements from `whole` on, if the block is the one that reaches there; 0: as many as there are.
+  template <class Body>
+  void tail(const Level& level, Bounds bounds, Id whole, Id all, int64_t rest, Body body) {
+    const auto [begin, block_end] = bounds;
+    Id here = block_end == kNone ? kNone : emit_.alu(Op::Lt, {DType::Bool, 1}, {whole, block_end});
+    if (rest == 0 && level.lanes == 1) {  // scalars: one by one
+      const Id from = block_end == kNone ? whole : emit_.index(Op::Max, begin, whole);
+      return turns(from, earlier(block_end, all), 1, "what no whole step covers", [&](Id at) { body(at, 1, 1, {}); });
+    }
+    const Id count = rest ? kNone : emit_.index(Op::Sub, all, whole);
+    if (rest == 0) here = emit_.both(here, emit_.alu(Op::Lt, {DType::Bool, 1}, {emit_.number(0), count}));
+    if (here != kNone)
+      emit_.open_if(here);
+    else
+      emit_.open_memory();
+    const int copies = rest ? static_cast<int>((rest + level.lanes - 1) / level.lanes) : level.unroll;
+    const bool limited = level.lanes > 1 && rest % level.lanes != 0;
+    body(whole, level.lanes, copies, rest == 0 ? Limit{-1, count} : limited ? Limit{rest, kNone} : Limit{});
     emit_.close();
   }
 
-  std::string note(const Level& level, int step) const {
-    UOp bound = level.range->src[0];
+  /// `body` for each value from begin below end; no loop where there is one at most.
+  template <class Body>
+  void turns(Id begin, Id end, int64_t step, const std::string& note, Body body) {
+    int64_t b = 0, e = 0;
+    const bool known = emit_.known(begin, b) && emit_.known(end, e);
+    if (begin == end || (known && b >= e)) return;
+    if ((known && e - b <= step) || ends_after(begin, end, step)) {
+      emit_.open_memory();
+      body(begin);
+    } else {
+      body(emit_.open_loop(begin, end, step, note));
+    }
+    emit_.close();
+  }
+  /// Whether end is begin + step.
+  bool ends_after(Id begin, Id end, int64_t step) const {
+    const Inst& n = code_[end];
+    return n.code == Code::Alu && n.op == Op::Add && n.src.size() == 2 && n.src[0] == begin &&
+           emit_.is_number(n.src[1], step);
+  }
+
+  static std::string step_text(int lanes, int copies) {
+    std::string text = lanes > 1 ? fmt::format("{} lanes", lanes) : "";
+    if (copies > 1) text += fmt::format("{}{} copies", lanes > 1 ? ", " : "", copies);
+    return text;
+  }
+  static std::string note(const Axis& axis, const Level& level, const std::string& how) {
+    UOp bound = axis.range->src[0];
     std::string size = bound->op == Op::Const ? fmt::format(" of {}", bound->scalar().as_int())
                        : bound->op == Op::Var ? " of " + bound->get<sinter::Var>().name()
                                               : "";
-    std::string text = fmt::format("{} range {}{}", range_kind(level.range) == AxisKind::Outer ? "outer" : "inner",
-                                   range_id(level.range), size);
-    if (step > 1)
-      text += fmt::format(", {} {}", step, level.lanes > 1 ? "lanes" : "copies");
-    else if (level.lanes * level.unroll > 1)
-      text += ", what no whole step covers";
-    return text;
-  }
-
-  /// Points below one value of the outer range at `depth`.
-  Id points_below(size_t depth) {
-    Id size = emit_.number(1);
-    for (size_t i = depth + 1; i < statements_.outer.size(); ++i)
-      size = emit_.index(Op::Mul, size, values_.value(statements_.outer[i]->src[0]));
-    return size;
-  }
-
-  /// The values of an outer range that the launch's points touch; the first and the last may be covered in part.
-  void outer_loop(const Item& item) {
-    const size_t depth = points_.size() - 1;
-    const Points p = points_.back();
-    if (depth + 1 == statements_.outer.size()) {
-      points_.push_back({emit_.number(0), emit_.number(1)});
-      steps(item, p.begin, p.end);
-      points_.pop_back();
-      return;
-    }
-    const Id size = points_below(depth);
-    auto ceiling = [&](Id x) {
-      return emit_.divide(Op::IDiv, emit_.index(Op::Add, x, emit_.index(Op::Sub, size, emit_.number(1))), size);
-    };
-    const Id begin = emit_.divide(Op::IDiv, p.begin, size), end = ceiling(p.end);
-    auto part = [&](Id i) {
-      const Id before = emit_.index(Op::Mul, i, size);
-      points_.push_back({emit_.index(Op::Max, emit_.index(Op::Sub, p.begin, before), emit_.number(0)),
-                         emit_.index(Op::Min, emit_.index(Op::Sub, p.end, before), size)});
-      block(item.body);
-      points_.pop_back();
-    };
-    const int width = item.level.unroll;
-    if (width == 1) return one_loop(item.level, begin, end, 1, part);
-    // Copies run side by side only where each is covered whole.
-    const Id from = emit_.index(Op::Min, ceiling(p.begin), end);
-    const Id whole = emit_.index(Op::Sub, emit_.index(Op::Max, emit_.divide(Op::IDiv, p.end, size), from), from);
-    const Id to =
-        emit_.index(Op::Add, from, emit_.index(Op::Sub, whole, emit_.divide(Op::Mod, whole, emit_.number(width))));
-    one_loop(item.level, begin, from, 1, part);
-    one_loop(item.level, from, to, width, [&](Id) {
-      points_.push_back({emit_.number(0), size});
-      block(item.body);
-      points_.pop_back();
-    });
-    one_loop(item.level, to, end, 1, part);
-  }
-
-  // ---- turns of stores that lack an outer range
-  Id turn(int number) {
-    const Turn& turn = statements_.turns[static_cast<size_t>(number)];
-    const Type boolean{DType::Bool, 1};
-    Id ok = kNone;
-    auto both = [&](Id x) { ok = ok == kNone ? x : emit_.alu(Op::And, boolean, {ok, x}); };
-    for (UOp range : turn.zero) both(emit_.alu(Op::Eq, boolean, {values_.value(range), emit_.number(0)}));
-    if (turn.first) {
-      const Points p = points_.back();
-      both(emit_.alu(Op::Eq, boolean, {p.begin, emit_.number(0)}));
-      both(emit_.alu(Op::Lt, boolean, {p.begin, p.end}));
-    }
-    return ok;
-  }
-
-  // ---- statements
-  /// The chains that a REDUCE runs in, if it has a loop.
-  int chains(const Statement& s) const { return s.loops.size() > s.own ? s.node->reduction().tree.lanes : 1; }
-  /// Chains that take one element at a time, because there is a vector inside.
-  bool one_by_one(const Statement& s) const { return chains(s) > 1 && s.loops.back().lanes == 1; }
-  Id& accumulator(int statement) { return accumulators_[{statement, values_.copies(at(statement).node)}]; }
-
-  ir::Scalar first_value(int statement) const {
-    const Combine combine = at(statement).node->reduction().combine;
-    const DType dtype = at(statement).node->dtype;
-    const bool second = !accumulators_.empty() && accumulators_.begin()->first.first != statement;
-    if ((combine == Combine::Max && ir::is_mutant(ir::Mutant::MaxFromZero)) ||
-        (combine == Combine::Min && ir::is_mutant(ir::Mutant::MinFromZero)) ||
-        (combine == Combine::Mul && ir::is_mutant(ir::Mutant::ProductFromZero)))
-      return ir::Scalar::of(dtype, 0);
-    if (second && ir::is_mutant(ir::Mutant::SecondInitLost)) return ir::Scalar::of(dtype, 1);
-    return ir::identity_of(combine, dtype);
-  }
-
-  void init(int statement) {
-    const Statement& s = at(statement);
-    const int lanes = chains(s) > 1 ? chains(s) : values_.varies(s.node) ? values_.lanes() : 1;
-    const Id identity = emit_.splat(emit_.constant(s.node->dtype, first_value(statement)), lanes);
-    Inst inst{Code::Accumulator, {s.node->dtype, lanes}, {identity}};
-    inst.imm = lanes > 1 && one_by_one(s);
-    accumulator(statement) = emit_.here(std::move(inst));
-  }
-
-  Id combined(const ir::ReduceAttr& attr, Type type, Id sum, const std::vector<Id>& values) {
-    const Op op = op_of(attr.combine, type.dtype);
-    if (attr.combine != Combine::Dot) return emit_.alu(op, type, {sum, values[0]});
-    if (is_float(type.dtype)) return emit_.alu(Op::Fma, type, {values[0], values[1], sum});
-    return emit_.alu(op, type, {sum, emit_.alu(op_of(Combine::Mul, type.dtype), type, values)});
-  }
-
-  void update(int statement) {
-    const Statement& s = at(statement);
-    const ir::ReduceAttr attr = s.node->reduction();
-    const Id acc = accumulator(statement);
-    Type type = emit_.type(acc);
-    std::vector<Id> values;
-    for (UOp v : values_of(s.node)) values.push_back(values_.value(v));
-    if (chains(s) > 1 && (tail_ != kNone || one_by_one(s))) {
-      // Element i goes to chain i % lanes: whole vectors came before a tail.
-      const Id i = values_.value(s.loops.back().range);
-      const Id lane =
-          one_by_one(s) ? emit_.divide(Op::Mod, i, emit_.number(chains(s))) : emit_.index(Op::Sub, i, tail_);
-      type.lanes = 1;
-      const Id sum = emit_.here({Code::Lane, type, {acc, lane}});
-      emit_.here({Code::Assign, {}, {acc, combined(attr, type, sum, values), lane}});
-      return;
-    }
-    for (Id& v : values) v = emit_.splat(v, type.lanes);
-    const Id sum = emit_.here({Code::Result, type, {acc}});
-    emit_.here({Code::Assign, {}, {acc, combined(attr, type, sum, values)}});
-  }
-
-  void finish(int statement) {
-    const Statement& s = at(statement);
-    const Id acc = accumulator(statement);
-    Id result = emit_.here({Code::Result, emit_.type(acc), {acc}});
-    if (chains(s) > 1 && statements_.list.size() > 2 && ir::is_mutant(ir::Mutant::CombineInOrder)) {
-      const Id all = result;
-      result = emit_.lane(all, 0);
-      for (int lane = 1; lane < chains(s); ++lane)
-        result = emit_.alu(op_of(s.node->reduction().combine, s.node->dtype), {s.node->dtype, 1},
-                           {result, emit_.lane(all, lane)});
-    } else if (chains(s) > 1) {
-      // Chains are halved, as Tree says.
-      for (int lanes = chains(s) / 2; lanes > 0; lanes /= 2) {
-        const Type half{s.node->dtype, lanes};
-        auto part = [&](int which) {
-          if (lanes == 1) return emit_.lane(result, which);
-          Inst inst{Code::Half, half, {result}};
-          inst.imm = which;
-          return emit_.value(std::move(inst));
-        };
-        result = emit_.alu(op_of(s.node->reduction().combine, s.node->dtype), half, {part(0), part(1)});
-      }
-    }
-    values_.finish(s.node, result);
-  }
-
-  void store(const Statement& s) {
-    const bool guard = s.turn >= 0 && s.loops.size() == s.own;
-    if (guard) emit_.open_if(turn(s.turn));
-    const UOp n = s.node;
-    const size_t rank = n->src[0]->rank();
-    const UOp value = n->src[1 + rank], gate = n->src.size() > 2 + rank ? n->src[2 + rank] : UOp();
-    const DType dtype = n->src[0]->dtype;
-    auto element = [&](int lane, int lanes) {
-      const Type type{dtype, lanes};
-      const Id address = values_.address(n, lane), whole = values_.value(value);
-      Id v = lanes > 1 ? emit_.splat(whole, lanes) : lane == kWhole ? whole : emit_.lane(whole, lane);
-      if (gate) emit_.open_if(values_.value(gate, lane));
-      auto access = [&](Code code, Type t, std::vector<Id> src) {
-        Inst inst{code, t, std::move(src)};
-        inst.imm = n->src[0]->integer();
-        return emit_.here(std::move(inst));
-      };
-      if (n->integer() != 0 && !ir::is_mutant(ir::Mutant::ScatterAssigns))
-        v = emit_.alu(op_of(Combine::Add, dtype), type, {access(Code::Load, type, {address}), v});
-      access(Code::Store, {}, {address, v});
-      if (gate) emit_.close();
-    };
-    const Values::Place place = values_.place(n);
-    if (!values_.varies(n))
-      element(kWhole, 1);
-    else if (place.regular && place.stride == 1 && !(gate && values_.varies(gate)))
-      element(0, values_.lanes());
-    else
-      for (int l = 0; l < values_.lanes(); ++l) element(l, 1);
-    if (guard) emit_.close();
+    return fmt::format("{} range {}{}{}{}", axis.outer() ? "outer" : "inner", range_id(level.range), size,
+                       how.empty() ? "" : ", ", how);
   }
 
   const Kernel& kernel_;
+  const Schedule& schedule_;
   const Statements& statements_;
   Ranges& ranges_;
   Instructions code_;
   Emitter emit_;
   Values values_;
-  std::vector<Points> points_;
+  Accumulators accumulators_;
   std::vector<std::pair<UOp, int>> unrolled_;
-  std::map<std::pair<int, uint64_t>, Id> accumulators_;
-  Id tail_ = kNone;  ///< inside the tail of a loop with lanes: where it begins
 };
 
 }  // namespace
 
-Instructions expand(const Kernel& kernel, const Statements& statements, const std::vector<Item>& tree, Ranges& ranges) {
-  return Expander(kernel, statements, ranges).run(tree);
+Instructions expand(const Kernel& kernel, const Schedule& schedule, const Statements& statements,
+                    const std::vector<Item>& tree, Ranges& ranges) {
+  return Expander(kernel, schedule, statements, ranges).run(tree);
 }
 
 }  // namespace sinter::codegen

@@ -7,9 +7,11 @@
 
 namespace sinter::codegen {
 
-/// In: a kernel, its statements and their tree. Out: instructions in which only operations remain that ops.def defines.
-/// Loops of a range with lanes or copies run while a whole step fits; what is left runs through the same body one by
-/// one.
-Instructions expand(const Kernel& kernel, const Statements& statements, const std::vector<Item>& tree, Ranges& ranges);
+/// In: a kernel, its schedule, its statements and their tree. Out: instructions in which only operations remain that
+/// ops.def defines. A loop with lanes or copies runs while a whole step fits. The same body follows once more for what
+/// is left, with as many copies as that takes and a limit to the lanes of the last one, so that only loads and stores at
+/// the edge are masked; copies of a range whose size is known at run time only run one by one there.
+Instructions expand(const Kernel& kernel, const Schedule& schedule, const Statements& statements,
+                    const std::vector<Item>& tree, Ranges& ranges);
 
 }  // namespace sinter::codegen

@@ -33,14 +33,8 @@ std::vector<Opt> heuristic(const Kernel& kernel, const runtime::Target& target) 
   Ranges ranges;
   std::vector<UOp> outer(kernel.outer.size());
   bool reduces = false, lanes_inside = false;
-  const RangeSet stored = ranges.of_stores(kernel.sink);
-  for (UOp n : nodes) {
-    if (n->op != Op::Range) continue;
-    if (range_kind(n) == AxisKind::Outer)
-      outer[static_cast<size_t>(range_id(n))] = n;
-    else if (stored[ranges.number(n)])
-      return {};
-  }
+  for (UOp n : nodes)
+    if (n->op == Op::Range && range_kind(n) == AxisKind::Outer) outer[static_cast<size_t>(range_id(n))] = n;
   const int last = static_cast<int>(outer.size()) - 1;
   if (last < 0 || !outer.back()) return {};
   const UOp j = outer.back();
@@ -54,19 +48,33 @@ std::vector<Opt> heuristic(const Kernel& kernel, const runtime::Target& target) 
   }
   const int64_t size = size_of_range(j);
   std::vector<Opt> opts;
+  std::vector<int64_t> width(outer.size(), 1);
   if (lanes_inside) {
-    if (size >= 4) opts.push_back(Unroll{last, 4});
+    if (size >= 4) opts.push_back(Unroll{last, 4}), width.back() = 4;
     if (last > 0 && outer[static_cast<size_t>(last) - 1] && size_of_range(outer[static_cast<size_t>(last) - 1]) >= 8)
-      opts.push_back(Unroll{last - 1, 2});
-    return opts;
+      opts.push_back(Unroll{last - 1, 2}), width[static_cast<size_t>(last) - 1] = 2;
+  } else {
+    int lanes = target.vector_bytes / 4;
+    while (lanes > 1 && size && size < lanes) lanes /= 2;
+    if (along && lanes > 1) {
+      if (reduces && last > 0 && outer[static_cast<size_t>(last) - 1] &&
+          size_of_range(outer[static_cast<size_t>(last) - 1]) >= 8)
+        opts.push_back(Unroll{last - 1, 4}), width[static_cast<size_t>(last) - 1] = 4;
+      opts.push_back(Lanes{last, lanes});
+      const int copies = reduces && size >= 4 * lanes ? 4 : 1;
+      if (copies > 1) opts.push_back(Unroll{last, copies});
+      width.back() = lanes * copies;
+    }
   }
-  int lanes = target.vector_bytes / 4 * (reduces ? 4 : 1);
-  while (lanes > 1 && size && size < lanes) lanes /= 2;
-  if (!along || lanes < 2) return {};
-  if (reduces && last > 0 && outer[static_cast<size_t>(last) - 1] &&
-      size_of_range(outer[static_cast<size_t>(last) - 1]) >= 8)
-    opts.push_back(Unroll{last - 1, 4});
-  opts.push_back(Lanes{last, lanes});
+  int64_t points = 1;
+  for (const Dim& d : kernel.outer) points *= d.bound();
+  int64_t each = std::clamp<int64_t>(points / (8 * target.parallel_units), 1, 4096);
+  for (size_t i = outer.size(); i-- > 0;) {
+    const int64_t block = (each + width[i] - 1) / width[i] * width[i];
+    if (block > width[i]) opts.push_back(Block{static_cast<int>(i), block});
+    each = std::max<int64_t>(each / std::min(block, std::max<int64_t>(kernel.outer[i].bound(), 1)), 1);
+    if (each == 1) break;
+  }
   return opts;
 }
 

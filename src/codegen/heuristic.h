@@ -3,7 +3,9 @@
 
 #include <vector>
 
+#include "codegen/kernel.h"
 #include "codegen/opt.h"
+#include "runtime/target.h"
 
 namespace sinter::codegen {
 

@@ -11,8 +11,8 @@ namespace {
 using ir::Op;
 
 std::string_view name(Code code) {
-  constexpr std::string_view kNames[] = {"begin",       "end",    "const",  "var",  "arg",  "alu",   "splat",
-                                         "iota",        "pack",   "lane",   "half", "load", "store", "raise",
+  constexpr std::string_view kNames[] = {"begin", "end",   "const", "var",         "arg",    "alu",    "splat",
+                                         "iota",  "below", "pack",  "part",        "load",   "store",  "raise",
                                          "accumulator", "result", "assign", "loop", "if"};
   return kNames[static_cast<int>(code)];
 }
@@ -38,6 +38,8 @@ class Checker {
     if (!ok) throw InternalError(fmt::format("codegen: instruction {} ({}): {}", id, name(code_[id].code), what));
   }
   Type type(Id id) const { return code_[id].type; }
+  bool index(Id id) const { return type(id) == Type{DType::Index, 1}; }
+  const Slot& slot(const Inst& n) const { return code_.slots.at(static_cast<size_t>(n.imm)); }
 
   void check(Id id) const {
     const Inst& n = code_[id];
@@ -51,31 +53,33 @@ class Checker {
       case Code::Splat: return require(type(n.src[0]) == Type{n.type.dtype, 1}, id, "repeats another type");
       case Code::Pack:
         return require(static_cast<int>(n.src.size()) == n.type.lanes, id, "has another number of lanes");
-      case Code::Lane:
-        return require(type(n.src[0]).dtype == n.type.dtype && n.type.lanes == 1, id, "takes another type");
-      case Code::Half:
-        return require(type(n.src[0]) == Type{n.type.dtype, 2 * n.type.lanes}, id, "halves another type");
-      case Code::Load:
-        require(
-            code_.slots[static_cast<size_t>(n.imm)].dtype == n.type.dtype && type(n.src[0]) == Type{DType::Index, 1},
-            id, "loads another type");
-        return require(n.src.size() == 1 || (type(n.src[1]) == Type{DType::Bool, 1} && type(n.src[2]) == n.type), id,
-                       "has a bad gate");
+      case Code::Below: return require(index(n.src[0]) && n.type.dtype == DType::Bool, id, "counts no lanes");
+      case Code::Part:
+        return require(type(n.src[0]).dtype == n.type.dtype && n.imm >= 0 &&
+                           n.imm + n.type.lanes <= type(n.src[0]).lanes,
+                       id, "takes lanes that are not there");
+      case Code::Load: {
+        const bool gated = n.src.size() > 2;
+        require(slot(n).dtype == n.type.dtype && index(n.src[0]), id, "loads another type");
+        require(!gated || (type(n.src[1]) == Type{DType::Bool, 1} && type(n.src[2]) == n.type), id, "has a bad gate");
+        return require(n.src.size() % 2 == 1 || index(n.src.back()), id, "has a count that is no index");
+      }
       case Code::Store:
-        require(code_.slots[static_cast<size_t>(n.imm)].written, id, "stores to a buffer that is only read");
-        return require(code_.slots[static_cast<size_t>(n.imm)].dtype == type(n.src[1]).dtype &&
-                           type(n.src[0]) == Type{DType::Index, 1},
-                       id, "stores another type");
+        require(slot(n).written, id, "stores to a buffer that is only read");
+        require(n.src.size() == 2 || index(n.src[2]), id, "has a count that is no index");
+        return require(slot(n).dtype == type(n.src[1]).dtype && index(n.src[0]), id, "stores another type");
       case Code::Raise:
       case Code::If: return require(type(n.src[0]) == Type{DType::Bool, 1}, id, "has a condition that is not bool");
       case Code::Accumulator: return require(type(n.src[0]) == n.type, id, "begins as another type");
       case Code::Result:
-        return require(code_[n.src[0]].code == Code::Accumulator && type(n.src[0]) == n.type, id,
-                       "reads no accumulator");
-      case Code::Assign:
-        require(code_[n.src[0]].code == Code::Accumulator, id, "assigns to no accumulator");
-        return require(type(n.src[1]) == (n.src.size() == 2 ? type(n.src[0]) : Type{type(n.src[0]).dtype, 1}), id,
-                       "assigns another type");
+      case Code::Assign: {
+        const Inst& acc = code_[n.src[0]];
+        const size_t plain = n.code == Code::Result ? 1 : 2;
+        require(acc.code == Code::Accumulator, id, "has no accumulator");
+        require(acc.type == (plain == 1 ? n.type : type(n.src[1])), id, "is of another type than the accumulator");
+        return require(n.src.size() == (acc.imm > 1 ? plain + 1 : plain) && (acc.imm <= 1 || index(n.src.back())), id,
+                       "takes no cell, or one where there are none");
+      }
       case Code::Loop:
         return require(type(n.src[0]).dtype == DType::Index && type(n.src[1]).dtype == DType::Index && n.imm > 0, id,
                        "has bad bounds");
@@ -124,17 +128,6 @@ void print(const Instructions& code, int block, size_t indent, std::string& text
 }
 
 }  // namespace
-
-bool has_effect(Code code) {
-  switch (code) {
-    case Code::Store:
-    case Code::Raise:
-    case Code::Assign:
-    case Code::Loop:
-    case Code::If: return true;
-    default: return false;
-  }
-}
 
 void verify(const Instructions& code) { Checker(code).block(0); }
 

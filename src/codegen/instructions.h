@@ -29,17 +29,18 @@ enum class Code : uint8_t {
   Alu,          ///< `op` on src, lane by lane
   Splat,        ///< src in every lane
   Iota,         ///< 0, 1, 2, ... per lane
+  Below,        ///< bool per lane: its number is below src[0]
   Pack,         ///< one scalar per lane
-  Lane,         ///< lane imm of src[0], or lane src[1] where that is given
-  Half,         ///< the lower (imm 0) or upper (imm 1) half of the lanes
-  Load,         ///< element src[0] and its neighbours of slot imm [where src[1], else src[2]]
-  Store,        ///< src[1] goes to element src[0] of slot imm and its neighbours
+  Part,         ///< as many lanes as its type has, from lane imm on
+  Load,         ///< element src[0] and its neighbours of slot imm. Further sources: [gate, other], [count]: where the gate
+                ///< is false, other; with a count only that many lanes are read and the rest is 0
+  Store,        ///< src[1] goes to element src[0] of slot imm and its neighbours; with src[2] only so many lanes
   Raise,        ///< bit imm of the error word, where src[0] is false
-  Accumulator,  ///< a variable that begins as src[0]; imm 1: in memory, for access lane by lane
-  Result,       ///< what an accumulator holds now
-  Assign,       ///< src[1] into accumulator src[0]; with src[2] into that lane only
-  Loop,  ///< block `block` for each value from src[0] below src[1] in steps of imm; the value is the loop's variable
-  If     ///< block `block` where src[0]
+  Accumulator,  ///< a variable that begins as src[0]; imm > 1: an array of so many cells
+  Result,       ///< what an accumulator holds now; with src[1] that cell
+  Assign,       ///< src[1] into accumulator src[0]; with src[2] into that cell
+  Loop,         ///< block `block` for each value from src[0] below src[1] in steps of imm; the value is the loop's variable
+  If            ///< block `block` where src[0]
 };
 
 struct Inst {
@@ -53,10 +54,12 @@ struct Inst {
   std::string note = {};  ///< for readers of the text: what a loop or accumulator is
 };
 
-/// A buffer argument.
+/// A buffer argument, or, after those, a tile.
 struct Slot {
   DType dtype = DType::Void;
   bool written = false;
+  int64_t tile = 0;     ///< elements of a tile
+  int64_t offset = -1;  ///< of a tile in the thread's scratch memory, in bytes; -1: it lies on the stack
 };
 
 struct Instructions {
@@ -65,13 +68,12 @@ struct Instructions {
   std::vector<Slot> slots;
   std::vector<DType> args;
   int vars = 0;
+  int params = 0;       ///< slots below are buffers of the launch
+  int64_t scratch = 0;  ///< bytes of the thread's scratch memory
 
   const Inst& operator[](Id id) const { return insts[static_cast<size_t>(id)]; }
   Inst& operator[](Id id) { return insts[static_cast<size_t>(id)]; }
 };
-
-/// Instructions that change something beside their value.
-bool has_effect(Code code);
 
 /// Throws InternalError: a value used before or outside the block that makes it, types that do not fit, a block used
 /// twice.

@@ -37,10 +37,10 @@ class Builder {
         continue;
       }
       group = with_copies(group, depth);
-      // The outermost own loop of a REDUCE stands between its init and its finish.
+      // The accumulators of a REDUCE live around the outermost of the loops that are only its own.
       auto mark = [&](What what) {
         for (int t : group)
-          if (at(t).is_reduce() && at(t).own == depth) out.push_back({what, t});
+          if (at(t).is_reduce() && at(t).inner == depth) out.push_back({what, t});
       };
       mark(What::Init);
       out.push_back({What::Loop, -1, level, build(group, depth + 1)});
@@ -55,7 +55,7 @@ class Builder {
 
   void emit(std::vector<Item>& out, int t, size_t depth) const {
     if (!at(t).is_reduce()) return out.push_back({What::Store, t});
-    const bool alone = at(t).own == depth;  // no loop of its own: all its ranges have one trip
+    const bool alone = at(t).inner == depth;  // no loop left that is only its own
     if (alone) out.push_back({What::Init, t});
     out.push_back({What::Update, t});
     if (alone) out.push_back({What::Finish, t});
@@ -132,28 +132,31 @@ class Builder {
 class Checker {
  public:
   explicit Checker(const Statements& statements)
-      : statements_(statements), touched_(statements.list.size()), done_(statements.list.size(), 0) {}
+      : statements_(statements),
+        touched_(statements.list.size()),
+        done_(statements.list.size(), 0),
+        stood_(statements.list.size()) {}
 
   void walk(const std::vector<Item>& items) {
     for (const Item& item : items) {
       if (item.what == What::Loop) {
-        open_.push_back(item.level);
+        open_.push_back(&item);
         walk(item.body);
         open_.pop_back();
         continue;
       }
       const Statement& s = statements_.list[static_cast<size_t>(item.statement)];
       const bool inside = item.what == What::Store || item.what == What::Update;
-      const size_t depth = inside ? s.loops.size() : s.own;
-      if (open_.size() != depth || !std::equal(open_.begin(), open_.end(), s.loops.begin()))
+      const size_t depth = inside ? s.loops.size() : s.inner;
+      if (open_.size() != depth || !std::equal(open_.begin(), open_.end(), s.loops.begin(), same_level))
         throw InternalError(fmt::format("codegen: statement {} stands in other loops than its own", item.statement));
       if (inside)
-        for (const Dep& d : s.deps)
-          if (d.why == Dep::Why::Value ? !done_[static_cast<size_t>(d.on)] : !touched_[static_cast<size_t>(d.on)])
-            throw InternalError(
-                fmt::format("codegen: statement {} runs before {}, on which it depends", item.statement, d.on));
+        for (const Dep& d : s.deps) follows(item.statement, d);
       if (inside) touched_[static_cast<size_t>(item.statement)] = true;
-      if (item.what == What::Store || item.what == What::Finish) ++done_[static_cast<size_t>(item.statement)];
+      if (item.what == What::Store || item.what == What::Finish) {
+        ++done_[static_cast<size_t>(item.statement)];
+        stood_[static_cast<size_t>(item.statement)] = open_;
+      }
     }
   }
   void finish() const {
@@ -162,21 +165,50 @@ class Checker {
   }
 
  private:
+  static bool same_level(const Item* open, const Level& level) { return open->level == level; }
+
+  /// What a statement reads is there, and not yet overwritten: it runs in the same turn of the loops around the writer.
+  void follows(int reader, const Dep& d) const {
+    const Statement& writer = statements_.list[static_cast<size_t>(d.on)];
+    const bool whole = d.why == Dep::Why::Value || writer.carried();
+    if (whole ? !done_[static_cast<size_t>(d.on)] : !touched_[static_cast<size_t>(d.on)])
+      throw InternalError(fmt::format("codegen: statement {} runs before {}, on which it depends", reader, d.on));
+    const std::vector<const Item*>& there = stood_[static_cast<size_t>(d.on)];
+    auto shared = [&](size_t i) { return i < open_.size() && open_[i] == there[i]; };
+    if (d.why == Dep::Why::Value)
+      for (size_t i = 0; i < writer.own; ++i)
+        if (!shared(i))
+          throw InternalError(
+              fmt::format("codegen: statement {} reads {} outside of the loops around it", reader, d.on));
+    if (writer.is_reduce()) return;
+    for (const Tile& tile : statements_.tiles) {
+      if (tile.slot != writer.node->src[0]->integer()) continue;
+      for (size_t i = 0; i < there.size(); ++i) {
+        auto dim = std::find_if(tile.dims.begin(), tile.dims.end(),
+                                [&](const Tile::Dim& t) { return t.range == there[i]->level.range; });
+        if (dim->level >= there[i]->level.number && !shared(i))
+          refuse(fmt::format("row of p{}", tile.slot),
+                 fmt::format("statement {} reads it outside of the loops in which {} fills it", reader, d.on));
+      }
+    }
+  }
+
   const Statements& statements_;
-  std::vector<Level> open_;
+  std::vector<const Item*> open_;
   std::vector<bool> touched_;  ///< loaded what it reads, though a REDUCE may not have its result yet
   std::vector<int> done_;
+  std::vector<std::vector<const Item*>> stood_;
 };
 
 void print(const std::vector<Item>& items, size_t indent, std::string& text) {
   constexpr std::string_view kWhat[] = {"loop", "init", "update", "finish", "store"};
   for (const Item& item : items) {
-    text += std::string(indent, ' ') + std::string(kWhat[static_cast<int>(item.what)]);
+    const std::string_view what = kWhat[static_cast<int>(item.what)];
     if (item.what != What::Loop) {
-      text += fmt::format(" {}\n", item.statement);
+      text += fmt::format("{:{}}{} {}\n", "", indent, what, item.statement);
       continue;
     }
-    text += fmt::format(" {}\n", to_string(item.level));
+    text += fmt::format("{:{}}{} {}\n", "", indent, what, to_string(item.level));
     print(item.body, indent + 2, text);
   }
 }

@@ -21,7 +21,8 @@ struct Item {
 /// needed in two loops that do not become one is computed in each: its copies are added to the statements.
 std::vector<Item> make_tree(Statements& statements);
 
-/// Throws InternalError unless each statement appears once, in its loops, after what it depends on.
+/// Throws InternalError unless each statement appears once, in its loops, after what it depends on, and reads results and
+/// tiles in the same turn of the loops that stand around what writes them.
 void verify(const std::vector<Item>& tree, const Statements& statements);
 
 /// The tree with indentation.

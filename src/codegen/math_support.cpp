@@ -56,7 +56,7 @@ UOp scale_by_power(UOp p, const Rounded& n) {
 }
 UOp power_of_two(const Rounded& n) { return bitcast(shl(n.word, format_of(n.value->dtype).mantissa), n.value->dtype); }
 
-Split split_exponent(UOp x, double lowest) {
+Exponent split_exponent(UOp x, double lowest) {
   const Format& f = format_of(x->dtype);
   const uint64_t low_bits =
       x->dtype == DType::F32 ? std::bit_cast<uint32_t>(static_cast<float>(lowest)) : std::bit_cast<uint64_t>(lowest);

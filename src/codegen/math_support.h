@@ -52,10 +52,10 @@ ir::UOp scale_by_power(ir::UOp p, const Rounded& n);
 ir::UOp power_of_two(const Rounded& n);
 
 /// A positive x is mantissa * 2^exponent with lowest <= mantissa < 2 * lowest; denormals too. Anything for the rest.
-struct Split {
+struct Exponent {
   ir::UOp mantissa, exponent;
 };
-Split split_exponent(ir::UOp x, double lowest);
+Exponent split_exponent(ir::UOp x, double lowest);
 
 /// An unevaluated sum with |lo| <= ulp(hi) / 2.
 struct Pair {

@@ -2,48 +2,63 @@
 // faster and never changes a bit of its result.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "codegen/kernel.h"
-#include "runtime/target.h"
-
 namespace sinter::codegen {
 
-/// `count` neighbouring elements along an outer or inner range are one vector.
+// Ranges are named by their ids. What an Opt may say about a range, codegen/schedule.h checks.
+
+/// `count` neighbouring elements along a range are one vector.
 struct Lanes {
   int range = 0;
   int count = 1;
   friend bool operator==(const Lanes&, const Lanes&) = default;
 };
-/// `count` written-out copies of what depends on an outer or inner range: a register tile.
+/// `count` written-out copies of what depends on a range, each of one vector where the range has lanes. On a range that a
+/// REDUCE sums the copies follow one another in its accumulators, as its Tree says.
 struct Unroll {
   int range = 0;
   int count = 1;
   friend bool operator==(const Unroll&, const Unroll&) = default;
 };
-using Opt = std::variant<Lanes, Unroll>;
+/// One more loop over blocks of `step` values of a range. Steps of one range come from the outermost to the innermost.
+struct Split {
+  int range = 0;
+  int64_t step = 1;
+  friend bool operator==(const Split&, const Split&) = default;
+};
+/// The loops that are named stand in this order, outermost first, wherever a statement has them; the others stay where
+/// they are. A REDUCE whose own loop comes before one that its result depends on is carried: its accumulators rest in
+/// memory while the outer loop turns.
+struct Order {
+  struct Loop {
+    int range = 0;
+    int level = 0;  ///< 0: over the largest blocks of the range
+    friend bool operator==(const Loop&, const Loop&) = default;
+  };
+  std::vector<Loop> loops;
+  friend bool operator==(const Order&, const Order&) = default;
+};
+/// A value that several sibling loops use is kept in a tile: the first of them writes it, the others read it.
+struct Row {
+  int value = 0;            ///< its place in ir::topological(sink) of the prepared kernel
+  std::vector<int> ranges;  ///< the tile lies along them; loops over all other ranges stand around its users
+  friend bool operator==(const Row&, const Row&) = default;
+};
+/// One point of the launch covers `size` neighbouring values of an outer range (the last one what is left).
+struct Block {
+  int range = 0;
+  int64_t size = 1;
+  friend bool operator==(const Block&, const Block&) = default;
+};
+using Opt = std::variant<Lanes, Unroll, Split, Order, Row, Block>;
 
 /// "lanes(1, 16)".
 std::string to_string(const Opt& opt);
+/// Separated by spaces.
 std::string to_string(const std::vector<Opt>& opts);
-
-/// How one axis runs.
-struct Axis {
-  ir::UOp range;
-  int lanes = 1;
-  int unroll = 1;
-};
-
-/// The axes of a kernel: its outer and inner ranges, by id. (How a reduced range runs is its REDUCE's Tree.)
-struct Schedule {
-  std::vector<Axis> axes;
-  /// The axis of a range; null for reduced ranges.
-  const Axis* find(ir::UOp range) const;
-};
-
-/// Applies the Opts one by one. Throws InternalError for one that is not legal: Opts are refused, never repaired.
-Schedule make_schedule(const Kernel& kernel, const std::vector<Opt>& opts);
 
 }  // namespace sinter::codegen

@@ -8,11 +8,10 @@
 #include <set>
 #include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "sinter/error.h"
-#include "uop/names.h"
 #include "uop/build.h"
+#include "uop/names.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -26,10 +25,13 @@ using ir::UOp;
 std::vector<UOp> body_of(UOp root) {
   return ir::topological(std::span<const UOp>(&root, 1), [&](UOp n) { return n == root || n->op != Op::Reduce; });
 }
-UOp param_of(UOp access) { return access->src[0]; }
+int64_t slot_of(UOp access) { return access->src[0]->integer(); }
 std::vector<UOp> index_of(UOp access) {
-  return {access->src.begin() + 1, access->src.begin() + 1 + static_cast<long>(param_of(access)->rank())};
+  return {access->src.begin() + 1, access->src.begin() + 1 + static_cast<long>(access->src[0]->rank())};
 }
+UOp value_of(UOp store) { return store->src[1 + store->src[0]->rank()]; }
+bool is_gated(UOp store) { return store->src.size() > 2 + store->src[0]->rank(); }
+bool is_outer(UOp range) { return range_kind(range) == AxisKind::Outer; }
 
 class Builder {
  public:
@@ -37,152 +39,273 @@ class Builder {
       : kernel_(kernel), schedule_(schedule), ranges_(ranges) {}
 
   Statements run() {
-    std::vector<UOp> nodes = ir::topological(kernel_.sink);
-    find_outer(nodes);
-    find_rewritten(nodes);
-    for (UOp store : kernel_.sink->src) find_turns(store);
-    for (UOp store : kernel_.sink->src) add_store(store);
+    sink_ = with_rows(kernel_, schedule_, out_.tiles);
+    find_memory();
+    for (UOp store : sink_->src) find_turns(store);
+    for (UOp store : sink_->src) add_store(store);
     return std::move(out_);
   }
 
  private:
-  // ---- what the kernel is made of
-  void find_outer(const std::vector<UOp>& nodes) {
-    std::map<int, UOp> by_id;
-    for (UOp n : nodes)
-      if (n->op == Op::Range && range_kind(n) == AxisKind::Outer) by_id[range_id(n)] = n;
-    for (size_t id = 0; id < kernel_.outer.size(); ++id) {
-      const Dim& bound = kernel_.outer[id];
-      UOp& range = by_id[static_cast<int>(id)];
-      if (!range) {
-        UOp size = bound.symbolic() ? ir::variable(*kernel_.graph, bound.var(), DType::Index)
-                                    : ir::constant(*kernel_.graph, DType::Index, bound.value());
-        range = ir::range(size, static_cast<int>(id), AxisKind::Outer);
-      }
-      if (!one_trip(range)) out_.outer.push_back(range);
+  // ---- memory that the kernel writes
+  void find_memory() {
+    for (UOp n : ir::topological(sink_)) {
+      if (n->op == Op::Load) loaded_.insert(slot_of(n));
+      if (n->op == Op::Store) ++stores_[slot_of(n)];
     }
-  }
-  void find_rewritten(const std::vector<UOp>& nodes) {
-    std::set<int64_t> loaded;
-    for (UOp n : nodes) {
-      if (n->op == Op::Load) loaded.insert(param_of(n)->integer());
-      if (n->op == Op::Store) stored_.insert(param_of(n)->integer());
-    }
-    for (int64_t slot : loaded)
-      if (stored_.contains(slot)) out_.rewritten.push_back(slot);
+    for (int64_t slot : loaded_)
+      if (stores_.contains(slot)) out_.rewritten.push_back(slot);
     versions_.assign(out_.rewritten.size(), 0);
   }
   int rewritten(int64_t slot) const {
     auto it = std::lower_bound(out_.rewritten.begin(), out_.rewritten.end(), slot);
     return it != out_.rewritten.end() && *it == slot ? static_cast<int>(it - out_.rewritten.begin()) : -1;
   }
+  bool is_tile(int64_t slot) const { return slot >= kernel_.params; }
 
   // ---- turns: where a store that lacks an outer range runs
-  /// A turn, and how many outer loops stand around it.
-  struct Place {
-    size_t depth = 0;
-    Turn turn;
-    bool operator==(const Place&) const = default;
-  };
-  Place place_of(UOp store) {
-    Place p;
-    const RangeSet& free = ranges_.free(store);
-    auto lacks = [&](size_t i) { return !free[ranges_.number(out_.outer[i])]; };
-    for (size_t i = 0; i < out_.outer.size(); ++i)
-      if (!lacks(i)) p.depth = i + 1;
-    for (size_t i = 0; i < p.depth; ++i)
-      if (lacks(i)) p.turn.zero.push_back(out_.outer[i]);
-    p.turn.first = p.depth < out_.outer.size() || out_.outer.empty();
-    return p;
+  Turn turn_of(UOp store) {
+    Turn lacking;
+    if (is_tile(slot_of(store))) return lacking;  // every point has its own
+    for (UOp r : schedule_.outer)
+      if (!one_trip(r) && !ranges_.depends(store, r)) lacking.push_back(r);
+    return lacking;
   }
   int turn_number(const Turn& turn) {
-    if (turn.always()) return -1;
+    if (turn.empty()) return -1;
     auto it = std::find(out_.turns.begin(), out_.turns.end(), turn);
     if (it == out_.turns.end()) it = out_.turns.insert(it, turn);
     return static_cast<int>(it - out_.turns.begin());
   }
   /// A REDUCE that serves stores of one and the same turn only has their turn; else it runs always.
   void find_turns(UOp store) {
-    const Place place = place_of(store);
+    const Turn turn = turn_of(store);
     for (UOp n : ir::topological(store))
       if (n->op == Op::Reduce) {
-        auto [it, fresh] = places_.try_emplace(n.get(), place);
-        if (!fresh && !(it->second == place)) it->second = {};
+        auto [it, fresh] = turns_.try_emplace(n.get(), turn);
+        if (!fresh && !(it->second == turn)) it->second = {};
       }
   }
 
-  // ---- statements
-  Level level(UOp range) const {
-    const Axis* axis = schedule_.find(range);
-    return axis ? Level{range, axis->lanes, axis->unroll} : Level{range};
+  // ---- loops
+  void add_levels(std::vector<Level>& loops, UOp range, int lanes, int unroll) const {
+    const Axis& a = schedule_.of(range);
+    if (a.outer() && a.block == 1) return;  // the point itself
+    for (int l = 0; l + 1 < a.levels(); ++l) loops.push_back({range, l});
+    loops.push_back({range, a.levels() - 1, lanes, unroll});
+  }
+  /// The loops that the Order names change places among themselves. Returns why that is not legal, or null.
+  const char* arrange(std::vector<Level>& loops) {
+    auto place = [this](const Level& l) { return schedule_.place(l.range, l.number); };
+    std::vector<Level> named;
+    for (const Level& l : loops)
+      if (place(l) >= 0) named.push_back(l);
+    std::stable_sort(named.begin(), named.end(), [&](const Level& a, const Level& b) { return place(a) < place(b); });
+    size_t next = 0;
+    for (Level& l : loops)
+      if (place(l) >= 0) l = named[next++];
+    for (size_t a = 0; a < loops.size(); ++a)
+      for (size_t b = 0; b < a; ++b) {
+        if (loops[a].range == loops[b].range && loops[a].number <= loops[b].number)
+          return "loops of one range would not stand from the largest blocks to the smallest";
+        if (!(loops[a].range == loops[b].range) && ranges_.depends(loops[b].range->src[0], loops[a].range))
+          return "a loop would stand outside one on which its bound depends";
+      }
+    return nullptr;
+  }
+  [[noreturn]] void refuse_order(const std::string& why) const { refuse(to_string(Order{schedule_.order}), why); }
+
+  std::vector<Level> loops_of(UOp store) {
+    const bool adds = store->integer() != 0;
+    const RangeSet& free = ranges_.free(store);
+    std::vector<UOp> axes;
+    for (const Axis& a : schedule_.axes)
+      if (free[ranges_.number(a.range)] && !one_trip(a.range)) axes.push_back(a.range);
+    std::stable_sort(axes.begin(), axes.end(), [](UOp a, UOp b) { return is_outer(a) && !is_outer(b); });
+    std::vector<Level> loops;
+    int vectors = 0;
+    for (UOp r : axes) {
+      // Sums into memory keep their order: only the innermost loop has lanes or copies.
+      const Axis& a = schedule_.of(r);
+      const bool plain = !adds || is_outer(r) || r == axes.back();
+      add_levels(loops, r, plain ? a.lanes : 1, plain ? a.unroll : 1);
+      vectors += plain && a.lanes > 1;
+    }
+    if (vectors > 1) refuse("lanes", "a store runs over two ranges that have lanes");
+    const std::vector<Level> before = loops;
+    if (const char* why = arrange(loops)) refuse_order(why);
+    if (adds && !same_order(before, loops, [](const Level& l) { return !is_outer(l.range); }))
+      refuse_order("it changes the order of sums into memory");
+    return loops;
+  }
+  template <class Concerned>
+  static bool same_order(const std::vector<Level>& a, const std::vector<Level>& b, Concerned concerned) {
+    std::vector<Level> x, y;
+    std::copy_if(a.begin(), a.end(), std::back_inserter(x), concerned);
+    std::copy_if(b.begin(), b.end(), std::back_inserter(y), concerned);
+    return x == y;
   }
 
+  /// Whether a REDUCE inside the innermost loop of `reduce` has lanes of its own.
+  bool lanes_inside(UOp reduce) {
+    const size_t last = ranges_.number(reduce->src.back());
+    for (UOp n : ir::topological(reduce))
+      if (n->op == Op::Reduce && n != reduce && n->reduction().tree.lanes > 1 && ranges_.free(n)[last]) return true;
+    return false;
+  }
+  /// Lanes and copies of a REDUCE's innermost loop. Its Tree says which chain an element belongs to: where lanes and
+  /// copies do not follow it, chains lie in memory. `vector`: a range around it is one already.
+  std::pair<int, int> width_of(UOp reduce, const Axis& axis, bool vector) {
+    const int chains = reduce->reduction().tree.lanes;
+    if (axis.lanes > 1 && !vector) {
+      const bool follows = chains <= axis.lanes || axis.width() % chains == 0;
+      return {axis.lanes, follows ? axis.unroll : chains / axis.lanes};
+    }
+    const bool free = axis.width() == 1 && axis.steps.empty();
+    if (chains > 1 && free && !vector && !lanes_inside(reduce)) return {chains, 1};
+    const int copies = axis.lanes > 1 ? 1 : axis.unroll;
+    return {1, chains == 1 || (axis.size && copies % chains == 0) ? copies : 1};
+  }
+  std::vector<Level> own_loops(UOp reduce, bool vector) {
+    std::vector<UOp> own = ranges_of(reduce);
+    std::erase_if(own, one_trip);
+    std::vector<Level> loops;
+    for (size_t i = 0; i < own.size(); ++i) {
+      const Axis& a = schedule_.of(own[i]);
+      const auto [lanes, unroll] = i + 1 == own.size() ? width_of(reduce, a, vector) : std::pair{1, 1};
+      for (int64_t step : a.steps)
+        if (step % (int64_t{1} * lanes * unroll))
+          refuse(to_string(Split{range_id(own[i]), step}), "a REDUCE needs blocks of all its chains");
+      add_levels(loops, own[i], lanes, unroll);
+    }
+    return loops;
+  }
+
+  // ---- statements
   void add_store(UOp store) {
-    const Place place = place_of(store);
-    Statement s{store, {}, place.depth, {}, turn_number(place.turn), {}};
-    for (size_t i = 0; i < place.depth; ++i) s.loops.push_back(level(out_.outer[i]));
-    std::vector<UOp> inner;
-    for (UOp n : body_of(store))
-      if (n->op == Op::Range && range_kind(n) == AxisKind::Inner && !one_trip(n)) inner.push_back(n);
-    // A range on which only a REDUCE in the value depends is an inner range of the store as well.
-    const RangeSet& free = ranges_.free(store);
-    for (UOp n : ir::topological(store))
-      if (n->op == Op::Range && range_kind(n) == AxisKind::Inner && !one_trip(n) && free[ranges_.number(n)] &&
-          std::find(inner.begin(), inner.end(), n) == inner.end())
-        inner.push_back(n);
-    std::sort(inner.begin(), inner.end(), [](UOp a, UOp b) { return range_id(a) < range_id(b); });
-    for (UOp r : inner) s.loops.push_back(level(r));
-    if (!inner.empty()) s.loops[s.own].turn = s.turn;
-    add_values(s, place);
+    const Turn turn = turn_of(store);
+    Statement s{store, loops_of(store)};
+    s.own = s.inner = s.loops.size();
+    s.turn = turn_number(turn);
+    if (!s.loops.empty()) s.loops[0].turn = s.turn;
+    add_values(s, turn);
+    const bool lies_there = std::any_of(s.deps.begin(), s.deps.end(), [&](const Dep& d) {
+      const Statement& r = out_.list[static_cast<size_t>(d.on)];
+      return r.carried() && slot_of(r.home) == slot_of(store) && r.node == value_of(store);
+    });
+    if (lies_there) return;
     finish(std::move(s));
-    if (int p = rewritten(param_of(store)->integer()); p >= 0) ++versions_[static_cast<size_t>(p)];
+    if (int p = rewritten(slot_of(store)); p >= 0) ++versions_[static_cast<size_t>(p)];
   }
 
   /// Makes the REDUCEs that s reads, and those they read, sources first.
-  void add_values(Statement& s, const Place& place) {
+  void add_values(Statement& s, const Turn& turn) {
     for (UOp n : body_of(s.node))
-      if (n->op == Op::Reduce && n != s.node) s.deps.push_back({add_reduce(n, s.loops, place), Dep::Why::Value});
+      if (n->op == Op::Reduce && n != s.node) s.deps.push_back({add_reduce(n, s, turn), Dep::Why::Value});
   }
 
-  /// The lanes of a REDUCE's innermost loop: its Tree's, unless a REDUCE inside that loop has lanes of its own.
-  int vector_lanes(UOp reduce) {
-    const int lanes = reduce->reduction().tree.lanes;
-    if (lanes == 1) return 1;
-    const size_t last = ranges_.number(reduce->src.back());
-    for (UOp n : ir::topological(reduce))
-      if (n->op == Op::Reduce && n != reduce && n->reduction().tree.lanes > 1 && ranges_.free(n)[last]) return 1;
-    return lanes;
-  }
-
-  /// The statement of `reduce` inside the loops of its user. Recurses on the nesting of REDUCEs only.
-  int add_reduce(UOp reduce, const std::vector<Level>& around, const Place& place) {
+  /// The statement of `reduce` for its user. Recurses on the nesting of REDUCEs only.
+  int add_reduce(UOp reduce, const Statement& user, const Turn& turn) {
     const RangeSet free = ranges_.free(reduce);
-    size_t depth = around.size();
-    while (depth > 0 && !free[ranges_.number(around[depth - 1].range)]) --depth;
-    Statement s{reduce, {around.begin(), around.begin() + static_cast<long>(depth)}, depth, {}, -1, {}};
-    Key key{reduce.get(), versions_seen(reduce), {}};
-    for (const Level& l : s.loops) key.around.emplace_back(l.range.get(), l.lanes, l.unroll, l.turn);
-    if (auto it = made_.find(key); it != made_.end()) return it->second;
+    size_t depth = user.loops.size();
+    while (depth > 0 && !free[ranges_.number(user.loops[depth - 1].range)]) --depth;
+    Statement s{reduce, {}};
+    // Loops ascend by id, which may carry a REDUCE. Where that cannot be, it stands innermost.
+    user_ = {user.loops.begin(), user.loops.begin() + static_cast<long>(depth)};
+    if (place_own(s, true))
+      if (const char* why = place_own(s, false)) refuse_order(why);
+    if (s.own == 0 && !s.loops.empty()) s.loops[0].turn = turns_.at(reduce.get()) == turn ? turn_number(turn) : -1;
+    s.turn = s.loops.empty() ? -1 : s.loops[0].turn;
 
-    std::vector<UOp> own = ranges_of(reduce);
-    for (size_t i = 0; i < own.size(); ++i)
-      if (!one_trip(own[i])) s.loops.push_back({own[i], i + 1 == own.size() ? vector_lanes(reduce) : 1});
-    const bool outermost =
-        depth == place.depth && std::all_of(s.loops.begin(), s.loops.begin() + static_cast<long>(depth),
-                                            [](const Level& l) { return range_kind(l.range) == AxisKind::Outer; });
-    if (outermost && places_.at(reduce.get()) == place && s.loops.size() > depth)
-      s.turn = s.loops[depth].turn = turn_number(place.turn);
-    add_values(s, place);
-    int at = finish(std::move(s));
+    Key key{reduce.get(), versions_seen(reduce), {}};
+    for (const Level& l : s.loops) key.loops.emplace_back(l.range.get(), l.number, l.lanes, l.unroll, l.turn);
+    if (auto it = made_.find(key); it != made_.end()) return it->second;
+    if (s.carried()) find_home(s, user);
+    add_values(s, turn);
+    const int at = finish(std::move(s));
     made_.emplace(std::move(key), at);
     return at;
+  }
+
+  /// Puts the loops of a REDUCE among those of its user: by ascending id, or else innermost; then as the Order says.
+  /// Returns why that is not legal, or null.
+  const char* place_own(Statement& s, bool by_id) {
+    const RangeSet& free = ranges_.free(s.node);
+    auto depends = [&](const Level& l) { return free[ranges_.number(l.range)]; };
+    bool vector = std::any_of(user_.begin(), user_.end(), [&](const Level& l) { return l.lanes > 1 && depends(l); });
+    while (true) {
+      const std::vector<Level> own = own_loops(s.node, vector);
+      s.loops = user_;
+      // A loop of the user over one of its own ranges begins when its result is there.
+      const std::vector<UOp> closed = ranges_of(s.node);
+      std::erase_if(s.loops, [&](const Level& l) { return std::find(closed.begin(), closed.end(), l.range) != closed.end(); });
+      for (const Level& l : own) {
+        auto at = s.loops.end();
+        if (by_id)
+          at = std::find_if(s.loops.begin(), s.loops.end(),
+                            [&](const Level& o) { return !is_outer(o.range) && range_id(o.range) > range_id(l.range); });
+        s.loops.insert(at, l);
+      }
+      if (const char* why = arrange(s.loops)) return why;
+      auto is_own = [&](const Level& l) { return std::find(own.begin(), own.end(), l) != own.end(); };
+      s.own = static_cast<size_t>(std::find_if(s.loops.begin(), s.loops.end(), is_own) - s.loops.begin());
+      if (!std::equal(s.loops.begin(), s.loops.begin() + static_cast<long>(s.own), user_.begin()))
+        return "a REDUCE would not stand in the loops of its user";
+      // Behind its first own loop it stands in those only that its value depends on.
+      for (size_t i = s.loops.size(); i-- > s.own;)
+        if (!is_own(s.loops[i]) && !depends(s.loops[i])) s.loops.erase(s.loops.begin() + static_cast<long>(i));
+      for (size_t i = 1; i < s.loops.size(); ++i) s.loops[i].turn = -1;
+      for (s.inner = s.loops.size(); s.inner > s.own && is_own(s.loops[s.inner - 1]);) --s.inner;
+      std::vector<Level> left;
+      std::copy_if(s.loops.begin(), s.loops.end(), std::back_inserter(left), is_own);
+      if (left != own) return "it would change the order in which a REDUCE combines";
+      if (!s.carried()) return nullptr;
+      if (s.node->reduction().tree.lanes > 1) return "a REDUCE with chains of its own cannot be carried";
+      if (tile_of(s, 0).size > kLargestHome) return "carried accumulators would need too large a tile";
+      if (std::all_of(own.begin(), own.end(), [](const Level& l) { return l.lanes == 1; })) return nullptr;
+      vector = true;  // its accumulators lie along other ranges
+    }
+  }
+
+  // ---- carried accumulators
+  Tile tile_of(const Statement& s, int64_t slot) {
+    std::vector<UOp> ranges;
+    std::vector<int> levels;
+    for (const Axis& a : schedule_.axes) {
+      if (one_trip(a.range) || !ranges_.depends(s.node, a.range)) continue;
+      int level = a.outer() && a.block == 1 ? a.levels() - 1 : -1;
+      for (size_t i = 0; i < s.own; ++i)
+        if (s.loops[i].range == a.range) level = s.loops[i].number;
+      ranges.push_back(a.range);
+      levels.push_back(level);
+    }
+    return make_tile(slot, s.node->dtype, ranges, levels, schedule_);
+  }
+  void find_home(Statement& s, const Statement& user) {
+    if (rests_in(s, user)) {
+      s.home = ir::load(user.node->src[0], index_of(user.node));
+      return;
+    }
+    out_.tiles.push_back(tile_of(s, kernel_.params + static_cast<int64_t>(out_.tiles.size())));
+    const Tile& tile = out_.tiles.back();
+    s.home = ir::load(codegen::param_of(*kernel_.graph, tile), codegen::index_of(tile));
+  }
+  /// Whether accumulators may lie in the output that the user stores: nothing else touches it, and each has its element.
+  bool rests_in(const Statement& s, const Statement& user) {
+    UOp store = user.node;
+    if (store->op != Op::Store || store->integer() != 0 || is_gated(store) || is_tile(slot_of(store))) return false;
+    if (!(store->src[0]->dtype == s.node->dtype) || s.turn != user.turn) return false;
+    if (loaded_.contains(slot_of(store)) || stores_.at(slot_of(store)) > 1) return false;
+    RangeSet places;
+    for (UOp i : index_of(store)) places |= ranges_.free(i);
+    return places == ranges_.free(s.node);
   }
 
   // ---- order by memory
   struct Key {
     ir::Node* node;
     std::vector<int> versions;
-    std::vector<std::tuple<ir::Node*, int, int, int>> around;
+    std::vector<std::tuple<ir::Node*, int, int, int, int>> loops;
     auto operator<=>(const Key&) const = default;
   };
   /// The versions of what a REDUCE reads, also through REDUCEs in it.
@@ -191,8 +314,7 @@ class Builder {
     if (seen.empty()) return seen;
     for (UOp n : ir::topological(reduce))
       if (n->op == Op::Load)
-        if (int p = rewritten(param_of(n)->integer()); p >= 0)
-          seen[static_cast<size_t>(p)] = versions_[static_cast<size_t>(p)];
+        if (int p = rewritten(slot_of(n)); p >= 0) seen[static_cast<size_t>(p)] = versions_[static_cast<size_t>(p)];
     return seen;
   }
 
@@ -206,26 +328,30 @@ class Builder {
     s.versions = versions_;
     for (UOp n : body_of(s.node)) {
       if (n->op != Op::Load && n->op != Op::Store) continue;
-      const int64_t slot = param_of(n)->integer();
       const bool store = n->op == Op::Store;
-      if (!stored_.contains(slot)) continue;
-      for (const Access& before : accesses_[slot])
+      if (!stores_.contains(slot_of(n))) continue;
+      for (const Access& before : accesses_[slot_of(n)])
         if (before.statement != self && (before.store || store))
           s.deps.push_back(
               {before.statement, index_of(before.node) == index_of(n) ? Dep::Why::Element : Dep::Why::Memory});
-      accesses_[slot].push_back({self, n, store});
+      accesses_[slot_of(n)].push_back({self, n, store});
     }
     out_.list.push_back(std::move(s));
     return self;
   }
 
+  static constexpr int64_t kLargestHome = int64_t{1} << 22;
+
   const Kernel& kernel_;
   const Schedule& schedule_;
   Ranges& ranges_;
+  UOp sink_;
+  std::vector<Level> user_;  ///< the loops of a REDUCE's user that it may stand in
   Statements out_;
-  std::set<int64_t> stored_;
+  std::set<int64_t> loaded_;
+  std::map<int64_t, int> stores_;
   std::vector<int> versions_;
-  std::unordered_map<ir::Node*, Place> places_;
+  std::unordered_map<ir::Node*, Turn> turns_;
   std::map<Key, int> made_;
   std::map<int64_t, std::vector<Access>> accesses_;
 };
@@ -244,9 +370,14 @@ void verify(const Statements& statements, Ranges& ranges) {
     RangeSet open;
     for (const Level& l : s.loops) open.set(ranges.number(l.range));
     for (UOp n : body_of(s.node))
-      if (n->op == Op::Range && !one_trip(n) && !open[ranges.number(n)])
+      if (n->op == Op::Range && !is_outer(n) && !one_trip(n) && !open[ranges.number(n)])
         throw InternalError(
             fmt::format("codegen: statement {} depends on range {} but does not run in it", i, range_id(n)));
+    for (size_t a = 0; a < s.loops.size(); ++a)
+      for (size_t b = 0; b < a; ++b)
+        if (s.loops[a].range == s.loops[b].range && s.loops[a].number <= s.loops[b].number)
+          throw InternalError(
+              fmt::format("codegen: in statement {} a loop of range {} stands inside itself", i, range_id(s.loops[a].range)));
     for (const Dep& d : s.deps)
       if (d.on >= static_cast<int>(i))
         throw InternalError(fmt::format("codegen: statement {} depends on the later {}", i, d.on));
@@ -254,8 +385,8 @@ void verify(const Statements& statements, Ranges& ranges) {
 }
 
 std::string to_string(const Level& l) {
-  constexpr std::string_view kKind[] = {"outer", "inner"};
-  std::string text = fmt::format("{} {}", kKind[static_cast<int>(range_kind(l.range))], range_id(l.range));
+  std::string text = fmt::format("{} {}", is_outer(l.range) ? "outer" : "inner", range_id(l.range));
+  if (l.number > 0) text += fmt::format(".{}", l.number);
   if (l.lanes > 1) text += fmt::format(" lanes {}", l.lanes);
   if (l.unroll > 1) text += fmt::format(" unroll {}", l.unroll);
   if (l.turn >= 0) text += fmt::format(" at turn {}", l.turn);
@@ -268,12 +399,14 @@ std::string to_string(const Statements& statements) {
     const Statement& s = statements.list[i];
     const bool sum = s.is_reduce();
     text += fmt::format("{}: {}", i, sum ? fmt::format("Reduce {}", ir::name_of(s.node->reduction().combine))
-                                         : fmt::format("Store p{}", s.node->src[0]->integer()));
+                                         : fmt::format("Store p{}", slot_of(s.node)));
     for (const Level& l : s.loops) text += fmt::format(" [{}]", to_string(l));
+    if (s.carried()) text += fmt::format(" carried in p{}", slot_of(s.home));
     for (const Dep& d : s.deps) text += fmt::format(" after {}", d.on);
     if (s.turn >= 0) text += fmt::format(" at turn {}", s.turn);
     text += "\n";
   }
+  for (const Tile& t : statements.tiles) text += fmt::format("p{}: a tile of {} elements\n", t.slot, t.size);
   return text;
 }
 

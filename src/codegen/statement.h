@@ -4,28 +4,25 @@
 #include <string>
 #include <vector>
 
-#include "codegen/opt.h"
 #include "codegen/ranges.h"
+#include "codegen/schedule.h"
+#include "codegen/tile.h"
 
 namespace sinter::codegen {
 
 /// One loop around a statement. Statements share a loop only if all of this agrees.
 struct Level {
   ir::UOp range;
-  int lanes = 1;   ///< elements of the range that are one vector
-  int unroll = 1;  ///< written-out copies
+  int number = 0;  ///< which loop of its axis
+  int lanes = 1;   ///< of the innermost one: elements of the range that are one vector
+  int unroll = 1;  ///< of the innermost one: written-out copies
   int turn = -1;   ///< runs only at this turn, an index into Statements::turns
+  int64_t width() const { return int64_t{1} * lanes * unroll; }
   friend bool operator==(const Level&, const Level&) = default;
 };
 
-/// Where a STORE that lacks outer ranges runs: at 0 of those outside its own loops (`zero`), and, if it lacks the ones
-/// that would come next (`first`), at the first point of those.
-struct Turn {
-  std::vector<ir::UOp> zero;
-  bool first = false;
-  bool always() const { return zero.empty() && !first; }
-  friend bool operator==(const Turn&, const Turn&) = default;
-};
+/// Where a STORE that lacks outer ranges runs: in the points whose blocks of these begin at 0.
+using Turn = std::vector<ir::UOp>;
 
 /// That a statement comes after another.
 struct Dep {
@@ -37,31 +34,35 @@ struct Dep {
   } why = Why::Value;
 };
 
-/// A STORE, or one REDUCE at one place. `loops` from the outermost: first those it stands in, then (from `own` on) a
-/// REDUCE's own ranges in the order of its Tree, or the inner ranges of a STORE.
+/// A STORE, or one REDUCE at one place. `loops` from the outermost: first those it stands in; from `own` on those that
+/// run before its result is there. A REDUCE is carried if loops that its result depends on stand behind one of its own:
+/// its accumulators then lie in `home` between the turns of that loop.
 struct Statement {
   ir::UOp node;
   std::vector<Level> loops;
-  size_t own = 0;
-  std::vector<Dep> deps;
+  size_t own = 0;    ///< of a REDUCE: the outermost of its own loops; of a STORE: the end
+  size_t inner = 0;  ///< of a REDUCE: from here on all loops are its own: what its accumulators live through
+  std::vector<Dep> deps = {};
   int turn = -1;  ///< index into Statements::turns; -1: always
   /// How often each of the Params that this kernel both reads and writes was stored before: says which value a LOAD
   /// sees.
-  std::vector<int> versions;
+  std::vector<int> versions = {};
+  ir::UOp home = {};  ///< of a carried REDUCE: a LOAD of where its accumulators lie, a tile or an output
   bool is_reduce() const { return node->op == ir::Op::Reduce; }
+  bool carried() const { return is_reduce() && own < inner; }
 };
 
 struct Statements {
   std::vector<Statement> list;  ///< in the program's order
-  std::vector<int64_t>
-      rewritten;  ///< slots of the Params that are both loaded and stored; `versions` counts along them
+  /// Slots of the Params that are both loaded and stored; `versions` counts along them.
+  std::vector<int64_t> rewritten;
   std::vector<Turn> turns;
-  std::vector<ir::UOp> outer;  ///< the outer ranges with more than one value, outermost first
+  std::vector<Tile> tiles;
 };
 
 /// Sources before users, stores in the SINK's order. A REDUCE stands in the loops of its user down to the innermost
-/// that it depends on, so it is computed once per distinct value; users in the same loops share it. Loops of one trip
-/// are left out.
+/// that it depends on, so it is computed once per distinct value; users in the same loops share it. Loops over ranges
+/// of one value are left out. Throws InternalError for an Opt that is not legal.
 Statements make_statements(const Kernel& kernel, const Schedule& schedule, Ranges& ranges);
 
 /// Throws InternalError: a statement depends on a later one, or on a range that is not among its loops.

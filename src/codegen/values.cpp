@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "sinter/error.h"
 #include "uop/build.h"
@@ -16,18 +17,62 @@ namespace sinter::codegen {
 using ir::Op;
 using ir::UOp;
 
-void Values::bind(UOp range, Id base, int lanes) {
-  open_.push_back({range, base, lanes});
-  if (lanes == 1) return;
-  if (vector_) throw InternalError("codegen: two ranges are vectors at once");
-  vector_ = range;
-  lanes_ = lanes;
+const Values::Open* Values::binding(UOp range) const {
+  auto it = std::find_if(open_.rbegin(), open_.rend(), [range](const Open& o) { return o.bound && o.range == range; });
+  return it == open_.rend() ? nullptr : &*it;
 }
-void Values::unbind(UOp range) {
-  open_.pop_back();
-  if (!(vector_ == range)) return;
-  vector_ = {};
-  lanes_ = 1;
+Id Values::base(UOp range, int number) const {
+  auto it = std::find_if(open_.rbegin(), open_.rend(),
+                         [&](const Open& o) { return o.range == range && o.number == number; });
+  return it == open_.rend() ? kNone : it->base;
+}
+
+/// The binding whose lanes n differs in; null if it is a scalar.
+const Values::Open* Values::vector_of(UOp n) const {
+  const Open* found = nullptr;
+  for (const Open& o : open_) {
+    if (o.lanes == 1 || !ranges_.depends(n, o.range)) continue;
+    if (found && !(found->range == o.range)) throw InternalError("codegen: a value depends on two vectors");
+    found = &o;
+  }
+  return found;
+}
+int Values::lanes(UOp n) const {
+  const Open* o = vector_of(n);
+  return o ? o->lanes : 1;
+}
+
+int Values::copy_of(UOp range) const {
+  for (const auto& [r, copy] : copy_)
+    if (r == range) return copy;
+  return 0;
+}
+
+/// How far the present copy's lane lies behind the base.
+int64_t Values::offset(const Open& open, int lane) const {
+  return int64_t{1} * copy_of(open.range) * open.lanes + (open.lanes > 1 && lane > 0 ? lane : 0);
+}
+
+Limit Values::limit(UOp n) {
+  const Open* o = vector_of(n);
+  if (!o || o->limit.none()) return {};
+  const int64_t before = offset(*o, 0);
+  if (o->limit.known < 0) return {-1, emit_.index(Op::Sub, o->limit.count, emit_.number(before))};
+  const int64_t left = o->limit.known - before;
+  return left >= o->lanes ? Limit{} : Limit{std::max<int64_t>(left, 0), kNone};
+}
+
+Id Values::exists(UOp n, int lane) {
+  const Limit l = limit(n);
+  if (l.none()) return kNone;
+  if (l.known < 0) return emit_.alu(Op::Lt, {DType::Bool, 1}, {emit_.number(lane), l.count});
+  return lane < l.known ? kNone : emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 0));
+}
+
+const Tile* Values::tile_of(UOp access) const {
+  for (const Tile& t : statements_.tiles)
+    if (t.slot == access->src[0]->integer()) return &t;
+  return nullptr;
 }
 
 uint64_t Values::copies(UOp n) {
@@ -67,6 +112,28 @@ uint64_t Values::versions(UOp n) {
 
 MemoKey Values::key(UOp n, int lane) { return {n.get(), varies(n) ? lane : 0, copies(n), versions(n)}; }
 
+/// Not beyond the loops that give it its value, even where their variables are known numbers.
+void Values::remember(const MemoKey& key, UOp n, Id id) {
+  size_t from = 0;
+  for (const Open& o : open_)
+    if (o.bound && o.scope > from && ranges_.depends(n, o.range)) from = o.scope;
+  emit_.remember(key, id, from);
+}
+
+void Values::forward(UOp store, Id v) {
+  const auto& slots = statements_.rewritten;
+  auto it = std::lower_bound(slots.begin(), slots.end(), store->src[0]->integer());
+  if (it == slots.end() || *it != store->src[0]->integer()) return;
+  const auto rank = static_cast<std::ptrdiff_t>(store->src[0]->rank());
+  UOp load = ir::load(store->src[0], std::vector<UOp>(store->src.begin() + 1, store->src.begin() + 1 + rank));
+  std::vector<int> after = *versions_;
+  ++after[static_cast<size_t>(it - slots.begin())];
+  const std::vector<int>* before = std::exchange(versions_, &after);
+  const MemoKey now = key(load, kWhole);
+  versions_ = before;
+  if (type_of(load, kWhole) == emit_.type(v)) remember(now, load, v);
+}
+
 Id Values::use(UOp n, int lane) {
   const Id id = emit_.find(key(n, lane));
   if (id == kNone) missing_.emplace_back(n, lane);
@@ -87,7 +154,7 @@ Id Values::value(UOp root, int lane) {
       stack.insert(stack.end(), missing_.rbegin(), missing_.rend());
       continue;
     }
-    emit_.remember(key(n, l), made);
+    remember(key(n, l), n, made);
     stack.pop_back();
   }
   return emit_.find(key(root, lane));
@@ -113,7 +180,9 @@ Id Values::make(UOp n, int lane) {
     case Op::Range: return make_range(n, lane);
     case Op::Load: return make_load(n, lane);
     case Op::Check: return make_check(n, lane);
-    case Op::Reduce: throw InternalError(fmt::format("codegen: REDUCE #{} is not finished where it is used", n->id));
+    case Op::Reduce:
+      if (auto home = homes_.find(n.get()); home != homes_.end()) return use(home->second, lane);
+      throw InternalError(fmt::format("codegen: REDUCE #{} is not finished where it is used", n->id));
     default:
       if (!ir::is_alu(n->op)) throw InternalError(fmt::format("codegen: {} in a kernel", ir::info(n->op).name));
       return make_alu(n, lane);
@@ -122,23 +191,24 @@ Id Values::make(UOp n, int lane) {
 
 Id Values::make_range(UOp n, int lane) {
   if (one_trip(n)) return emit_.number(0);
-  auto it = std::find_if(open_.rbegin(), open_.rend(), [n](const Open& o) { return o.range == n; });
-  if (it == open_.rend()) throw InternalError(fmt::format("codegen: range {} is used outside its loop", range_id(n)));
-  Id base = it->base;
-  for (const auto& [range, offset] : copy_)
-    if (range == n) base = emit_.index(Op::Add, base, emit_.number(offset));
-  if (it->lanes == 1) return base;
-  if (lane != kWhole) return emit_.index(Op::Add, base, emit_.number(lane));
-  const Type vector{DType::Index, it->lanes};
-  return emit_.alu(Op::Add, vector, {emit_.splat(base, it->lanes), emit_.value({Code::Iota, vector, {}})});
+  const Open* o = binding(n);
+  if (!o) throw InternalError(fmt::format("codegen: range {} is used outside its loop", range_id(n)));
+  const Id first = emit_.index(Op::Add, o->base, emit_.number(offset(*o, lane)));
+  if (o->lanes == 1 || lane != kWhole) return first;
+  return emit_.alu(Op::Add, {DType::Index, o->lanes}, {emit_.splat(first, o->lanes), emit_.iota(o->lanes)});
 }
 
-/// The row-major offset of an access in its Param, as a sum.
+/// The offset of an access in its Param, row by row, or in its tile as that is laid out: a sum.
 const ir::Linear& Values::offset_of(UOp access) {
   auto [it, fresh] = offsets_.try_emplace(access.get());
   if (!fresh) return it->second;
   const Shape& shape = access->src[0]->shape;
   ir::Linear stride = ir::linear_of(1), sum;
+  if (const Tile* tile = tile_of(access)) {
+    for (size_t d = 0; d < tile->dims.size(); ++d)
+      sum = ir::plus(sum, ir::linear_of(access->src[1 + d]), tile->dims[d].stride);
+    return it->second = std::move(sum);
+  }
   for (size_t d = shape.rank(); d-- > 0;) {
     sum = ir::plus(sum, ir::product(ir::linear_of(access->src[1 + d]), stride));
     if (!shape[d].symbolic())
@@ -151,9 +221,11 @@ const ir::Linear& Values::offset_of(UOp access) {
 
 Values::Place Values::place(UOp access) {
   Place place;
+  const Open* vector = vector_of(access);
+  if (!vector) return place;
   for (const ir::Term& t : offset_of(access).terms) {
-    if (!varies(t.atom)) continue;
-    if (t.atom == vector_)
+    if (!ranges_.depends(t.atom, vector->range)) continue;
+    if (t.atom == vector->range)
       place.stride += t.factor;
     else
       place.regular = false;
@@ -163,30 +235,51 @@ Values::Place Values::place(UOp access) {
 
 bool Values::use_address(UOp access, int lane) {
   bool all = true;
-  for (const ir::Term& t : offset_of(access).terms) all &= use(t.atom, lane) != kNone;
+  for (const ir::Term& t : offset_of(access).terms)
+    if (t.atom->op != Op::Range) all &= use(t.atom, lane) != kNone;
   return all;
 }
 
 Id Values::address(UOp access, int lane) {
+  lane = std::max(lane, 0);
   const ir::Linear& sum = offset_of(access);
+  const Tile* tile = tile_of(access);
+  int64_t constant = sum.constant;
   std::vector<Id> parts;
-  for (const ir::Term& t : sum.terms)
-    parts.push_back(emit_.index(Op::Mul, value(t.atom, lane), emit_.number(t.factor)));
+  auto add = [&](Id x, int64_t factor) { parts.push_back(emit_.index(Op::Mul, x, emit_.number(factor))); };
+  for (const ir::Term& t : sum.terms) {
+    const Open* o = t.atom->op == Op::Range ? binding(t.atom) : nullptr;
+    if (!o) {
+      add(value(t.atom, lane), t.factor);
+      continue;
+    }
+    constant += t.factor * offset(*o, lane);
+    Id from = kNone;  // where the tile begins
+    if (tile)
+      for (const Tile::Dim& d : tile->dims)
+        if (d.range == t.atom) from = base(d.range, d.level >= 0 ? d.level : kPoint);
+    if (from == o->base) continue;
+    add(from == kNone ? o->base : emit_.index(Op::Sub, o->base, from), t.factor);
+  }
   // Outer parts first: their sum is made once, outside the inner loops.
   std::stable_sort(parts.begin(), parts.end(), [this](Id a, Id b) { return emit_.depth(a) < emit_.depth(b); });
   Id total = kNone;
   for (Id p : parts) total = total == kNone ? p : emit_.index(Op::Add, total, p);
-  if (total == kNone) return emit_.number(sum.constant);
-  return sum.constant < 0 ? emit_.index(Op::Sub, total, emit_.number(-sum.constant))
-                          : emit_.index(Op::Add, total, emit_.number(sum.constant));
+  if (total == kNone) return emit_.number(constant);
+  return constant < 0 ? emit_.index(Op::Sub, total, emit_.number(-constant))
+                      : emit_.index(Op::Add, total, emit_.number(constant));
 }
 
-/// A vector of what each lane is by itself.
+/// A vector of what each lane is by itself; lanes that are known not to exist are 0.
 Id Values::pack(UOp n) {
-  std::vector<Id> lanes;
-  for (int l = 0; l < lanes_; ++l) lanes.push_back(use(n, l));
-  if (std::find(lanes.begin(), lanes.end(), kNone) != lanes.end()) return kNone;
-  return emit_.value({Code::Pack, {n->dtype, lanes_}, std::move(lanes)});
+  std::vector<Id> parts;
+  const Limit l = limit(n);
+  const int lanes = this->lanes(n);
+  for (int i = 0; i < lanes; ++i)
+    parts.push_back(l.known < 0 || i < l.known ? use(n, i)
+                                               : emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)));
+  if (std::find(parts.begin(), parts.end(), kNone) != parts.end()) return kNone;
+  return emit_.value({Code::Pack, {n->dtype, lanes}, std::move(parts)});
 }
 
 Id Values::make_load(UOp n, int lane) {
@@ -194,31 +287,43 @@ Id Values::make_load(UOp n, int lane) {
   const bool gated = n->src.size() > 1 + rank;
   UOp gate = gated ? n->src[1 + rank] : UOp(), other = gated ? n->src[2 + rank] : UOp();
   Type type{n->dtype, 1};
+  Id missing = kNone;  // a lane that may not exist
   if (lane == kWhole && varies(n)) {
     const Place p = place(n);
     if (!p.regular || p.stride != 1 || (gated && varies(gate))) return pack(n);
-    type.lanes = lanes_;
+    type.lanes = lanes(n);
+  } else if (varies(n)) {
+    missing = exists(n, lane);
   }
-  bool ready = use_address(n, type.lanes > 1 ? 0 : lane);
+  bool ready = use_address(n, lane);
   if (gated)
     for (UOp s : {gate, other}) ready &= use(s, lane) != kNone;  // asks for both before giving up
   if (!ready) return kNone;
-  Inst inst{Code::Load, type, {address(n, type.lanes > 1 ? 0 : lane)}};
+  Inst inst{Code::Load, type, {address(n, lane)}};
   inst.imm = n->src[0]->integer();
-  if (gated) {
-    inst.src.push_back(use(gate, lane));
-    inst.src.push_back(emit_.splat(use(other, lane), type.lanes));
+  if (gated || missing != kNone) {
+    Id open = gated ? use(gate, lane) : kNone;
+    if (missing != kNone) open = emit_.both(open, missing);
+    inst.src.push_back(open);
+    inst.src.push_back(gated ? emit_.splat(use(other, lane), type.lanes)
+                             : emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), type.lanes));
   }
-  // What this kernel rewrites is read where it is used: before the store, or after it, as the statement's versions say.
-  const bool fixed =
-      std::find(statements_.rewritten.begin(), statements_.rewritten.end(), inst.imm) == statements_.rewritten.end();
+  if (const Limit l = type.lanes > 1 ? limit(n) : Limit{}; !l.none()) inst.src.push_back(count(l));
+  // What this kernel writes is read where it is used: before the store, or after it, as the statement's versions say.
+  const auto& rewritten = statements_.rewritten;
+  const bool home = std::any_of(homes_.begin(), homes_.end(), [n](const auto& h) { return h.second == n; });
+  const bool fixed = inst.imm < kernel_.params && !home &&
+                     std::find(rewritten.begin(), rewritten.end(), inst.imm) == rewritten.end();
   return fixed ? emit_.value(std::move(inst)) : emit_.here(std::move(inst));
 }
 
 Id Values::make_check(UOp n, int lane) {
   if (lane == kWhole && varies(n)) return pack(n);
-  const Id index = use(n->src[0], lane), ok = use(n->src[1], lane);
+  const Id index = use(n->src[0], lane);
+  Id ok = use(n->src[1], lane);
   if (index == kNone || ok == kNone) return kNone;
+  if (const Id missing = varies(n) ? exists(n, lane) : kNone; missing != kNone)
+    ok = emit_.alu(Op::Or, {DType::Bool, 1}, {ok, emit_.alu(Op::Not, {DType::Bool, 1}, {missing})});
   Inst raise{Code::Raise, {}, {ok}};
   raise.imm = n->integer();
   emit_.value(std::move(raise));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -11,29 +12,56 @@
 
 namespace sinter::codegen {
 
-/// Which part of a value is asked for, when one of the open ranges is a vector.
+/// Which part of a value is asked for, when an open range on which it depends is a vector.
 inline constexpr int kWhole =
     -1;  ///< all lanes, if it differs between them; otherwise the scalar. Numbers from 0 name a lane.
+
+/// How many elements of a range there are from the present base on, where that is less than a whole step.
+struct Limit {
+  int64_t known = -1;
+  Id count = kNone;  ///< known at run time only
+  bool none() const { return known < 0 && count == kNone; }
+};
 
 class Values {
  public:
   Values(const Kernel& kernel, const Statements& statements, Ranges& ranges, Emitter& emit)
       : kernel_(kernel), statements_(statements), ranges_(ranges), emit_(emit) {}
 
-  /// The range has the value `base`, or, with lanes > 1, base, base + 1, ...
-  void bind(ir::UOp range, Id base, int lanes);
-  void unbind(ir::UOp range);
-  /// From now on the ranges stand at these offsets from their base: one register copy.
+  /// Number of the block that a point of the launch covers, beside the numbers of loops.
+  static constexpr int kPoint = -1;
+  /// Blocks of the range begin at `base` in this loop.
+  void enter(ir::UOp range, int number, Id base) { open_.push_back({range, number, base, 1, {}, false, emit_.scope()}); }
+  /// The range has the value `base`, or, with lanes > 1, base, base + 1, ..., of which only those below the limit exist.
+  void bind(ir::UOp range, int number, Id base, int lanes, Limit limit = {}) {
+    open_.push_back({range, number, base, lanes, limit, true, emit_.scope()});
+  }
+  void leave() { open_.pop_back(); }
+  /// From now on the ranges stand so many vectors behind their base: one register copy.
   void set_copy(std::vector<std::pair<ir::UOp, int>> copy) { copy_ = std::move(copy); }
   /// From now on memory is as `statement` sees it.
   void set_statement(const Statement& statement) { versions_ = &statement.versions; }
+  /// Where the loop of a range stands; kNone if it is not open.
+  Id base(ir::UOp range, int number) const;
 
   Id value(ir::UOp n, int lane = kWhole);
   /// The result of a REDUCE for the present copy.
-  void finish(ir::UOp reduce, Id result) { emit_.remember(key(reduce, kWhole), result); }
-  /// Whether n differs between the lanes of the vector range, if one is open.
-  bool varies(ir::UOp n) { return vector_ && ranges_.depends(n, vector_); }
-  int lanes() const { return lanes_; }
+  void finish(ir::UOp reduce, Id result) { remember(key(reduce, kWhole), reduce, result); }
+  /// A carried REDUCE is done: its results are read from where its accumulators lie.
+  void finish_in(ir::UOp reduce, ir::UOp home) { homes_[reduce.get()] = home; }
+  /// Loads from where `store` goes give v, until something else is stored there.
+  void forward(ir::UOp store, Id v);
+
+  bool depends(ir::UOp n, ir::UOp range) { return ranges_.depends(n, range); }
+  /// Which register copy of a range is the present one.
+  int copy_of(ir::UOp range) const;
+  /// Whether n differs between the lanes of an open range.
+  bool varies(ir::UOp n) const { return vector_of(n) != nullptr; }
+  int lanes(ir::UOp n) const;
+  /// Which of these lanes exist, for the present copy.
+  Limit limit(ir::UOp n);
+  /// Whether a lane exists: an instruction, or kNone if it is known to.
+  Id exists(ir::UOp n, int lane);
 
   /// An access whose lanes lie side by side (stride 1), at one place (0), at a fixed distance, or anywhere.
   struct Place {
@@ -41,19 +69,30 @@ class Values {
     int64_t stride = 0;
   };
   Place place(ir::UOp access);
-  /// The offset of the element that a lane accesses.
+  /// The offset of the element that a lane accesses; kWhole: that of the first lane.
   Id address(ir::UOp access, int lane);
   /// Of the present copy and what n depends on: distinguishes register copies.
   uint64_t copies(ir::UOp n);
+  /// The count that a limit is, as an instruction.
+  Id count(Limit limit) { return limit.known >= 0 ? emit_.number(limit.known) : limit.count; }
 
  private:
   struct Open {
     ir::UOp range;
+    int number;
     Id base;
     int lanes;
+    Limit limit;
+    bool bound;    ///< the innermost loop of its range: gives it a value
+    size_t scope;  ///< in which it was opened
   };
+  const Open* binding(ir::UOp range) const;
+  const Open* vector_of(ir::UOp n) const;
+  const Tile* tile_of(ir::UOp access) const;
+  int64_t offset(const Open& open, int lane) const;
   MemoKey key(ir::UOp n, int lane);
   uint64_t versions(ir::UOp n);
+  void remember(const MemoKey& key, ir::UOp n, Id id);
   Id use(ir::UOp n, int lane);
   Id make(ir::UOp n, int lane);
   Id make_range(ir::UOp n, int lane);
@@ -63,20 +102,19 @@ class Values {
   Id pack(ir::UOp n);
   bool use_address(ir::UOp access, int lane);
   const ir::Linear& offset_of(ir::UOp access);
-  Type type_of(ir::UOp n, int lane) { return {n->dtype, lane == kWhole && varies(n) ? lanes_ : 1}; }
+  Type type_of(ir::UOp n, int lane) { return {n->dtype, lane == kWhole && varies(n) ? lanes(n) : 1}; }
 
   const Kernel& kernel_;
   const Statements& statements_;
   Ranges& ranges_;
   Emitter& emit_;
   std::vector<Open> open_;
-  ir::UOp vector_;
-  int lanes_ = 1;
   std::vector<std::pair<ir::UOp, int>> copy_;
   const std::vector<int>* versions_ = nullptr;
   std::vector<std::pair<ir::UOp, int>> missing_;
   std::unordered_map<ir::Node*, ir::Linear> offsets_;
   std::unordered_map<ir::Node*, uint64_t> rewritten_;
+  std::unordered_map<ir::Node*, ir::UOp> homes_;
 };
 
 }  // namespace sinter::codegen

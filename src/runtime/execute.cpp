@@ -34,6 +34,9 @@ PlanRun::PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* 
       memory_(plan.buffers.size()),
       owned_(plan.buffers.size()) {
   if (layout.bytes) arena_ = Buffer::allocate(static_cast<size_t>(layout.bytes));
+  int64_t scratch = 0;
+  for (const auto& program : plan.programs) scratch = std::max(scratch, program->scratch());
+  if (scratch) scratch_ = std::make_unique<Scratch>(scratch, cpu::pool().threads());
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     switch (plan.buffers[i].kind) {
       case PlanBuffer::Kind::Slot: memory_[i] = slots[i]->data(); break;
@@ -90,19 +93,27 @@ size_t PlanRun::launch(const Step& step) {
   for (int v : step.vars) sizes.push_back(vars_[static_cast<size_t>(v)]);
   std::vector<int64_t> numbers = sizes;
   for (int a : step.args) numbers.push_back(static_cast<int64_t>(args_[static_cast<size_t>(a)]));
-  int64_t points = 1;
-  for (const PlanDim& d : step.outer) points *= d.at(vars_);
+  std::vector<int64_t> outer;
+  for (const PlanDim& d : step.outer) outer.push_back(d.at(vars_));
+  const int64_t points = program.points(outer);
 
   const size_t bytes = moved(step, sizes);
   count(counters().launches);
   count(counters().bytes_moved, bytes);
   const double pieces = std::max(step.time / kPieceTime, static_cast<double>(bytes) / kPieceBytes);
   const auto grain = static_cast<int64_t>(static_cast<double>(points) / std::max(pieces, 1.0));
+  std::vector<std::vector<void*>> with_scratch(program.scratch() ? scratch_->pieces() : 0, bufs);
+  for (size_t i = 0; i < with_scratch.size(); ++i) with_scratch[i].push_back(scratch_->memory(i));
+  auto call = [&](Program::Entry entry, int64_t begin, int64_t end) {
+    if (with_scratch.empty()) return entry(bufs.data(), numbers.data(), begin, end);
+    const Scratch::Piece piece(*scratch_);
+    return entry(with_scratch[piece.number()].data(), numbers.data(), begin, end);
+  };
   const Clock::time_point start = Clock::now();
   int bits = cpu::pool().parallel_for(0, points, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
-    return program.entry()(bufs.data(), numbers.data(), begin, end);
+    return call(program.entry(), begin, end);
   });
-  if (program.finish()) bits |= program.finish()(bufs.data(), numbers.data(), 0, points);
+  if (program.finish()) bits |= call(program.finish(), 0, 1);
   error_ |= static_cast<uint32_t>(bits);
   if (logging(2)) {
     const double us = microseconds_since(start);

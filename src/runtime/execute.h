@@ -9,13 +9,14 @@
 #include "runtime/arena.h"
 #include "runtime/buffer.h"
 #include "runtime/plan.h"
+#include "runtime/scratch.h"
 
 namespace sinter::runtime {
 
 /// One run of a plan on given memory.
 class PlanRun {
  public:
-  /// Allocates all outputs and scratch. `plan` and `layout` (that of the plan) outlive the run; the slots hold what the
+  /// Allocates all outputs and scratch memory. `plan` and `layout` (that of the plan) outlive the run; the slots hold what the
   /// plan says; args are the bits of each argument in its own type, zero-extended. Throws OutOfMemory.
   PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots, std::span<const int64_t> vars,
           std::span<const uint64_t> args);
@@ -41,6 +42,7 @@ class PlanRun {
   std::vector<void*> memory_;  ///< per buffer
   std::vector<std::unique_ptr<Buffer>> owned_;
   std::unique_ptr<Buffer> arena_;
+  std::unique_ptr<Scratch> scratch_;  ///< null if no kernel needs any
   uint32_t error_ = 0;
 };
 

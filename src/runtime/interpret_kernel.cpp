@@ -47,6 +47,7 @@ struct Nest;
 struct Evaluation {
   size_t node;
   std::unique_ptr<Nest> body;
+  bool shadows = false;  ///< its loops are open around it too: what they change is put back afterwards
 };
 /// Loops, outermost first, by number of their range. The first `given` of them are turned from outside.
 struct Nest {
@@ -162,7 +163,10 @@ class StoreRun {
       std::vector<size_t> deeper = nest.loops;
       const std::span<const uint32_t> src = sources_[i];
       const size_t values = values_of(order_[i]);
-      for (size_t k = values; k < src.size(); ++k) deeper.push_back(number_.at(order_[i]->src[k]));
+      for (size_t k = values; k < src.size(); ++k) {
+        deeper.push_back(number_.at(order_[i]->src[k]));
+        found.back().shadows |= std::find(nest.loops.begin(), nest.loops.end(), deeper.back()) != nest.loops.end();
+      }
       found.back().body =
           std::make_unique<Nest>(build(std::move(deeper), nest.loops.size(), src.first(values), stack, true));
     }
@@ -233,10 +237,20 @@ class StoreRun {
     const std::vector<uint32_t>& src = sources_[e.node];
     const bool two = values_of(n) > 1;
     std::vector<Scalar> a, b;
+    std::vector<Scalar> values;
+    std::vector<int64_t> indices;
+    if (e.shadows) {
+      values = value_;
+      indices = index_;
+    }
     loop(*e.body, e.body->given + 1, [&] {
       a.push_back(value(src[0]));
       if (two) b.push_back(value(src[1]));
     });
+    if (e.shadows) {
+      std::copy(values.begin(), values.end(), value_.begin());  // in place: the result goes to one of them
+      std::copy(indices.begin(), indices.end(), index_.begin());
+    }
     return reduce_in_tree(n->reduction().combine, n->reduction().tree, n->dtype, a, b);
   }
 

@@ -27,13 +27,15 @@ using ProgramPtr = std::shared_ptr<const Program>;
 Hash128 key_of(const KernelSource& kernel, const std::string& compiler, const Target& target) {
   HashBuilder fields;
   fields.add("sinter kernel 1").add(compiler).add(target.isa);
-  return fields.add(kernel.name).add(kernel.has_finish).add(kernel.text).hash();
+  fields.add(kernel.name).add(kernel.has_finish).add(static_cast<uint64_t>(kernel.scratch));
+  for (int64_t block : kernel.blocks) fields.add(static_cast<uint64_t>(block));
+  return fields.add(kernel.text).hash();
 }
 
 ProgramPtr load(const KernelSource& kernel, Hash128 key, std::string_view object, bool library) {
   std::unique_ptr<cpu::Code> code =
       library ? cpu::load_library(std::string(object)) : cpu::load_object(object, cpu::entries_of(kernel));
-  return std::make_shared<Program>(kernel.name, kernel.has_finish, key, std::move(code));
+  return std::make_shared<Program>(kernel, key, std::move(code));
 }
 
 /// Damaged in a way that the checksum cannot see (another compiler's object, say) is a miss as well.
@@ -64,15 +66,24 @@ void log_kernel(const KernelSource& kernel, const Program& program, const char* 
 
 }  // namespace
 
-Program::Program(std::string name, bool has_finish, Hash128 key, std::unique_ptr<cpu::Code> code)
-    : name_(std::move(name)), key_(key), code_(std::move(code)) {
+Program::Program(const KernelSource& kernel, Hash128 key, std::unique_ptr<cpu::Code> code)
+    : name_(kernel.name), key_(key), code_(std::move(code)), blocks_(kernel.blocks), scratch_(kernel.scratch) {
   const auto entry = [&](const std::string& symbol) {
     const void* address = code_->find(symbol).address;
     if (!address) throw BackendError(fmt::format("kernel {}: its code has no function {}", name_, symbol));
     return reinterpret_cast<Entry>(reinterpret_cast<uintptr_t>(address));
   };
   entry_ = entry(name_);
-  if (has_finish) finish_ = entry(name_ + "_finish");
+  if (kernel.has_finish) finish_ = entry(name_ + "_finish");
+}
+
+int64_t Program::points(std::span<const int64_t> outer) const {
+  int64_t points = 1;
+  for (size_t i = 0; i < outer.size(); ++i) {
+    const int64_t block = i < blocks_.size() ? blocks_[i] : 1;
+    points *= (outer[i] + block - 1) / block;
+  }
+  return points;
 }
 
 std::vector<ProgramPtr> compile(std::span<const KernelSource> kernels, const Target& target) {

@@ -21,18 +21,23 @@ struct KernelSource {
   std::string name;  ///< the function it defines; a part of it says the content, so that names do not collide
   std::string text;
   bool has_finish = false;  ///< it defines NAME_finish too, which runs after the join
+  std::vector<int64_t> blocks = {};  ///< values of each outer range that one point covers; those that are missing: 1
+  int64_t scratch = 0;               ///< bytes that each thread needs, 64-byte aligned, behind the last of bufs
 };
 
 /// A kernel in memory, immutable and free to be called from any thread.
 class Program {
  public:
-  /// bufs[0] is the error word; begin..end counts flattened outer ranges. Returns error bits.
+  /// bufs[0] is the error word; begin..end counts points: blocks of the outer ranges, flattened. Returns error bits.
   using Entry = int (*)(void* const* bufs, const int64_t* vars, int64_t begin, int64_t end);
 
   /// Throws BackendError if the code lacks an entry.
-  Program(std::string name, bool has_finish, Hash128 key, std::unique_ptr<cpu::Code> code);
+  Program(const KernelSource& kernel, Hash128 key, std::unique_ptr<cpu::Code> code);
 
   const std::string& name() const { return name_; }
+  /// Points of a launch over outer ranges of these sizes.
+  int64_t points(std::span<const int64_t> outer) const;
+  int64_t scratch() const { return scratch_; }
   /// Hash of content, compiler, flags and ISA.
   const Hash128& key() const { return key_; }
   Entry entry() const { return entry_; }
@@ -45,6 +50,8 @@ class Program {
   Hash128 key_;
   std::unique_ptr<cpu::Code> code_;
   Entry entry_ = nullptr, finish_ = nullptr;
+  std::vector<int64_t> blocks_;
+  int64_t scratch_ = 0;
 };
 
 /// The compiler that a Target was made for turned out not to run, and the one that is left speaks another dialect:

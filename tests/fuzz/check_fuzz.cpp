@@ -17,12 +17,15 @@ using ir::Mutant;
 namespace {
 
 /// What realising a program throws, or nothing.
-std::string complaint(const fuzz::Program& program) {
+std::string complaint(const fuzz::Program& program, debug::Executor executor = debug::Executor::Compiled) {
   debug::clear_plans();
+  debug::set_executor(executor);
+  std::string said;
   try {
     program.run();
-  } catch (const std::exception& e) { return e.what(); }
-  return {};
+  } catch (const std::exception& e) { said = e.what(); }
+  debug::set_executor(debug::Executor::Compiled);
+  return said;
 }
 
 struct Row {
@@ -80,7 +83,8 @@ TEST_CASE("SINTER_CHECK names what a seeded fault does to a plan", "[check][muta
       {
         const fuzz::Fault fault(row.mutant);
         for (uint64_t seed = 1; seed <= 100 && said.find(part.says) == std::string::npos; ++seed)
-          said = complaint(fuzz::Program(seed, true, 2 + static_cast<int>(seed % 4), row.often));
+          said = complaint(fuzz::Program(seed, true, 2 + static_cast<int>(seed % 4), row.often),
+                           seed / 4 % 2 ? debug::Executor::Unfused : debug::Executor::Compiled);
       }
       INFO("fault " << static_cast<int>(row.mutant) << ": " << said);
       CHECK(said.find(part.says) != std::string::npos);

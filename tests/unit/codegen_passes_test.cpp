@@ -34,7 +34,7 @@ int count(UOp root, Op op) {
 TEST_CASE("statements and their tree: sums over one range share its loop", "[codegen]") {
   Bench b = rows();
   codegen::Ranges ranges;
-  const Schedule schedule = make_schedule(b.kernel, {});
+  const Schedule schedule = make_schedule(b.kernel, {codegen::Block{0, 4}});
   Statements s = make_statements(b.kernel, schedule, ranges);
   REQUIRE(s.list.size() == 4);
   CHECK_NOTHROW(codegen::verify(s, ranges));
@@ -63,7 +63,7 @@ TEST_CASE("instructions are checked", "[codegen]") {
   codegen::Ranges ranges;
   Statements s = make_statements(b.kernel, make_schedule(b.kernel, {}), ranges);
   const std::vector<Item> tree = make_tree(s);
-  const Instructions code = expand(b.kernel, s, tree, ranges);
+  const Instructions code = expand(b.kernel, make_schedule(b.kernel, {}), s, tree, ranges);
   CHECK_NOTHROW(codegen::verify(code));
 
   Instructions broken = code;  // the body backwards: values are used before they are made

@@ -11,6 +11,7 @@
 #include "catch.h"
 #include "codegen/codegen.h"
 #include "codegen/math.h"
+#include "runtime/buffer.h"
 #include "runtime/interpreter.h"
 #include "runtime_support.h"
 #include "uop/build.h"
@@ -68,6 +69,10 @@ struct Bench {
   /// Runs everything on copies of the arrays and compares; leaves the interpreter's results in `arrays`. Returns the
   /// text.
   std::string check(const std::vector<Opt>& opts = {}, bool gcc = true);
+  /// Lets the interpreter work on the arrays; returns them as they were before.
+  std::vector<Array> interpret();
+  /// What a program, launched whole and in pieces, makes of `before` must be what lies in the arrays now.
+  void compare(const std::string& what, const runtime::Program& program, const std::vector<Array>& before);
 
  private:
   std::vector<int64_t> arguments() const {
@@ -76,13 +81,13 @@ struct Bench {
     for (size_t i = 0; i < args.size(); ++i) values.push_back(static_cast<int64_t>(to_bits(kernel.args[i], args[i])));
     return values;
   }
-  int64_t points() const {
-    int64_t n = 1;
-    for (const Dim& d : kernel.outer) n *= d.value();
-    return n;
+  int64_t points(const runtime::Program& program) const {
+    std::vector<int64_t> sizes;
+    for (const Dim& d : kernel.outer) sizes.push_back(d.value());
+    return program.points(sizes);
   }
-  void compare(const std::string& what, const runtime::Program& program, const std::vector<Array>& before,
-               const std::vector<int64_t>& cuts);
+  void launch(const std::string& what, const runtime::Program& program, const std::vector<Array>& before,
+              const std::vector<int64_t>& cuts);
 };
 
 /// Equal bits, or both NaN.
@@ -110,16 +115,19 @@ inline Array copy(const Array& a) {
   return c;
 }
 
-inline void Bench::compare(const std::string& what, const runtime::Program& program, const std::vector<Array>& before,
-                           const std::vector<int64_t>& cuts) {
+inline void Bench::launch(const std::string& what, const runtime::Program& program, const std::vector<Array>& before,
+                          const std::vector<int64_t>& cuts) {
   std::vector<Array> mine;
   for (const Array& a : before) mine.push_back(copy(a));
   uint32_t raised = 0;
   std::vector<void*> bufs{&raised};
   for (Array& a : mine) bufs.push_back(a.data.data());
+  const auto scratch = runtime::Buffer::allocate(static_cast<size_t>(program.scratch()));
+  bufs.push_back(scratch->data());
   const std::vector<int64_t> values = arguments();
   for (size_t i = 0; i + 1 < cuts.size(); ++i)
     REQUIRE(program.entry()(bufs.data(), values.data(), cuts[i], cuts[i + 1]) == 0);
+  if (program.finish()) REQUIRE(program.finish()(bufs.data(), values.data(), 0, 1) == 0);
   CHECK(raised == error);
   for (size_t slot = 0; slot < mine.size(); ++slot) {
     const size_t bytes = size_of(mine[slot].dtype);
@@ -136,28 +144,38 @@ inline void Bench::compare(const std::string& what, const runtime::Program& prog
   }
 }
 
-inline std::string Bench::check(const std::vector<Opt>& opts, bool gcc) {
-  std::vector<Array> before;
-  for (const Array& a : arrays) before.push_back(copy(a));
-  std::vector<runtime::KernelBuffer> buffers;
-  for (Array& a : arrays) buffers.push_back({a.data, a.dtype, a.shape});
-  runtime::interpret_kernel(codegen::expand_math(g(), kernel.sink),
-                            {.params = buffers, .vars = vars, .args = args, .error = &error});
-
-  const int64_t n = points();
+inline void Bench::compare(const std::string& what, const runtime::Program& program,
+                           const std::vector<Array>& before) {
+  const int64_t n = points(program);
   std::vector<int64_t> cuts{0};
   std::mt19937 rng(7);
   while (cuts.back() < n)
     cuts.push_back(std::min(n, cuts.back() + 1 + static_cast<int64_t>(rng() % static_cast<unsigned>(n / 3 + 1))));
+  launch(what + ", whole", program, before, {0, n});
+  if (n > 1) launch(what + ", in pieces", program, before, cuts);
+}
+
+inline std::vector<Array> Bench::interpret() {
+  std::vector<Array> before;
+  for (const Array& a : arrays) before.push_back(copy(a));
+  std::vector<runtime::KernelBuffer> buffers;
+  for (Array& a : arrays) buffers.push_back({a.data, a.dtype, a.shape});
+  for (UOp sink : {kernel.sink, kernel.finish})
+    if (sink)
+      runtime::interpret_kernel(codegen::expand_math(g(), sink),
+                                {.params = buffers, .vars = vars, .args = args, .error = &error});
+  return before;
+}
+
+inline std::string Bench::check(const std::vector<Opt>& opts, bool gcc) {
+  const std::vector<Array> before = interpret();
   std::string text;
   auto run = [&](const char* what) {
     const runtime::Target target = runtime::host_target();
     const runtime::KernelSource source = codegen::write(kernel, target, opts);
     if (text.empty()) text = source.text;
     INFO(what << ":\n" << source.text);
-    auto program = runtime::compile({&source, 1}, target).at(0);
-    compare(std::string(what) + ", whole", *program, before, {0, n});
-    if (n > 1) compare(std::string(what) + ", in pieces", *program, before, cuts);
+    compare(what, *runtime::compile({&source, 1}, target).at(0), before);
   };
   run("clang");
   if (gcc) {

@@ -107,7 +107,7 @@ TEST_CASE("verify refuses broken kernels", "[rewrite][verify]") {
   refuse_kernel(stored(cast(range(i, 1, AxisKind::Outer), DType::F32)), "bounded by no Const");
   refuse_kernel(stored(cast(range(k, 1, AxisKind::Inner), DType::F32)), "more than sizes");
   UOp late = range(index(g, 4), 1, AxisKind::Inner);
-  UOp inside = reduce_over(Combine::Add, at(load(param(g, 1, DType::F32, {4, 4}), std::vector<UOp>{k, late})), at(k), {});
+  UOp inside = reduce_over(Combine::Add, at(load(param(g, 1, DType::F32, {4, 4}), std::vector<UOp>{k, late})), at(k), {4, 0});
   refuse_kernel(sink(g, {store(a, at(late), inside)}), "comes before one around it");
   refuse_kernel(stored(cast(range(index(g, 5), 0, AxisKind::Outer), DType::F32)), "share an id");
   refuse_kernel(stored(g.make({Op::Exp, DType::F32, {2}, {zero}})), "has a shape in a kernel");

@@ -40,28 +40,31 @@ class Renderer {
       }
   }
 
-  runtime::KernelSource run(const std::string& hint) {
+  /// The function's parameters and body, and what it needs before it.
+  struct Text {
+    std::string declarations, body;
+  };
+  Text run() {
     indent_ = 1;
-    const std::string i64 = spell_.type({DType::I64, 1});
+    line("(void)bufs, (void)vars, (void)begin, (void)end;");
     for (size_t slot = 0; slot < code_.slots.size(); ++slot) {
       const Slot& s = code_.slots[slot];
       if (s.dtype == DType::Void) continue;  // a buffer of the launch that this kernel does not touch
-      line(fmt::format("{}{}* restrict p{} = bufs[{}];", s.written ? "" : "const ", spell_.type({s.dtype, 1}), slot,
-                       slot + 1));
+      const std::string type = spell_.type({s.dtype, 1});
+      if (slot < static_cast<size_t>(code_.params))
+        line(fmt::format("{}{}* restrict p{} = bufs[{}];", s.written ? "" : "const ", type, slot, slot + 1));
+      else if (s.offset < 0)
+        line(fmt::format("{} p{}[{}] __attribute__((aligned(64)));", type, slot, s.tile));
+      else
+        line(fmt::format("{}* restrict p{} = ({}*)((char*)bufs[{}] + {});", type, slot, type, code_.params + 1, s.offset));
     }
     indent_ = 0;
     block(0);
     indent_ = 1;
     line("return 0;");
-    const std::string parameters = fmt::format("(void* const* bufs, const {0}* vars, {0} begin, {0} end) {{\n", i64);
-    std::string readable;
-    for (char c : hint) readable += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    const std::string declarations = spell_.declarations();
-    const runtime::Hash128 hash = runtime::HashBuilder().add(readable).add(declarations).add(body_).hash();
-    const std::string name = fmt::format(
-        "{}_{}", readable.empty() || std::isdigit(static_cast<unsigned char>(readable[0])) ? "k" + readable : readable,
-        runtime::to_hex(hash).substr(0, 16));
-    return {name, declarations + "int " + name + parameters + body_ + "}\n", false};
+    const std::string i64 = spell_.type({DType::I64, 1});
+    return {spell_.declarations(),
+            fmt::format("(void* const* bufs, const {0}* vars, {0} begin, {0} end) {{\n{1}}}\n", i64, body_)};
   }
 
  private:
@@ -87,12 +90,8 @@ class Renderer {
   void define(Id id, const std::string& expression, bool movable) {
     const size_t i = static_cast<size_t>(id);
     const Id user = user_[i];
-    bool in_place =
-        movable && uses_[i] == 1 && home_[static_cast<size_t>(user)] == home_[i] && expression.size() <= kLongestInline;
-    if (in_place) {
-      const Code code = code_[user].code;
-      in_place = code != Code::Lane && code != Code::Half && code != Code::Loop;  // these take names
-    }
+    bool in_place = movable && uses_[i] == 1 && home_[static_cast<size_t>(user)] == home_[i] && expression.size() <= kLongestInline;
+    in_place = in_place && code_[user].code != Code::Part && code_[user].code != Code::Loop;  // these take names
     if (in_place) {
       text(id) = stands_alone(expression) ? expression : "(" + expression + ")";
       return;
@@ -111,6 +110,8 @@ class Renderer {
     const size_t n = name_length(e);
     return n == e.size() || (n > 0 && e[n] == '(' && closing(e, n) + 1 == e.size());
   }
+
+  std::string pointer(int64_t slot, Id address) { return fmt::format("p{} + {}", slot, bare(address)); }
 
   /// The element of a buffer, or the vector that begins there.
   std::string element(int64_t slot, Id address, Type type, bool written) {
@@ -140,38 +141,40 @@ class Renderer {
         for (Id s : n.src) list += (s == n.src[0] && list.empty() ? "" : ", ") + text(s);
         return define(id, fmt::format("({}){{{}}}", spell_.type(n.type), list), false);
       }
-      case Code::Lane:
-        return define(
-            id, fmt::format("{}[{}]", text(n.src[0]), n.src.size() > 1 ? text(n.src[1]) : fmt::format("{}", n.imm)),
-            true);
-      case Code::Half: return define(id, spell_.half(n.type, text(n.src[0]), static_cast<int>(n.imm)), false);
+      case Code::Below: return define(id, spell_.below(n.type.lanes, bare(n.src[0])), true);
+      case Code::Part:
+        if (n.type.lanes > 1) return define(id, spell_.part(n.type, text(n.src[0]), static_cast<int>(n.imm)), false);
+        return define(id, fmt::format("{}[{}]", text(n.src[0]), n.imm), true);
       case Code::Load: {
-        std::string value = element(n.imm, n.src[0], n.type, code_.slots[static_cast<size_t>(n.imm)].written);
-        if (n.src.size() > 1)
+        const bool counted = n.src.size() % 2 == 0;
+        std::string value = counted ? spell_.load_some(n.type, pointer(n.imm, n.src[0]), bare(n.src.back()))
+                                    : element(n.imm, n.src[0], n.type, code_.slots[static_cast<size_t>(n.imm)].written);
+        if (n.src.size() > 2)
           value = fmt::format("{} ? {}{} : {}", text(n.src[1]), n.type.lanes > 1 ? "(" + spell_.type(n.type) + ")" : "",
                               value, text(n.src[2]));
         return define(id, value, false);
       }
-      case Code::Store:
-        return line(fmt::format("{} = {};", element(n.imm, n.src[0], code_[n.src[1]].type, true), bare(n.src[1])));
+      case Code::Store: {
+        const Type type = code_[n.src[1]].type;
+        if (n.src.size() > 2)
+          return line(spell_.store_some(type, pointer(n.imm, n.src[0]), bare(n.src[1]), bare(n.src[2])) + ";");
+        return line(fmt::format("{} = {};", element(n.imm, n.src[0], type, true), bare(n.src[1])));
+      }
       case Code::Raise:
         return line(fmt::format("if (!{}) __atomic_fetch_or(({}*)bufs[0], {}u, __ATOMIC_RELAXED);", text(n.src[0]),
                                 spell_.type({DType::U32, 1}), uint32_t{1} << n.imm));
       case Code::Accumulator: {
         text(id) = fresh("acc");
-        const std::string initial = bare(n.src[0]);
-        if (n.imm == 0) return line(fmt::format("{} {} = {};", spell_.type(n.type), text(id), initial));
-        line(fmt::format("{} {}[{}];", spell_.type({n.type.dtype, 1}), text(id), n.type.lanes));
-        return line(fmt::format("*({}*){} = {};", spell_.memory_type(n.type), text(id), initial));
+        const std::string initial = bare(n.src[0]), type = spell_.type(n.type);
+        if (n.imm <= 1) return line(fmt::format("{} {} = {};", type, text(id), initial));
+        line(fmt::format("{} {}[{}];", type, text(id), n.imm));
+        return line(fmt::format("for (int i = 0; i < {}; ++i) {}[i] = {};", n.imm, text(id), initial));
       }
-      case Code::Result: {
-        const bool memory = code_[n.src[0]].imm == 1;
-        return define(id, memory ? fmt::format("*({}*){}", spell_.memory_type(n.type), text(n.src[0])) : text(n.src[0]),
-                      true);
-      }
+      case Code::Result:
+        return define(id, n.src.size() > 1 ? fmt::format("{}[{}]", text(n.src[0]), bare(n.src[1])) : text(n.src[0]), true);
       case Code::Assign:
         return line(n.src.size() == 2 ? fmt::format("{} = {};", text(n.src[0]), bare(n.src[1]))
-                                      : fmt::format("{}[{}] = {};", text(n.src[0]), text(n.src[2]), bare(n.src[1])));
+                                      : fmt::format("{}[{}] = {};", text(n.src[0]), bare(n.src[2]), bare(n.src[1])));
       case Code::Loop: {
         text(id) = fresh("n");
         if (!n.note.empty()) line("// " + printable(n.note));
@@ -200,8 +203,24 @@ class Renderer {
 
 }  // namespace
 
-runtime::KernelSource render_c(const Instructions& code, const std::string& hint, const runtime::Target& target) {
-  return Renderer(code, target).run(hint);
+runtime::KernelSource render_c(const Instructions& code, const Instructions* finish, const std::string& hint,
+                               const runtime::Target& target) {
+  const Renderer::Text main = Renderer(code, target).run();
+  const Renderer::Text last = finish ? Renderer(*finish, target).run() : Renderer::Text{};
+  std::string name;
+  for (char c : hint) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) name = "k" + name;
+  const runtime::Hash128 hash = runtime::HashBuilder()
+                                    .add(name)
+                                    .add(main.declarations)
+                                    .add(main.body)
+                                    .add(last.declarations)
+                                    .add(last.body)
+                                    .hash();
+  name += "_" + runtime::to_hex(hash).substr(0, 16);
+  std::string text = main.declarations + last.declarations + "int " + name + main.body;
+  if (finish) text += "int " + name + "_finish" + last.body;
+  return {name, std::move(text), finish != nullptr, {}, std::max(code.scratch, finish ? finish->scratch : 0)};
 }
 
 }  // namespace sinter::codegen

@@ -332,14 +332,19 @@ std::string CSpelling::fill(const std::string& pattern, Type result, Type source
   return text;
 }
 
+std::string CSpelling::function(const std::string& name, const std::string& result, const std::string& text) {
+  if (!known_.insert(name).second) return name;
+  if (known_.insert("SN_FN").second) functions_ += "#define SN_FN static inline __attribute__((always_inline))\n";
+  functions_ += fmt::format("#ifndef {0}\n#define {0} {0}\nSN_FN {1} {0}{2}\n#endif\n", name, result, text);
+  return name;
+}
+
 std::string CSpelling::helper(const std::string& name, Type result, Type source, const std::string& body) {
   std::string full = fmt::format("sn_{}_{}", name, type(result));
-  if (!(result == source)) full += "_" + type(source);
-  if (!known_.insert(full).second) return full;
+  if (!(result == source)) full += fmt::format("_{}", type(source));
+  if (known_.contains(full)) return full;
   const std::string text = fill(body, result, source);  // first, so that what it needs stands before it
-  if (known_.insert("SN_FN").second) functions_ += "#define SN_FN static inline __attribute__((always_inline))\n";
-  functions_ += fmt::format("#ifndef {0}\n#define {0} {0}\nSN_FN {1} {0}{2}\n#endif\n", full, type(result), text);
-  return full;
+  return function(full, type(result), text);
 }
 
 std::string CSpelling::conversion(Op op, Type result, Type source) {
@@ -426,12 +431,6 @@ std::string without_parentheses(const std::string& text) {
 
 std::string CSpelling::splat(Type t, const std::string& scalar) {
   return fmt::format("{}({})", helper("splat", t, {t.dtype, 1}, helper_text("splat", t.dtype)), scalar);
-}
-
-std::string CSpelling::half(Type t, const std::string& vector, int which) {
-  std::string text = fmt::format("__builtin_shufflevector({0}, {0}", vector);
-  for (int i = 0; i < t.lanes; ++i) text += fmt::format(", {}", which * t.lanes + i);
-  return text + ")";
 }
 
 std::string CSpelling::from_bits(DType dtype, const std::string& bits) {

@@ -24,7 +24,14 @@ class CSpelling {
   /// An expression; `args` are the operands' texts, safe to stand beside any operator.
   std::string alu(ir::Op op, Type result, Type source, std::span<const std::string> args);
   std::string splat(Type type, const std::string& scalar);
-  std::string half(Type type, const std::string& vector, int which);
+  /// As many lanes as the type has, from lane `from` on.
+  std::string part(Type type, const std::string& vector, int from);
+  /// Bool per lane: whether its number is below `count`.
+  std::string below(int lanes, const std::string& count);
+  /// The first `count` lanes of a vector in memory, the others 0; memory behind them is not touched.
+  std::string load_some(Type type, const std::string& pointer, const std::string& count);
+  /// A statement that stores the first `count` lanes.
+  std::string store_some(Type type, const std::string& pointer, const std::string& value, const std::string& count);
   /// The value of that type whose bits are the low bits of a 64-bit integer.
   std::string from_bits(DType dtype, const std::string& bits);
 
@@ -38,6 +45,9 @@ class CSpelling {
   std::string lane_by_lane(ir::Op op, Type result, Type source);
   /// The name of a helper function; writes it at its first use. `body` is its parameters and body, with $-names.
   std::string helper(const std::string& name, Type result, Type source, const std::string& body);
+  /// Writes a function at its first use.
+  std::string function(const std::string& name, const std::string& result, const std::string& text);
+  std::string some(Type type, bool store);
   std::string fill(const std::string& pattern, Type result, Type source, std::span<const std::string> args = {});
 
   const runtime::Target& target_;

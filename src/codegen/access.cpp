@@ -1,0 +1,69 @@
+// Lanes of memory accesses.
+#include "codegen/access.h"
+
+#include <algorithm>
+
+namespace sinter::codegen {
+
+using ir::UOp;
+
+namespace {
+
+bool side_by_side(Values& values, UOp access) {
+  const Values::Place place = values.place(access);
+  return place.regular && place.stride == 1;
+}
+
+}  // namespace
+
+Id read(Values& values, Emitter& emit, UOp access, Id open, Id other) {
+  const DType dtype = access->src[0]->dtype;
+  auto element = [&](int lane, int lanes, Id gate) {
+    Inst inst{Code::Load, {dtype, lanes}, {values.address(access, lane), gate, emit.splat(other, lanes)}};
+    inst.imm = access->src[0]->integer();
+    if (const Limit l = lanes > 1 ? values.limit(access) : Limit{}; !l.none()) inst.src.push_back(values.count(l));
+    return emit.here(std::move(inst));
+  };
+  if (!values.varies(access)) return element(kWhole, 1, open);
+  const int lanes = values.lanes(access);
+  if (side_by_side(values, access)) return element(0, lanes, open);
+  Inst all{Code::Pack, {dtype, lanes}, {}};
+  for (int l = 0; l < lanes; ++l) {
+    const Id exists = values.exists(access, l);
+    all.src.push_back(element(l, 1, exists == kNone ? open : emit.both(open, exists)));
+  }
+  return emit.here(std::move(all));
+}
+
+void write(Values& values, Emitter& emit, UOp access, Id v, UOp gate, const ir::Op* add) {
+  const DType dtype = access->src[0]->dtype;
+  const bool vector = values.varies(access) || emit.type(v).lanes > 1 || (gate && values.varies(gate));
+  const int lanes = !vector ? 1 : std::max({values.lanes(access), emit.type(v).lanes, gate ? values.lanes(gate) : 1});
+  const Limit limit = vector ? values.limit(access) : Limit{};
+  auto element = [&](int lane, int width) {
+    const Type type{dtype, width};
+    const Id address = values.address(access, lane);
+    Id part = width > 1 ? emit.splat(v, width) : lane == kWhole ? v : emit.lane(v, lane);
+    Id open = gate ? values.value(gate, lane) : kNone;
+    if (width == 1 && lane != kWhole && limit.known < 0 && limit.count != kNone)
+      open = emit.both(open, values.exists(access, lane));
+    if (open != kNone) emit.open_if(open);
+    auto inst = [&](Code code, Type t, std::vector<Id> src) {
+      Inst i{code, t, std::move(src)};
+      i.imm = access->src[0]->integer();
+      if (width > 1 && !limit.none()) i.src.push_back(values.count(limit));
+      return emit.here(std::move(i));
+    };
+    if (add) part = emit.alu(*add, type, {inst(Code::Load, type, {address}), part});
+    inst(Code::Store, {}, {address, part});
+    if (open != kNone) emit.close();
+  };
+  if (!vector)
+    element(kWhole, 1);
+  else if (side_by_side(values, access) && !(gate && values.varies(gate)))
+    element(0, lanes);
+  else
+    for (int l = 0; l < (limit.known >= 0 ? static_cast<int>(limit.known) : lanes); ++l) element(l, 1);
+}
+
+}  // namespace sinter::codegen

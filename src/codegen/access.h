@@ -1,0 +1,15 @@
+// Reading and writing memory at the present register copy: whole vectors where lanes lie side by side, else lane by lane.
+#pragma once
+
+#include "codegen/values.h"
+
+namespace sinter::codegen {
+
+/// What lies where `access` (a LOAD) stands if `open`, else `other`, a scalar of its type. Emitted here.
+Id read(Values& values, Emitter& emit, ir::UOp access, Id open, Id other);
+
+/// Puts v where `access` (a LOAD or STORE) stands, in those lanes in which `gate`, if there is one, holds. With `add` it
+/// is combined with what lies there by that op. Lanes follow one another.
+void write(Values& values, Emitter& emit, ir::UOp access, Id v, ir::UOp gate = {}, const ir::Op* add = nullptr);
+
+}  // namespace sinter::codegen

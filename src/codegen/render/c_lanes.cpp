@@ -1,0 +1,84 @@
+// Parts of vectors, in registers and in memory.
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "codegen/render/c_spelling.h"
+
+namespace sinter::codegen {
+
+std::string CSpelling::part(Type t, const std::string& vector, int from) {
+  std::string text = fmt::format("__builtin_shufflevector({0}, {0}", vector);
+  for (int i = 0; i < t.lanes; ++i) text += fmt::format(", {}", from + i);
+  return text + ")";
+}
+
+std::string CSpelling::below(int lanes, const std::string& count) {
+  if (lanes == 1) return fmt::format("0 < {}", count);
+  const Type t{DType::Bool, lanes};
+  const std::string name = "sn_below_" + type(t);
+  if (known_.contains(name)) return fmt::format("{}({})", name, count);
+  std::string numbers;
+  for (int i = 0; i < lanes; ++i) numbers += fmt::format("{}{}", i ? ", " : "", i);
+  const Type number{lanes <= 64 ? DType::I8 : DType::I16, lanes}, one{number.dtype, 1};
+  const std::string all = fmt::format("const {} m = n < 0 ? 0 : n > {} ? {} : ({})n;", type(one), lanes, lanes, type(one));
+  const std::string holds = fmt::format("({0})(({0}){{{1}}} < ({0}){{0}} + m)", type(number), numbers);
+  return fmt::format("{}({})",
+                     function(name, type(t),
+                              fmt::format("({} n) {{\n  {}\n  return __builtin_convertvector({}, {}) & 1;\n}}",
+                                          type({DType::I64, 1}), all, holds, type(t))),
+                     count);
+}
+
+/// The function for the first lanes of a vector in memory: with a mask where the target has them; vectors wider than a
+/// register by halves.
+std::string CSpelling::some(Type t, bool store) {
+  const std::string name = fmt::format("sn_{}_{}", store ? "store" : "load", type(t));
+  if (known_.contains(name)) return name;
+  const std::string vector = type(t), element = type({t.dtype, 1}), i64 = type({DType::I64, 1});
+  const size_t size = size_of(t.dtype), bytes = size * static_cast<size_t>(t.lanes);
+  const std::string parameters = store ? fmt::format("({}* p, {} x, {} n)", element, vector, i64)
+                                       : fmt::format("(const {}* p, {} n)", element, i64);
+  std::string body;
+  if (bytes > 64) {
+    const Type half{t.dtype, t.lanes / 2};
+    const std::string call = some(half, store);
+    const std::string high = fmt::format("p + {0}", half.lanes), rest = fmt::format("n - {}", half.lanes);
+    if (store) {
+      body = fmt::format("{}(p, {}, n);\n  {}({}, {}, {});", call, part(half, "x", 0), call, high,
+                         part(half, "x", half.lanes), rest);
+    } else {
+      std::string all;
+      for (int i = 0; i < t.lanes; ++i) all += fmt::format(", {}", i);
+      body = fmt::format("const {0} a = {1}(p, n), b = {1}({2}, {3});\n  return __builtin_shufflevector(a, b{4});",
+                         type(half), call, high, rest, all);
+    }
+  } else if (target_.masks && bytes >= 16) {
+    const char* elements[] = {"char", "short", "int", "long long"};
+    const char* letters[] = {"qi", "hi", "si", "di"};
+    const char* masks[] = {"unsigned char", "unsigned short", "unsigned", "unsigned long long"};
+    const int which = std::countr_zero(size), mask = t.lanes <= 8 ? 0 : std::countr_zero(static_cast<unsigned>(t.lanes)) - 3;
+    body = fmt::format("typedef {} v __attribute__((vector_size({})));\n  const unsigned long long m = n <= 0 ? 0 : n >= "
+                       "{} ? ~0ull : (1ull << n) - 1;\n  ",
+                       elements[which], bytes, t.lanes);
+    if (store)
+      body += fmt::format("__builtin_ia32_storedqu{}{}_mask((void*)p, (v)x, ({})m);", letters[which], 8 * bytes, masks[mask]);
+    else
+      body += fmt::format("return ({})__builtin_ia32_loaddqu{}{}_mask((const void*)p, (v){{0}}, ({})m);", vector,
+                          letters[which], 8 * bytes, masks[mask]);
+  } else if (store) {
+    body = fmt::format("for (int i = 0; i < {}; ++i) if (i < n) p[i] = x[i];", t.lanes);
+  } else {
+    body = fmt::format("{} x = {{0}};\n  for (int i = 0; i < {}; ++i) if (i < n) x[i] = p[i];\n  return x;", vector, t.lanes);
+  }
+  return function(name, store ? "void" : vector, fmt::format("{} {{\n  {}\n}}", parameters, body));
+}
+
+std::string CSpelling::load_some(Type t, const std::string& pointer, const std::string& count) {
+  return fmt::format("{}({}, {})", some(t, false), pointer, count);
+}
+std::string CSpelling::store_some(Type t, const std::string& pointer, const std::string& value, const std::string& count) {
+  return fmt::format("{}({}, {}, {})", some(t, true), pointer, value, count);
+}
+
+}  // namespace sinter::codegen

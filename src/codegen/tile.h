@@ -1,0 +1,40 @@
+// Memory of one thread inside a point of the launch: what a kernel keeps between its loops.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "codegen/schedule.h"
+
+namespace sinter::codegen {
+
+/// In the IR a Param with number `slot`, above those of the kernel, stands for a tile. It has a dim for every range that
+/// its content depends on, so that a LOAD from it depends on them too; only some of them are laid out in memory.
+struct Tile {
+  struct Dim {
+    ir::UOp range;
+    int level = -1;      ///< positions count from where this loop's block begins; -1: from the first value of the point
+    int64_t extent = 1;  ///< positions that are kept
+    int64_t stride = 0;  ///< in elements
+  };
+  int64_t slot = 0;
+  DType dtype = DType::Void;
+  std::vector<Dim> dims;
+  int64_t size = 0;  ///< in elements
+};
+
+/// The tile of a value that depends on `ranges`. `levels`: per range the loop whose block the tile covers, as in
+/// Tile::Dim. Ranges with lanes lie innermost.
+Tile make_tile(int64_t slot, DType dtype, const std::vector<ir::UOp>& ranges, const std::vector<int>& levels,
+               const Schedule& schedule);
+
+/// The Param that stands for a tile, and its index: the ranges themselves.
+ir::UOp param_of(ir::Graph& g, const Tile& tile);
+std::vector<ir::UOp> index_of(const Tile& tile);
+
+/// In: a kernel, the Rows of its schedule. Out: the sink in which each of these values is stored into a tile before its
+/// first user and loaded from there by all; the tiles are added to `tiles`. Throws InternalError for a Row that is not
+/// legal.
+ir::UOp with_rows(const Kernel& kernel, const Schedule& schedule, std::vector<Tile>& tiles);
+
+}  // namespace sinter::codegen

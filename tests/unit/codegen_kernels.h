@@ -1,0 +1,229 @@
+// Random kernels in every form that the scheduler may hand over, and random Opts for them.
+#pragma once
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "codegen/ranges.h"
+#include "codegen/schedule.h"
+#include "codegen_support.h"
+#include "uop/walk.h"
+
+namespace codegen_test {
+
+class KernelMaker {
+ public:
+  explicit KernelMaker(unsigned seed) : rng_(seed) {}
+
+  /// One to three stores over outer ranges and rows; what they read and write is laid out at random.
+  Bench make() {
+    Bench b;
+    const int rank = pick(0, 3);
+    for (int i = 0; i < rank; ++i) outer_.push_back(b.outer(size()));
+    next_id_ = 10;
+    for (int i = pick(0, 2); i > 0; --i) rows_.push_back(b.inner(size(), next_id_++));
+    const int stores = pick(1, 3);
+    std::vector<UOp> list;
+    for (int s = 0; s < stores; ++s) list.push_back(make_store(b, s == 0));
+    b.stores(std::move(list));
+    if (pick(0, 5) == 0) make_finish(b);
+    return b;
+  }
+
+  /// About half of these are legal.
+  std::vector<Opt> opts(const codegen::Kernel& kernel) {
+    const codegen::Schedule plain = codegen::make_schedule(kernel, {});
+    std::vector<Opt> list;
+    std::vector<codegen::Order::Loop> loops;
+    bool lanes = pick(0, 1);
+    for (const codegen::Axis& a : plain.axes) {
+      const int id = codegen::range_id(a.range);
+      int64_t width = 1;
+      if (lanes && pick(0, 2) == 0) {
+        list.push_back(codegen::Lanes{id, 2 << pick(0, 3)});
+        width *= std::get<codegen::Lanes>(list.back()).count;
+        lanes = pick(0, 3) == 0;
+      }
+      if (pick(0, 3) == 0) {
+        list.push_back(codegen::Unroll{id, pick(2, 5)});
+        width *= std::get<codegen::Unroll>(list.back()).count;
+      }
+      loops.push_back({id, 0});
+      if (pick(0, 4) == 0) {
+        width *= pick(1, 3);
+        list.push_back(codegen::Split{id, width});
+        loops.push_back({id, 1});
+      }
+      if (a.outer() && pick(0, 1)) list.push_back(codegen::Block{id, pick(0, 2) ? width * pick(1, 3) : 64});
+    }
+    if (pick(0, 1)) list.push_back(order(std::move(loops)));
+    for (int i = pick(0, 2); i > 0; --i) add_row(kernel, plain, list);
+    return list;
+  }
+
+ private:
+  int pick(int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(rng_); }
+  unsigned seed() { return static_cast<unsigned>(rng_()); }
+  int64_t size() { return std::vector<int64_t>{1, 2, 3, 5, 8, 17, 33}[static_cast<size_t>(pick(0, 6))]; }
+  static std::vector<int64_t> shape(const std::vector<UOp>& index) {
+    std::vector<int64_t> s;
+    for (UOp i : index) s.push_back(i->src[0]->scalar().as_int());
+    return s;
+  }
+  template <class T>
+  T any(const std::vector<T>& list) {
+    return list[static_cast<size_t>(pick(0, static_cast<int>(list.size()) - 1))];
+  }
+
+  UOp make_store(Bench& b, bool all) {
+    std::vector<UOp> index;
+    for (UOp o : outer_)
+      if (all || pick(0, 3)) index.push_back(o);
+    for (UOp r : rows_)
+      if (pick(0, 2)) index.push_back(r);
+    if (pick(0, 3) == 0) index.push_back(b.inner(size(), next_id_++));
+    std::shuffle(index.begin(), index.end(), rng_);
+    UOp value = expression(b, index, pick(1, 5), 3);
+    const bool add = pick(0, 5) == 0;
+    UOp target = b.buffer(random_array(DType::F32, shape(index), seed()));
+    if (pick(0, 2) == 0) value = value + b.at(target, index);  // in place
+    UOp gate = index.empty() || pick(0, 3) ? UOp() : lt(index[0], b.index(pick(0, 4)));
+    return b.put(target, index, value, add, gate);
+  }
+
+  /// Sums what the first store wrote.
+  void make_finish(Bench& b) {
+    UOp from = b.kernel.sink->src[0]->src[0];
+    std::vector<UOp> index, closed, kept;
+    for (const Dim& d : from->shape.dims()) {
+      UOp r = b.inner(d, next_id_++);
+      index.push_back(r);
+      (pick(0, 1) || (&d == &from->shape.dims().back() && closed.empty()) ? closed : kept).push_back(r);
+    }
+    UOp x = b.at(from, index);
+    if (closed.empty()) return;
+    std::vector<UOp> order = kept;
+    // A REDUCE's ranges come after those it depends on.
+    for (UOp& r : closed) {
+      UOp later = b.inner(r->src[0]->scalar().as_int(), next_id_++);
+      std::replace(index.begin(), index.end(), r, later);
+      r = later;
+    }
+    x = b.at(from, index);
+    UOp out = b.buffer(Array(DType::F32, shape(kept)));
+    b.kernel.finish = sink(b.g(), {b.put(out, kept, b.reduce(Combine::Add, {x}, closed) * 2.0)});
+  }
+
+  /// A value that depends on some of `open`: loads in any layout, arithmetic, reductions in reductions.
+  UOp expression(Bench& b, const std::vector<UOp>& open, int size, int nesting) {
+    if (!values_.empty() && pick(0, 2) == 0) {  // one that another store or loop uses too
+      UOp v = any(values_);
+      if (closed_under(v, open)) return v;
+    }
+    UOp made = fresh(b, open, size, nesting);
+    values_.push_back(made);
+    return made;
+  }
+  UOp fresh(Bench& b, const std::vector<UOp>& open, int size, int nesting) {
+    if (size <= 1) return leaf(b, open);
+    const int kind = pick(0, 8);
+    if (kind <= 2 && nesting > 0) return reduction(b, open, size - 1, nesting - 1);
+    UOp x = expression(b, open, size / 2, nesting), y = expression(b, open, size - size / 2, nesting);
+    switch (kind) {
+      case 3: return x + y;
+      case 4: return x * y;
+      case 5: return maximum(x, y);
+      case 6: return where(lt(x, y), x - y, y * 0.5);
+      case 7: return cast(lt(x, y), DType::F32) + cast(cast(x * 7.0, DType::I32), DType::F32);
+      default: return fma(x, y, x);
+    }
+  }
+  /// Whether v depends on no inner range but those open here.
+  bool closed_under(UOp v, const std::vector<UOp>& open) {
+    codegen::Ranges ranges;
+    codegen::RangeSet others = ranges.free(v);
+    for (UOp r : open) others.reset(ranges.number(r));
+    return !others.any();
+  }
+
+  UOp leaf(Bench& b, const std::vector<UOp>& open) {
+    std::vector<UOp> index, plain;
+    for (UOp o : open)
+      if (pick(0, 3)) plain.push_back(o);
+    std::shuffle(plain.begin(), plain.end(), rng_);
+    std::vector<int64_t> dims = shape(plain);
+    UOp gate;
+    for (size_t d = 0; d < plain.size(); ++d) switch (pick(0, 9)) {
+        case 0: index.push_back(b.index(dims[d] - 1) - plain[d]); break;  // mirrored
+        case 1: {                                                         // padded by one on the left
+          UOp inside = le(b.index(1), plain[d]);
+          gate = gate ? gate & inside : inside;
+          index.push_back(plain[d] - b.index(1));
+          break;
+        }
+        case 2: index.push_back(mod(plain[d] * b.index(3), b.index(dims[d]))); break;
+        case 3: index.push_back(idiv(plain[d], b.index(2))); break;
+        default: index.push_back(plain[d]);
+      }
+    UOp p = b.buffer(random_array(DType::F32, dims, seed()));
+    return gate ? b.at(p, index, gate, constant(b.g(), DType::F32, 0.25)) : b.at(p, index);
+  }
+
+  UOp reduction(Bench& b, const std::vector<UOp>& open, int size_left, int nesting) {
+    std::vector<UOp> ranges, inside = open, shared;
+    for (const std::vector<UOp>& list : {rows_, reduced_}) shared.insert(shared.end(), list.begin(), list.end());
+    if (!shared.empty() && pick(0, 3)) ranges.push_back(any(shared));
+    if (ranges.empty() || pick(0, 2) == 0) ranges.push_back(b.over(size(), next_id_++));
+    for (UOp r : ranges) {
+      std::erase(inside, r);
+      inside.push_back(r);
+      reduced_.push_back(r);
+    }
+    // Below the id of a range on which it depends, a REDUCE is carried, as a chain.
+    bool carried = false;
+    for (UOp r : inside)
+      carried |= codegen::range_kind(r) == AxisKind::Inner && codegen::range_id(r) > codegen::range_id(ranges[0]) && !(ranges.back() == r);
+    Tree tree{1 << pick(0, 4),
+              pick(0, 2) ? 0 : std::vector<int64_t>{1, 4, 7, 16}[static_cast<size_t>(pick(0, 3))]};
+    if (carried || pick(0, 1)) tree = {};
+    const Combine combine =
+        any(std::vector<Combine>{Combine::Add, Combine::Add, Combine::Max, Combine::Min, Combine::Dot});
+    std::vector<UOp> values{expression(b, inside, size_left, nesting)};
+    if (combine == Combine::Dot) values.push_back(leaf(b, inside));
+    return b.reduce(combine, values, ranges, tree);
+  }
+
+  codegen::Order order(std::vector<codegen::Order::Loop> loops) {
+    std::shuffle(loops.begin(), loops.end(), rng_);
+    if (pick(0, 1)) loops.resize(loops.size() - static_cast<size_t>(pick(0, static_cast<int>(loops.size()))));
+    std::stable_sort(loops.begin(), loops.end(), [](const auto& a, const auto& b) {
+      return a.range == b.range && a.level < b.level;
+    });
+    for (size_t i = 0; i < loops.size(); ++i)  // levels of one range from the outermost
+      for (size_t k = 0; k < i; ++k)
+        if (loops[k].range == loops[i].range && loops[k].level > loops[i].level) std::swap(loops[k], loops[i]);
+    return {std::move(loops)};
+  }
+
+  void add_row(const codegen::Kernel& kernel, const codegen::Schedule& plain, std::vector<Opt>& list) {
+    const std::vector<UOp> nodes = topological(kernel.sink);
+    codegen::Ranges ranges;
+    std::vector<codegen::Row> candidates;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (!(is_alu(nodes[i]->op) || nodes[i]->op == Op::Reduce) || !is_float(nodes[i]->dtype)) continue;
+      codegen::Row row{static_cast<int>(i), {}};
+      for (const codegen::Axis& a : plain.axes)
+        if (!a.outer() && a.size > 1 && ranges.depends(nodes[i], a.range)) row.ranges.push_back(codegen::range_id(a.range));
+      if (!row.ranges.empty()) candidates.push_back(row);
+    }
+    if (!candidates.empty()) list.push_back(any(candidates));
+  }
+
+  std::mt19937 rng_;
+  std::vector<UOp> outer_, rows_, reduced_, values_;
+  int next_id_ = 10;
+};
+
+}  // namespace codegen_test
