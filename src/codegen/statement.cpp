@@ -100,7 +100,7 @@ class Builder {
     std::vector<Level> named;
     for (const Level& l : loops)
       if (place(l) >= 0) named.push_back(l);
-    std::stable_sort(named.begin(), named.end(), [&](const Level& a, const Level& b) { return place(a) < place(b); });
+    std::sort(named.begin(), named.end(), [&](const Level& a, const Level& b) { return place(a) < place(b); });
     size_t next = 0;
     for (Level& l : loops)
       if (place(l) >= 0) l = named[next++];
@@ -119,9 +119,9 @@ class Builder {
     const bool adds = store->integer() != 0;
     const RangeSet& free = ranges_.free(store);
     std::vector<UOp> axes;
-    for (const Axis& a : schedule_.axes)
-      if (free[ranges_.number(a.range)] && !one_trip(a.range)) axes.push_back(a.range);
-    std::stable_sort(axes.begin(), axes.end(), [](UOp a, UOp b) { return is_outer(a) && !is_outer(b); });
+    for (const bool outer : {true, false})
+      for (const Axis& a : schedule_.axes)
+        if (is_outer(a.range) == outer && free[ranges_.number(a.range)] && !one_trip(a.range)) axes.push_back(a.range);
     std::vector<Level> loops;
     int vectors = 0;
     for (UOp r : axes) {

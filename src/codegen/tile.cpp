@@ -130,12 +130,12 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const 
   }
   // From the innermost: ranges with lanes, then the last ones, those of which only copies are kept at the end.
   std::vector<size_t> order(ranges.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = order.size() - 1 - i;
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   auto rank = [&](size_t i) {
     const Axis& a = schedule.of(ranges[i]);
     return a.lanes > 1 ? 0 : levels[i] == a.levels() - 1 ? 2 : 1;
   };
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return std::pair(rank(a), b) < std::pair(rank(b), a); });
   for (size_t i : order) {
     Tile::Dim& d = tile.dims[i];
     if (d.extent > 1) d.stride = tile.size;

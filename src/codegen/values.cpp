@@ -262,7 +262,9 @@ Id Values::address(UOp access, int lane) {
     add(from == kNone ? o->base : emit_.index(Op::Sub, o->base, from), t.factor);
   }
   // Outer parts first: their sum is made once, outside the inner loops.
-  std::stable_sort(parts.begin(), parts.end(), [this](Id a, Id b) { return emit_.depth(a) < emit_.depth(b); });
+  const auto outside = [this](Id a, Id b) { return emit_.depth(a) < emit_.depth(b); };
+  for (auto p = parts.begin(); p != parts.end(); ++p)  // equal ones stay in order
+    std::rotate(std::upper_bound(parts.begin(), p, *p, outside), p, p + 1);
   Id total = kNone;
   for (Id p : parts) total = total == kNone ? p : emit_.index(Op::Add, total, p);
   if (total == kNone) return emit_.number(constant);

@@ -417,7 +417,7 @@ class Writer {
       if (stage(m.stage).kind == StageKind::ScatterAdd) kind = "s";
       if (stage(m.stage).kind == StageKind::Reduce && *kind == 'e') kind = "r";
     }
-    return kind + (sizes.empty() ? std::string("_1") : sizes);
+    return fmt::format("{}{}", kind, sizes.empty() ? "_1" : sizes);
   }
 
   const Partition& p_;

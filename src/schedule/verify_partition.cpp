@@ -108,11 +108,11 @@ std::string to_string(const Partition& p) {
       for (const Digit& g : d.digits)
         dim += g.div == 1 && p.space.bound(g.axis) == g.size ? fmt::format("a{}", g.axis)
                                                              : fmt::format("a{}/{}%{}", g.axis, g.div, g.size);
-      if (d.opaque) dim = "f(" + axes(d.axes) + ")";
+      if (d.opaque) dim = fmt::format("f({})", axes(d.axes));
       if (d.offset) dim += fmt::format("{:+}", d.offset);
       text += (text.empty() ? "" : ", ") + (dim.empty() ? "0" : dim);
     }
-    return "[" + text + "]";
+    return fmt::format("[{}]", text);
   };
   std::string text = fmt::format("partition: {} stages, {} kernels\n", p.graph.stages.size(), p.kernels.size());
   for (const Decision& d : p.decisions)
@@ -126,7 +126,7 @@ std::string to_string(const Partition& p) {
     for (const Nest& n : kernel.nests) text += fmt::format(" sum over ({}) at {}", names(n.axes), index(n.at));
     text += fmt::format(" {} stages {:.0f} ns, stores", kernel.members.size(), kernel.time);
     for (const Stored& o : kernel.outputs) {
-      text += " " + to_string(p.graph.stages[static_cast<size_t>(o.stage)]);
+      text += fmt::format(" {}", to_string(p.graph.stages[static_cast<size_t>(o.stage)]));
       for (int number : p.graph.stages[static_cast<size_t>(o.stage)].outputs)
         if (const int home = p.graph.homes[static_cast<size_t>(number)]; home >= 0)
           text += fmt::format(" in place of slot{}", home);

@@ -198,9 +198,6 @@ class KernelMaker {
   codegen::Order order(std::vector<codegen::Order::Loop> loops) {
     std::shuffle(loops.begin(), loops.end(), rng_);
     if (pick(0, 1)) loops.resize(loops.size() - static_cast<size_t>(pick(0, static_cast<int>(loops.size()))));
-    std::stable_sort(loops.begin(), loops.end(), [](const auto& a, const auto& b) {
-      return a.range == b.range && a.level < b.level;
-    });
     for (size_t i = 0; i < loops.size(); ++i)  // levels of one range from the outermost
       for (size_t k = 0; k < i; ++k)
         if (loops[k].range == loops[i].range && loops[k].level > loops[i].level) std::swap(loops[k], loops[i]);

@@ -150,8 +150,8 @@ class Renderer {
         std::string value = counted ? spell_.load_some(n.type, pointer(n.imm, n.src[0]), bare(n.src.back()))
                                     : element(n.imm, n.src[0], n.type, code_.slots[static_cast<size_t>(n.imm)].written);
         if (n.src.size() > 2)
-          value = fmt::format("{} ? {}{} : {}", text(n.src[1]), n.type.lanes > 1 ? "(" + spell_.type(n.type) + ")" : "",
-                              value, text(n.src[2]));
+          value = fmt::format("{} ? {}{} : {}", text(n.src[1]),
+                              n.type.lanes > 1 ? fmt::format("({})", spell_.type(n.type)) : "", value, text(n.src[2]));
         return define(id, value, false);
       }
       case Code::Store: {
@@ -217,9 +217,9 @@ runtime::KernelSource render_c(const Instructions& code, const Instructions* fin
                                     .add(last.declarations)
                                     .add(last.body)
                                     .hash();
-  name += "_" + runtime::to_hex(hash).substr(0, 16);
-  std::string text = main.declarations + last.declarations + "int " + name + main.body;
-  if (finish) text += "int " + name + "_finish" + last.body;
+  name += fmt::format("_{}", runtime::to_hex(hash).substr(0, 16));
+  std::string text = fmt::format("{}{}int {}{}", main.declarations, last.declarations, name, main.body);
+  if (finish) text += fmt::format("int {}_finish{}", name, last.body);
   return {name, std::move(text), finish != nullptr, {}, std::max(code.scratch, finish ? finish->scratch : 0)};
 }
 
