@@ -20,6 +20,18 @@ struct Mlp {
   sn::Tensor operator()(const sn::Tensor& x) const { return l2(relu(l1(x))); }  // [n, 784] to [n, 10]
 };
 
+struct ConvNet {
+  sn::nn::Conv2d c1{1, 32, 5}, c2{32, 32, 5}, c3{32, 64, 3}, c4{64, 64, 3};
+  sn::nn::Linear out{576, 10};
+  SINTER_MODULE(c1, c2, c3, c4, out)
+  sn::Tensor operator()(const sn::Tensor& x) const {  // [n, 784] to [n, 10]
+    sn::Tensor h = x.reshape({-1, 1, 28, 28});
+    h = max_pool2d(relu(c2(relu(c1(h)))), 2);  // [n, 32, 10, 10]
+    h = max_pool2d(relu(c4(relu(c3(h)))), 2);  // [n, 64, 3, 3]
+    return out(h.flatten(1));
+  }
+};
+
 struct Options {
   std::string model = "mlp", optimizer = "adam", dataset = "mnist", data, save;
   bool download = false;
@@ -118,25 +130,28 @@ int train(Model model, const Options& o, sn::data::Mnist& data) {
 int main(int argc, char** argv) {
   Options o;
   CLI::App app{"Trains a network on MNIST or Fashion-MNIST"};
-  app.add_option("--model", o.model, "network")->check(CLI::IsMember({"mlp"}))->capture_default_str();
+  app.add_option("--model", o.model, "network")->check(CLI::IsMember({"mlp", "conv"}))->capture_default_str();
   app.add_option("--epochs", o.epochs, "passes over the training images")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--steps", o.steps, "stop after so many steps (0: never)")->check(CLI::NonNegativeNumber)->capture_default_str();
-  app.add_option("--batch", o.batch, "images a step")->check(CLI::PositiveNumber)->capture_default_str();
+  const auto* batch = app.add_option("--batch", o.batch, "images a step (256; conv: 128)")->check(CLI::PositiveNumber);
   app.add_option("--optimizer", o.optimizer, "update rule")->check(CLI::IsMember({"adam", "adamw", "sgd"}))->capture_default_str();
-  app.add_option("--lr", o.lr, "learning rate")->check(CLI::PositiveNumber)->capture_default_str();
+  const auto* lr = app.add_option("--lr", o.lr, "learning rate (2e-3; conv: 1e-3)")->check(CLI::PositiveNumber);
   app.add_option("--dataset", o.dataset, "images")->check(CLI::IsMember({"mnist", "fashion"}))->capture_default_str();
   app.add_option("--data", o.data, "folder with the four IDX files, plain or .gz");
   app.add_flag("--download", o.download, "fetch the files first, into the folder of --data or the user's cache folder");
   app.add_option("--seed", o.seed, "of initial values and of the order of images")->capture_default_str();
   app.add_option("--save", o.save, "file for the trained weights (safetensors)")->check(savable);
   CLI11_PARSE(app, argc, argv);
+  const bool conv = o.model == "conv";
+  if (conv && !*batch) o.batch = 128;
+  if (conv && !*lr) o.lr = 1e-3;
   try {
     sn::manual_seed(o.seed);
     sn::data::Mnist data = load(o);
     data.train.seed(o.seed);
     std::printf("%s: %lld training and %lld test images from %s\n", o.dataset == "fashion" ? "Fashion-MNIST" : "MNIST", static_cast<long long>(data.train.size()),
                 static_cast<long long>(data.test.size()), data.origin.c_str());
-    return train(Mlp(), o, data);
+    return conv ? train(ConvNet(), o, data) : train(Mlp(), o, data);
   } catch (const sn::Error& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 1;

@@ -1,17 +1,22 @@
 // The whole public API but for the readers of data sets (sinter/data.h).
 #pragma once
 
+#include "sinter/attention.h"
 #include "sinter/call.h"
 #include "sinter/conv.h"
 #include "sinter/create.h"
 #include "sinter/debug.h"
 #include "sinter/gradient.h"
 #include "sinter/memory.h"
+#include "sinter/nn/attention.h"
 #include "sinter/nn/clip.h"
+#include "sinter/nn/conv.h"
 #include "sinter/nn/init.h"
 #include "sinter/nn/layers.h"
 #include "sinter/nn/module.h"
+#include "sinter/nn/norm.h"
 #include "sinter/nn/optim.h"
+#include "sinter/nn/recurrent.h"
 #include "sinter/nn/schedule.h"
 #include "sinter/nn/state.h"
 #include "sinter/ops.h"

@@ -1,0 +1,69 @@
+// Layers of attention. Names and initial values are PyTorch's; the batch axis always comes first (batch_first).
+#pragma once
+
+#include "sinter/attention.h"
+#include "sinter/nn/layers.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace nn {
+
+/// Of MultiheadAttention.
+struct MultiheadOptions {
+  double dropout = 0;  ///< of the attention weights, in training
+  bool bias = true;
+};
+/// Attention in `heads` slices of the embedding, joined by out_proj. in_proj_weight: [3 size, size], the rows of
+/// queries, keys and values one after the other, Glorot uniform; biases zero.
+struct MultiheadAttention {
+  MultiheadAttention(int64_t size, int64_t heads, MultiheadOptions options = {}, Loc where = Loc::current());
+  /// q: [n, queries, size] or [queries, size], k and v: [n, keys, size] or [keys, size]. Of the options mask, broadcast
+  /// against [n, heads, queries, keys], causal and scale count.
+  Tensor operator()(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& attention = {},
+                    Loc where = Loc::current()) const;
+  /// Self-attention: one product makes queries, keys and values.
+  Tensor operator()(const Tensor& x, const AttentionOptions& attention = {}, Loc where = Loc::current()) const;
+  Tensor in_proj_weight, in_proj_bias;  ///< the bias is an empty handle without one
+  Linear out_proj;
+  int64_t heads;
+  double dropout;
+  bool training = true;
+  SINTER_MODULE(in_proj_weight, in_proj_bias, out_proj)
+
+ private:
+  Tensor attend(Tensor q, Tensor k, Tensor v, const AttentionOptions& attention) const;
+};
+
+/// rotary_embedding with fixed options: x [..., positions, size].
+struct RotaryEmbedding {
+  explicit RotaryEmbedding(RotaryOptions options = {}) : options(options) {}
+  /// The first element stands at position options.offset + offset.
+  Tensor operator()(const Tensor& x, int64_t offset = 0, Loc where = Loc::current()) const;
+  RotaryOptions options;
+  SINTER_EMPTY_MODULE()
+};
+
+/// Of TransformerEncoderLayer.
+struct TransformerOptions {
+  int64_t feedforward = 2048;
+  double dropout = 0.1;
+  bool gelu = false;        ///< instead of relu between the two linear layers
+  bool norm_first = false;  ///< x + f(norm(x)) instead of norm(x + f(x))
+  double eps = 1e-5;        ///< of the layer norms
+};
+/// Self-attention and two linear layers, each with a residual sum and a layer norm. x: [n, length, size] or
+/// [length, size].
+struct TransformerEncoderLayer {
+  TransformerEncoderLayer(int64_t size, int64_t heads, TransformerOptions options = {}, Loc where = Loc::current());
+  Tensor operator()(const Tensor& x, const AttentionOptions& attention = {}, Loc where = Loc::current()) const;
+  MultiheadAttention self_attn;
+  Linear linear1, linear2;
+  LayerNorm norm1, norm2;
+  Dropout dropout, dropout1, dropout2;
+  bool gelu, norm_first;
+  SINTER_MODULE(self_attn, linear1, linear2, norm1, norm2, dropout, dropout1, dropout2)
+};
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace sinter

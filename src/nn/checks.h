@@ -1,0 +1,19 @@
+// Checks that layers share; each throws a UsageError at the layer's caller.
+#pragma once
+
+#include <string_view>
+
+#include "sinter/tensor.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace nn {
+
+/// Sizes of a layer are at least 1.
+void require_size(std::string_view what, int64_t value, Loc where);
+/// The last axes of x must be `sizes`.
+void require_last(const Tensor& x, const Shape& sizes, std::string_view layer, Loc where);
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,87 @@
+// The layers of include/sinter/nn/norm.h.
+#include "sinter/nn/norm.h"
+
+#include <fmt/core.h>
+
+#include "nn/checks.h"
+#include "sinter/call.h"
+#include "sinter/create.h"
+#include "sinter/ops.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace nn {
+namespace {
+
+const Axes kAllButChannels{0, 2, 3};
+
+/// The next version of a running statistic.
+void move_towards(Tensor running, const Tensor& batch, double momentum) {
+  running.assign(running * (1.0 - momentum) + batch.detach().to(running.dtype()) * momentum);
+}
+
+}  // namespace
+
+BatchNorm2d::BatchNorm2d(int64_t channels, BatchNormOptions options, Loc where) : options(options) {
+  CallScope call("BatchNorm2d", where);
+  require_size("BatchNorm2d: channels", channels, where);
+  if (options.affine) {
+    weight = ones({channels}).requires_grad();
+    bias = zeros({channels}).requires_grad();
+  }
+  // Stored from the start: a constant that becomes a version would make one plan more.
+  running_mean = from(std::vector<float>(static_cast<size_t>(channels), 0.0f));
+  running_var = from(std::vector<float>(static_cast<size_t>(channels), 1.0f));
+}
+
+Tensor BatchNorm2d::operator()(const Tensor& x, Loc where) const {
+  CallScope call("BatchNorm2d", where);
+  const Dim channels = running_mean.shape()[0];
+  if (x.rank() != 4 || !(x.shape()[1] == channels))
+    throw UsageError(fmt::format("BatchNorm2d: the input has shape {}; give [n, {}, h, w]", to_string(x.shape()),
+                                 to_string(channels)),
+                     where);
+  if (!training) return batch_norm(x, running_mean, running_var, weight, bias, options.eps);
+  if (x.numel() == channels.value())
+    throw UsageError(fmt::format("BatchNorm2d: the input of shape {} has one value per channel, which has no variance; "
+                                 "give more, or call nn::eval",
+                                 to_string(x.shape())),
+                     where);
+  {
+    no_grad guard;
+    move_towards(running_mean, x.mean(kAllButChannels), options.momentum);
+    move_towards(running_var, x.var(kAllButChannels, 1), options.momentum);
+  }
+  return batch_norm(x, {}, {}, weight, bias, options.eps);
+}
+
+GroupNorm::GroupNorm(int64_t groups, int64_t channels, double eps, Loc where) : groups(groups), eps(eps) {
+  CallScope call("GroupNorm", where);
+  require_size("GroupNorm: groups", groups, where);
+  require_size("GroupNorm: channels", channels, where);
+  if (channels % groups)
+    throw UsageError(
+        fmt::format("GroupNorm: {} channels do not fall into {} groups; choose a divisor", channels, groups), where);
+  weight = ones({channels}).requires_grad();
+  bias = zeros({channels}).requires_grad();
+}
+
+Tensor GroupNorm::operator()(const Tensor& x, Loc where) const {
+  CallScope call("GroupNorm", where);
+  return group_norm(x, groups, weight, bias, eps);
+}
+
+RMSNorm::RMSNorm(Shape shape, std::optional<double> eps, Loc where) : eps(eps) {
+  CallScope call("RMSNorm", where);
+  weight = ones(shape).requires_grad();
+}
+
+Tensor RMSNorm::operator()(const Tensor& x, Loc where) const {
+  CallScope call("RMSNorm", where);
+  require_last(x, weight.shape(), "RMSNorm", where);
+  return rms_norm(x, weight.shape(), weight, eps);
+}
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace sinter

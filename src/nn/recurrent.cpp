@@ -1,0 +1,91 @@
+// The cells of include/sinter/nn/recurrent.h: one product per operand, whose slices are the gates.
+#include "sinter/nn/recurrent.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "nn/checks.h"
+#include "sinter/call.h"
+#include "sinter/nn/init.h"
+#include "sinter/ops.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace nn {
+namespace {
+
+template <class Cell>
+void make_weights(Cell& cell, std::string_view name, int64_t gates, int64_t in, int64_t hidden, bool bias, Loc where) {
+  require_size(fmt::format("{}: in", name), in, where);
+  require_size(fmt::format("{}: hidden", name), hidden, where);
+  const double bound = 1.0 / std::sqrt(static_cast<double>(hidden));
+  auto make = [&](const Shape& shape) { return init::uniform(shape, -bound, bound).requires_grad(); };
+  cell.weight_ih = make({gates * hidden, in});
+  cell.weight_hh = make({gates * hidden, hidden});
+  if (!bias) return;
+  cell.bias_ih = make({gates * hidden});
+  cell.bias_hh = make({gates * hidden});
+}
+
+Tensor product(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  Tensor y = matmul(x, weight.transpose());
+  return bias.defined() ? y + bias : y;
+}
+
+template <class Cell>
+Tensor of_input(const Cell& cell, const Tensor& x, std::string_view name, Loc where) {
+  require_last(x, {cell.weight_ih.shape()[1]}, name, where);
+  return product(x, cell.weight_ih, cell.bias_ih);
+}
+template <class Cell>
+Tensor of_state(const Cell& cell, const Tensor& h, std::string_view name, Loc where) {
+  require_last(h, {cell.weight_hh.shape()[1]}, name, where);
+  return product(h, cell.weight_hh, cell.bias_hh);
+}
+
+}  // namespace
+
+RNNCell::RNNCell(int64_t in, int64_t hidden, bool bias, Activation activation, Loc where) : activation(activation) {
+  CallScope call("RNNCell", where);
+  make_weights(*this, "RNNCell", 1, in, hidden, bias, where);
+}
+
+Tensor RNNCell::operator()(const Tensor& x, const Tensor& h, Loc where) const {
+  CallScope call("RNNCell", where);
+  const Tensor sum = of_input(*this, x, "RNNCell", where) + of_state(*this, h, "RNNCell", where);
+  return activation == Activation::Tanh ? tanh(sum) : relu(sum);
+}
+
+LSTMCell::LSTMCell(int64_t in, int64_t hidden, bool bias, Loc where) {
+  CallScope call("LSTMCell", where);
+  make_weights(*this, "LSTMCell", 4, in, hidden, bias, where);
+}
+
+LSTMCell::State LSTMCell::operator()(const Tensor& x, const State& state, Loc where) const {
+  CallScope call("LSTMCell", where);
+  const auto& [h, c] = state;
+  require_last(c, {weight_hh.shape()[1]}, "LSTMCell", where);
+  const std::vector<Tensor> gates =
+      (of_input(*this, x, "LSTMCell", where) + of_state(*this, h, "LSTMCell", where)).chunk(4, -1);
+  const Tensor next = sigmoid(gates[1]) * c + sigmoid(gates[0]) * tanh(gates[2]);
+  return {sigmoid(gates[3]) * tanh(next), next};
+}
+
+GRUCell::GRUCell(int64_t in, int64_t hidden, bool bias, Loc where) {
+  CallScope call("GRUCell", where);
+  make_weights(*this, "GRUCell", 3, in, hidden, bias, where);
+}
+
+Tensor GRUCell::operator()(const Tensor& x, const Tensor& h, Loc where) const {
+  CallScope call("GRUCell", where);
+  const std::vector<Tensor> i = of_input(*this, x, "GRUCell", where).chunk(3, -1);
+  const std::vector<Tensor> s = of_state(*this, h, "GRUCell", where).chunk(3, -1);
+  const Tensor reset = sigmoid(i[0] + s[0]), keep = sigmoid(i[1] + s[1]);
+  const Tensor candidate = tanh(i[2] + reset * s[2]);
+  return (1.0 - keep) * candidate + keep * h;
+}
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace sinter

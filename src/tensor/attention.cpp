@@ -1,0 +1,112 @@
+// Attention in plain products, a softmax and selects. Whether the scores are ever stored is the partition's business.
+#include "sinter/attention.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <limits>
+
+#include "sinter/ops.h"
+#include "sinter/random.h"
+#include "tensor/axes.h"
+#include "tensor/operands.h"
+#include "tensor/softmax.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::UOp;
+using tensor::Call;
+using tensor::describe;
+using tensor::node_of;
+using tensor::usage_error;
+using tensor::wrap;
+
+const Dim& behind(UOp x, size_t axis) { return x->shape[x->rank() - axis]; }
+
+void check_shapes(UOp q, UOp k, UOp v) {
+  for (UOp x : {q, k, v})
+    if (x->rank() < 2) usage_error(fmt::format("{} has {} axes; give [..., length, size]", describe(x), x->rank()));
+  if (!(behind(q, 1) == behind(k, 1)))
+    usage_error(fmt::format("queries are {}, keys {}: sizes {} and {}; they must be equal", describe(q), describe(k),
+                            to_string(behind(q, 1)), to_string(behind(k, 1))));
+  if (!(behind(k, 2) == behind(v, 2)))
+    usage_error(fmt::format("keys are {}, values {}: lengths {} and {}; they must be equal", describe(k), describe(v),
+                            to_string(behind(k, 2)), to_string(behind(v, 2))));
+}
+
+/// The scores where `seen` holds, else minus infinity.
+UOp seen_only(UOp scores, UOp seen) {
+  UOp pair[] = {seen, scores};
+  tensor::broadcast(pair);
+  return ir::where(pair[0], pair[1], ir::like(pair[1], -std::numeric_limits<double>::infinity()));
+}
+
+UOp masked(UOp scores, UOp mask) {
+  if (is_bool(mask->dtype)) return seen_only(scores, mask);
+  if (!is_float(mask->dtype))
+    usage_error(fmt::format("the mask is {}; give bool (true takes part) or floats that are added to the scores",
+                            describe(mask)));
+  UOp pair[] = {ir::cast(mask, scores->dtype), scores};
+  tensor::broadcast(pair);
+  return pair[1] + pair[0];
+}
+
+}  // namespace
+
+Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v, const AttentionOptions& o) {
+  Call call("scaled_dot_product_attention", query.where());
+  const Arg key(k, query.where()), value(v, query.where());
+  const DType t = tensor::common_float_type({&query, &key, &value});
+  UOp q = tensor::operand(query, t);
+  check_shapes(q, tensor::operand(key, t), tensor::operand(value, t));
+  if (!(o.dropout >= 0 && o.dropout < 1))
+    usage_error(fmt::format("dropout is {}; a probability in [0, 1) is needed", o.dropout));
+  const Tensor size = wrap(tensor::size_node(behind(q, 1), t));
+  const Tensor scores = matmul(wrap(q), k.transpose());
+  UOp s = node_of(o.scale ? scores * *o.scale : scores / sqrt(size));
+  if (o.causal) {
+    const Shape plane{behind(s, 2), behind(s, 1)};
+    s = seen_only(s, ir::le(tensor::position(plane, 1), tensor::position(plane, 0)));
+  }
+  if (o.mask.defined()) s = masked(s, node_of(o.mask));
+  Tensor weights = wrap(tensor::softmax(s, static_cast<int64_t>(s->rank()) - 1));
+  if (o.dropout > 0) weights = where(bernoulli(o.dropout, weights.shape()), 0.0, weights * (1.0 / (1.0 - o.dropout)));
+  return matmul(weights, v);
+}
+
+Tensor rotary_embedding(Arg input, const RotaryOptions& o) {
+  Call call("rotary_embedding", input.where());
+  UOp x = tensor::operand(input, tensor::common_float_type({&input}));
+  if (x->rank() < 2) usage_error(fmt::format("{} has {} axes; give [..., positions, size]", describe(x), x->rank()));
+  const int64_t last = static_cast<int64_t>(x->rank()) - 1, size = tensor::fixed_size(x, last, "rotated");
+  if (size % 2)
+    usage_error(fmt::format("the last axis of {} has the odd size {}; pairs are rotated", describe(x), size));
+  const int64_t half = size / 2;
+
+  // Angles [positions, half], in the tensor's type.
+  const Shape plane{behind(x, 2), half};
+  UOp place = ir::cast(tensor::position(plane, 0), x->dtype) + static_cast<double>(o.offset);
+  UOp pair = ir::cast(tensor::position(plane, 1), x->dtype);
+  UOp angle = place * ir::exp(pair * (-2.0 * std::log(o.base) / static_cast<double>(size)));
+
+  // The two of a pair lie along an axis of their own: behind the pairs when interleaved, before them when not.
+  const int64_t twos = o.interleaved ? last + 1 : last;
+  std::vector<Dim> dims = x->shape.dims();
+  dims.back() = half;
+  dims.insert(dims.begin() + twos, Dim(2));
+  const Shape paired(dims);
+  UOp pairs = ir::reshape(x, paired);
+  Shape along(std::vector<Dim>(paired.rank(), Dim(1)));
+  along[paired.rank() - 3] = plane[0];
+  along[static_cast<size_t>(o.interleaved ? last : last + 1)] = half;
+  auto wave = [&](ir::Op op) { return ir::expand(ir::reshape(ir::alu(op, {angle}), along), paired); };
+  // (a, b) becomes (a cos - b sin, b cos + a sin).
+  UOp sine = wave(ir::Op::Sin), number = tensor::position(paired, twos);
+  sine = ir::where(ir::eq(number, ir::like(number, 0.0)), -sine, sine);
+  return wrap(ir::reshape(pairs * wave(ir::Op::Cos) + ir::flip(pairs, {twos}) * sine, x->shape));
+}
+
+}  // namespace v0
+}  // namespace sinter

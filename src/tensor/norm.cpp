@@ -1,0 +1,124 @@
+// Normalisation: a value less its mean, over its deviation, scaled and shifted.
+#include <fmt/core.h>
+
+#include <limits>
+#include <numeric>
+
+#include "sinter/ops.h"
+#include "tensor/axes.h"
+#include "tensor/operands.h"
+#include "tensor/reduce.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::Ints;
+using ir::UOp;
+using tensor::Call;
+using tensor::describe;
+using tensor::usage_error;
+using tensor::wrap;
+
+UOp float_operand(const Arg& x) { return tensor::operand(x, tensor::common_float_type({&x})); }
+
+/// A weight, bias or statistic of these sizes, repeated along the other axes of x; its first axis is x's axis `at`.
+/// Null when the handle is empty.
+UOp repeated(const Tensor& t, const char* role, UOp x, const Shape& sizes, size_t at) {
+  if (!t.defined()) return {};
+  UOp n = tensor::node_of(t);
+  if (!(n->shape == sizes))
+    usage_error(fmt::format("the {} is {}, what it belongs to has the sizes {}; they must be equal", role, describe(n),
+                            to_string(sizes)));
+  Shape shape(std::vector<Dim>(x->rank(), Dim(1)));
+  for (size_t i = 0; i < sizes.rank(); ++i) shape[at + i] = sizes[i];
+  return ir::expand(ir::reshape(ir::cast(n, x->dtype), shape), x->shape);
+}
+
+UOp scaled(UOp x, UOp weight, UOp bias) {
+  if (weight) x = x * weight;
+  return bias ? x + bias : x;
+}
+
+UOp standardised(UOp x, const Ints& axes, double eps) {
+  UOp off = x - ir::expand(tensor::mean_over(x, axes), x->shape);
+  UOp scale = 1.0 / ir::sqrt(tensor::variance_over(x, axes, 0) + eps);
+  return off * ir::expand(scale, x->shape);
+}
+
+/// The last axes, whose sizes are `normalized`.
+Ints last_axes(UOp x, const Shape& normalized) {
+  bool fits = normalized.rank() > 0 && normalized.rank() <= x->rank();
+  Ints axes;
+  for (size_t i = 0; fits && i < normalized.rank(); ++i) {
+    const size_t a = x->rank() - normalized.rank() + i;
+    fits = normalized[i] == x->shape[a];
+    axes.push_back(static_cast<int64_t>(a));
+  }
+  if (!fits)
+    usage_error(
+        fmt::format("{} does not end in the sizes {} that are to be normalised; give the last sizes of the tensor",
+                    describe(x), to_string(normalized)));
+  return axes;
+}
+
+/// The number of channels of [n, channels, ...].
+int64_t channels_of(UOp x) {
+  if (x->rank() < 2) usage_error(fmt::format("{} has no axis of channels; give [n, channels, ...]", describe(x)));
+  return tensor::fixed_size(x, 1, "an axis of channels");
+}
+
+}  // namespace
+
+Tensor layer_norm(Arg input, const Shape& normalized, const Tensor& weight, const Tensor& bias, double eps) {
+  Call call("layer_norm", input.where());
+  UOp x = float_operand(input);
+  const Ints axes = last_axes(x, normalized);
+  const auto at = static_cast<size_t>(axes[0]);
+  UOp w = repeated(weight, "weight", x, normalized, at), b = repeated(bias, "bias", x, normalized, at);
+  return wrap(scaled(standardised(x, axes, eps), w, b));
+}
+
+Tensor rms_norm(Arg input, const Shape& normalized, const Tensor& weight, std::optional<double> eps) {
+  Call call("rms_norm", input.where());
+  UOp x = float_operand(input);
+  const Ints axes = last_axes(x, normalized);
+  UOp w = repeated(weight, "weight", x, normalized, static_cast<size_t>(axes[0]));
+  const double epsilon =
+      x->dtype == DType::F64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  UOp scale = 1.0 / ir::sqrt(tensor::mean_over(x * x, axes) + eps.value_or(epsilon));
+  return wrap(scaled(x * ir::expand(scale, x->shape), w, {}));
+}
+
+Tensor group_norm(Arg input, int64_t groups, const Tensor& weight, const Tensor& bias, double eps) {
+  Call call("group_norm", input.where());
+  UOp x = float_operand(input);
+  const int64_t channels = channels_of(x);
+  if (groups < 1 || channels % groups)
+    usage_error(fmt::format("{} has {} channels, which {} groups do not divide; choose a divisor", describe(x),
+                            channels, groups));
+  Shape parted{x->shape[0], groups, channels / groups};
+  for (size_t i = 2; i < x->rank(); ++i) parted.push_back(x->shape[i]);
+  Ints axes(parted.rank() - 2);
+  std::iota(axes.begin(), axes.end(), 2);
+  UOp y = ir::reshape(standardised(ir::reshape(x, parted), axes, eps), x->shape);
+  return wrap(scaled(y, repeated(weight, "weight", x, {channels}, 1), repeated(bias, "bias", x, {channels}, 1)));
+}
+
+Tensor batch_norm(Arg input, const Tensor& mean, const Tensor& variance, const Tensor& weight, const Tensor& bias,
+                  double eps) {
+  Call call("batch_norm", input.where());
+  UOp x = float_operand(input);
+  const int64_t channels = channels_of(x);
+  UOp w = repeated(weight, "weight", x, {channels}, 1), b = repeated(bias, "bias", x, {channels}, 1);
+  UOp m = repeated(mean, "mean", x, {channels}, 1), v = repeated(variance, "variance", x, {channels}, 1);
+  if (!m != !v)
+    usage_error(fmt::format("only a {} is given; give the mean and the variance, or neither", m ? "mean" : "variance"));
+  if (m) return wrap(scaled((x - m) * (1.0 / ir::sqrt(v + eps)), w, b));
+  Ints axes{0};
+  for (size_t i = 2; i < x->rank(); ++i) axes.push_back(static_cast<int64_t>(i));
+  return wrap(scaled(standardised(x, axes, eps), w, b));
+}
+
+}  // namespace v0
+}  // namespace sinter
