@@ -243,10 +243,8 @@ std::vector<OpCase> make_cases() {
   });
   both("max_pool2d", [](Run& r) {
     const int64_t kernel = r.pick(1, 3);
-    Item& a = r.leaf(r.chance(80) ? float32
-                     : r.exact    ? int32
-                                  : float64,
-                     {r.pick(1, 3), kernel + r.pick(0, 6), kernel + r.pick(0, 6)});
+    const DType d = r.type();
+    Item& a = r.leaf(d == boolean ? int32 : d, {r.pick(1, 3), kernel + r.pick(0, 6), kernel + r.pick(0, 6)});
     return moved(a, max_pool2d(a.t, kernel, {.stride = r.pick(0, 2), .padding = r.pick(0, kernel / 2)}));
   });
   both("conv gradient", [](Run& r) {  // windows that slide back, with a gate
