@@ -1,16 +1,17 @@
 // Gather and ScatterAdd: every index is gated (SEMANTICS F6).
 #include "runtime/interpret_ops.h"
+#include "runtime/interpreter.h"
 #include "uop/scalar_eval.h"
 
 namespace sinter::runtime {
-namespace {
 
-/// The position that an index means on an axis of this size, or -1. Negative ones count from the end.
 int64_t position_of(ir::Scalar index, DType dtype, int64_t size) {
   int64_t i = index.as_int();
   if (i < 0 && !is_unsigned(dtype)) i += size;
   return 0 <= i && i < size ? i : -1;
 }
+
+namespace {
 
 /// Calls visit(row-major position in `index`, offset of the picked element given the table's steps, -1 if out of
 /// range).

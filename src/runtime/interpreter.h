@@ -14,8 +14,11 @@
 
 namespace sinter::runtime {
 
-/// The bit of the error word that an index out of range raises (SEMANTICS F6).
-inline constexpr uint32_t kIndexError = 1;
+/// The bit of the error word that an index out of range raises (SEMANTICS F6): its number, as a Check names it, and its value.
+inline constexpr int64_t kIndexErrorBit = 0;
+inline constexpr uint32_t kIndexError = uint32_t{1} << kIndexErrorBit;
+/// The position that an index means on an axis of this size, or -1. Negative ones count from the end.
+int64_t position_of(ir::Scalar index, DType dtype, int64_t size);
 
 /// What a graph reads. Everything is borrowed for the call.
 struct Inputs {

@@ -10,6 +10,7 @@
 #include "codegen/ranges.h"
 #include "rewrite/index_math.h"
 #include "rewrite/view.h"
+#include "runtime/interpreter.h"
 #include "schedule/gate.h"
 #include "sinter/error.h"
 #include "uop/build.h"
@@ -24,9 +25,6 @@ using ir::IndexMath;
 using ir::mix;
 using ir::Op;
 using ir::UOp;
-
-/// Bit of the error word for an index out of range (SEMANTICS F6).
-constexpr int64_t kIndexErrorBit = 0;
 
 class Writer {
  public:
@@ -325,7 +323,7 @@ class Writer {
     // The check is on the gate, not on the index: a table that is one value all along the axis needs no index. The bare
     // condition stands beside it, for what it says about the index; where it never holds the check says so itself,
     // because a gate that is known to be shut would be dropped, and the check with it.
-    UOp check = g_.make({Op::Check, DType::Bool, {}, {ok, raise}, kIndexErrorBit});
+    UOp check = g_.make({Op::Check, DType::Bool, {}, {ok, raise}, runtime::kIndexErrorBit});
     valid = free.both(shut ? valid : free.both(valid, ok), check);
     return i;
   }

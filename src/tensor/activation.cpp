@@ -32,7 +32,7 @@ UOp softplus_rest(UOp x) { return ir::alu(ir::Op::Log1p, {ir::exp(minus_abs(x))}
 inline namespace v0 {
 namespace {
 
-UOp float_operand(const Arg& x) { return tensor::operand(x, tensor::common_float_type({&x})); }
+using tensor::float_operand;
 
 }  // namespace
 

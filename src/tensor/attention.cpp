@@ -78,7 +78,7 @@ Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v,
 
 Tensor rotary_embedding(Arg input, const RotaryOptions& o) {
   Call call("rotary_embedding", input.where());
-  UOp x = tensor::operand(input, tensor::common_float_type({&input}));
+  UOp x = tensor::float_operand(input);
   if (x->rank() < 2) usage_error(fmt::format("{} has {} axes; give [..., positions, size]", describe(x), x->rank()));
   const int64_t last = static_cast<int64_t>(x->rank()) - 1, size = tensor::fixed_size(x, last, "rotated");
   if (size % 2)

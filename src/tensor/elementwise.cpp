@@ -18,7 +18,7 @@ using tensor::wrap;
 /// One float op; integers are computed in float32.
 Tensor float_op(std::string_view name, Op op, const Arg& x) {
   Call call(name, x.where());
-  return wrap(ir::alu(op, {tensor::operand(x, tensor::common_float_type({&x}))}));
+  return wrap(ir::alu(op, {tensor::float_operand(x)}));
 }
 /// One op of floats that leaves integers and bools as they are.
 Tensor rounding(std::string_view name, Op op, const Arg& x) {
@@ -135,11 +135,11 @@ Tensor tanh(Arg x) { return float_op("tanh", Op::Tanh, x); }
 Tensor erf(Arg x) { return float_op("erf", Op::Erf, x); }
 Tensor rsqrt(Arg x) {
   Call call("rsqrt", x.where());
-  return wrap(1.0 / ir::sqrt(tensor::operand(x, tensor::common_float_type({&x}))));
+  return wrap(1.0 / ir::sqrt(tensor::float_operand(x)));
 }
 Tensor reciprocal(Arg x) {
   Call call("reciprocal", x.where());
-  return wrap(1.0 / tensor::operand(x, tensor::common_float_type({&x})));
+  return wrap(1.0 / tensor::float_operand(x));
 }
 
 // -- functions that keep the type
@@ -244,12 +244,12 @@ Tensor isnan(Arg x) {
 }
 Tensor isinf(Arg x) {
   Call call("isinf", x.where());
-  UOp n = tensor::operand(x, tensor::common_float_type({&x}));
+  UOp n = tensor::float_operand(x);
   return wrap(ir::eq(ir::alu(Op::Abs, {n}), ir::like(n, std::numeric_limits<double>::infinity())));
 }
 Tensor isfinite(Arg x) {
   Call call("isfinite", x.where());
-  UOp n = tensor::operand(x, tensor::common_float_type({&x}));
+  UOp n = tensor::float_operand(x);
   return wrap(ir::lt(ir::alu(Op::Abs, {n}), ir::like(n, std::numeric_limits<double>::infinity())));
 }
 

@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -34,8 +33,8 @@ Array stored_value(UOp n) {
 /// The first element of `index` that is no position on an axis of this size.
 std::optional<int64_t> outside(const Array& index, int64_t size) {
   for (int64_t i = 0; i < index.numel(); ++i) {
-    const int64_t at = index.at(i).as_int();
-    if (at >= size || at < (is_unsigned(index.dtype) ? 0 : -size)) return at;
+    const ir::Scalar v = index.at(i);
+    if (runtime::position_of(v, index.dtype, size) < 0) return v.as_int();
   }
   return {};
 }
@@ -43,13 +42,12 @@ std::optional<int64_t> outside(const Array& index, int64_t size) {
 }  // namespace
 
 std::string index_fault(std::span<const UOp> values, const std::function<bool(UOp)>& intact) {
-  const auto is_value = [&](UOp n) { return std::find(values.begin(), values.end(), n) != values.end(); };
   const runtime::Inputs inputs{.read = [&](UOp n) {
     if (!intact(n)) throw Overwritten{};
     return stored_value(n);
   }};
   std::string where = "an index tensor of this value, or of one it was made from, holds an index out of range";
-  for (UOp n : ir::topological(values, [&](UOp n) { return !n->storage() || is_value(n); })) {
+  for (UOp n : ir::topological(values, [](UOp n) { return !n->storage(); })) {
     if (n->storage() || (n->op != Op::Gather && n->op != Op::ScatterAdd)) continue;
     try {
       const int64_t size = n->src[0]->shape[static_cast<size_t>(n->integer())].value();

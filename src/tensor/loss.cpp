@@ -78,13 +78,13 @@ UOp nll(UOp x, int64_t axis, UOp target, const CrossEntropyOptions& options) {
 
 Tensor nll_loss(Arg log_probabilities, const Tensor& target, CrossEntropyOptions options) {
   Call call("nll_loss", log_probabilities.where());
-  UOp x = tensor::operand(log_probabilities, tensor::common_float_type({&log_probabilities}));
+  UOp x = tensor::float_operand(log_probabilities);
   return wrap(nll(x, class_axis(x), tensor::node_of(target), options));
 }
 
 Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions options) {
   Call call("cross_entropy", logits.where());
-  UOp x = tensor::operand(logits, tensor::common_float_type({&logits})), y = tensor::node_of(target);
+  UOp x = tensor::float_operand(logits), y = tensor::node_of(target);
   const int64_t axis = class_axis(x);
   if (!is_float(y->dtype)) return wrap(nll(tensor::log_softmax(x, axis), axis, y, options));
   if (options.ignore_index && options.ignore_index != CrossEntropyOptions().ignore_index)

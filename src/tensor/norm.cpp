@@ -17,10 +17,9 @@ using ir::Ints;
 using ir::UOp;
 using tensor::Call;
 using tensor::describe;
+using tensor::float_operand;
 using tensor::usage_error;
 using tensor::wrap;
-
-UOp float_operand(const Arg& x) { return tensor::operand(x, tensor::common_float_type({&x})); }
 
 /// A weight, bias or statistic of these sizes, repeated along the other axes of x; its first axis is x's axis `at`.
 /// Null when the handle is empty.

@@ -61,6 +61,7 @@ DType common_float_type(Args args) {
   DType t = common_type(args);
   return is_float(t) ? t : DType::F32;
 }
+ir::UOp float_operand(const Arg& x) { return operand(x, common_float_type({&x})); }
 
 void check_usable(DType dtype) {
   if (dtype == DType::Index || dtype == DType::Void)

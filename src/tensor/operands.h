@@ -43,6 +43,8 @@ Shape common_shape(const Shape& a, const Shape& b);
 ir::UOp operand(const Arg& a, DType dtype);
 /// A tensor argument's node in its own type; a number in its default type.
 ir::UOp operand(const Arg& a);
+/// The operand of an op of floats alone: in its own type, or float32 for integers and bools.
+ir::UOp float_operand(const Arg& x);
 /// All arguments in `dtype` and in their common shape.
 std::vector<ir::UOp> operands(Args args, DType dtype);
 /// In their common shape, types as they are. UsageError when the devices differ.

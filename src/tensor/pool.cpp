@@ -80,7 +80,7 @@ Tensor max_pool2d(Arg input, const PerAxis& kernel, const MaxPoolOptions& o) {
 
 Tensor avg_pool2d(Arg input, const PerAxis& kernel, const AvgPoolOptions& o) {
   Call call("avg_pool2d", input.where());
-  const UOp given = tensor::operand(input, tensor::common_float_type({&input})), x = tensor::batched(given, kPlane);
+  const UOp given = tensor::float_operand(input), x = tensor::batched(given, kPlane);
   const std::vector<Sliding> sliding = pooling(kernel, o.stride, o.padding, 1);
   const UOp w = tensor::windows(x, sliding, given);
   const ir::Ints taps = tensor::tap_axes(w, kPlane);

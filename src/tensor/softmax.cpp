@@ -43,9 +43,8 @@ namespace {
 
 using ir::UOp;
 using tensor::Call;
+using tensor::float_operand;
 using tensor::wrap;
-
-UOp float_operand(const Arg& x) { return tensor::operand(x, tensor::common_float_type({&x})); }
 
 }  // namespace
 

@@ -132,7 +132,8 @@ Idx embedded(const unsigned char* begin, const unsigned char* end, Loc where) { 
 }  // namespace
 
 Mnist mnist(const fs::path& folder, Loc where) {
-  if (auto found = look(kMnist, folder, {data_folder(where), below(data_folder(where), kMnist), cache_of(kMnist)}, where)) return *std::move(found);
+  const fs::path named = data_folder(where);
+  if (auto found = look(kMnist, folder, {named, below(named, kMnist), cache_of(kMnist)}, where)) return *std::move(found);
   return {pair(kMnist, embedded(sinter_mnist_train_images, sinter_mnist_train_images_end, where),
                embedded(sinter_mnist_train_labels, sinter_mnist_train_labels_end, where), "the subset", where),
           pair(kMnist, embedded(sinter_mnist_test_images, sinter_mnist_test_images_end, where),
