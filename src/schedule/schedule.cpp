@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "runtime/counters.h"
 #include "runtime/env.h"
@@ -81,8 +82,8 @@ void read_like_first(runtime::Step& step, const std::vector<int>& writes, const 
     if (std::find(writes.begin(), writes.end(), step.buffers[i]) == writes.end()) step.buffers[i] = first->buffers[i];
 }
 
-/// The second half: kernels and steps. `alike` is set when a SCATTER_ADD must have its index stored first.
-Scheduled write_plan(const PlanGraph& plan, const Partition& p, ir::UOp& alike) {
+/// The second half: kernels and steps. Nothing of use when `alike` gets SCATTER_ADDs: their indices must be stored.
+Scheduled write_plan(const PlanGraph& plan, const Partition& p, std::vector<ir::UOp>& alike) {
   Scheduled out;
   const Placement placement = place_values(plan, p, out.plan);
   Rangeifier rangeifier(p, placement);
@@ -93,10 +94,8 @@ Scheduled write_plan(const PlanGraph& plan, const Partition& p, ir::UOp& alike) 
       continue;  // stores nothing
     Ranged ranged = rangeifier.kernel(k);
     if (runtime::env().check) ir::verify_kernel(ranged.kernel.sink, "rangeify");
-    if (ranged.alike) {
-      alike = ranged.alike;
-      return out;
-    }
+    if (ranged.alike) alike.push_back(ranged.alike);
+    if (!alike.empty()) continue;  // the kernels that are left say which others there are
     runtime::Step step;
     step.program = -1;
     for (const Var& v : ranged.kernel.vars) step.vars.push_back(number_of(v, plan.vars));
@@ -119,15 +118,17 @@ Scheduled write_plan(const PlanGraph& plan, const Partition& p, ir::UOp& alike) 
     }
     out.plan.steps.push_back(std::move(step));
   }
+  if (!alike.empty()) return out;
   set_lifetimes(out.plan);
   if (runtime::logging(3)) runtime::log(3, to_string(out.plan));
   return out;
 }
 
-/// SCATTER_ADD reads its index from memory.
-void store_index(PlanGraph& plan, ir::UOp scatter) {
+/// These SCATTER_ADDs read their indices from memory.
+void store_indices(PlanGraph& plan, const std::vector<ir::UOp>& scatters) {
+  const std::unordered_set<ir::UOp> these(scatters.begin(), scatters.end());
   rebuild(plan, [&](ir::UOp n, const std::vector<ir::UOp>& src) {
-    return n == scatter ? ir::with_sources(*plan.graph, n, {src[0], ir::contiguous(src[1]), src[2]}) : ir::UOp();
+    return these.contains(n) ? ir::with_sources(*plan.graph, n, {src[0], ir::contiguous(src[1]), src[2]}) : ir::UOp();
   });
 }
 
@@ -148,11 +149,13 @@ Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
 
 Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy) {
   for (;;) {
-    ir::UOp alike;
+    std::vector<ir::UOp> alike;
     Scheduled out = write_plan(plan, cut(plan, target, policy), alike);
-    if (!alike && runtime::env().check) check_values(plan, out);
-    if (!alike) return out;
-    step(plan, "storing an index", [&] { store_index(plan, alike); });
+    if (alike.empty()) {
+      if (runtime::env().check) check_values(plan, out);
+      return out;
+    }
+    step(plan, "storing indices", [&] { store_indices(plan, alike); });
   }
 }
 

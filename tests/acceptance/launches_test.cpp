@@ -117,6 +117,16 @@ TEST_CASE("a look-up in a 50,000-row table and its gradient are one launch each"
   CHECK(g.sum().item() == 5 * 16 * 3.0);
 }
 
+TEST_CASE("many additions at indices that need memory are cut again once, not once each", "[launches]") {
+  const FixedTarget fixed;
+  debug::clear_plans();
+  debug::reset_counters();
+  Tensor r = zeros({50, 4});
+  for (int64_t k = 0; k < 30; ++k) r = scatter_add(r, 0, full({7, 4}, k), full({7, 4}, 1.0f));
+  CHECK(r.sum().item() == 30 * 7 * 4);
+  CHECK(debug::counters().partition_runs <= 2);
+}
+
 TEST_CASE("a training step of the MLP is at most 9 launches", "[launches]") {
   const FixedTarget fixed;
   for (bool adam : {false, true}) {
