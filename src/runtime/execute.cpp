@@ -61,67 +61,122 @@ size_t PlanRun::bytes(int buffer) const {
 uint32_t PlanRun::run() {
   Faults& f = faults();
   const Clock::time_point start = Clock::now();
-  size_t moved = 0;
-  for (size_t k = 0; k < plan_.steps.size(); ++k) {
-    if (f.fail_at_launch == static_cast<int>(k)) {
+  size_t moved = 0, done = 0;
+  for (size_t l = 0; l < plan_.launches.size(); ++l) {
+    if (f.fail_at_launch == static_cast<int>(l)) {
       f.fail_at_launch = -1;
       throw BackendError("the launch failed (injected)");
     }
-    moved += launch(plan_.steps[k]);
+    const auto steps = static_cast<size_t>(plan_.launches[l]);
+    moved += launch({plan_.steps.data() + done, steps});
+    done += steps;
   }
   if (logging(1))
-    log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", plan_.steps.size(),
-                       plan_.programs.size(), static_cast<double>(moved) / 1e6, microseconds_since(start)));
+    log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", plan_.launches.size(),
+                       plan_.steps.size(), static_cast<double>(moved) / 1e6, microseconds_since(start)));
   return error_;
 }
 
-size_t PlanRun::moved(const Step& step, const std::vector<int64_t>& sizes) const {
-  const std::vector<Amount>& touched = plan_.work[static_cast<size_t>(step.program)].touched;
+struct PlanRun::Call {
+  const Program* program;
+  std::vector<std::vector<void*>> bufs;  ///< one, or one per piece of scratch
+  std::vector<int64_t> numbers;
+  int64_t points, grain;  ///< grain: fewer points are not worth a thread
+  double pieces;  ///< that are worth a thread
+  size_t moved;   ///< bytes that it reads and writes
+  double flops;
+
+  int run(Program::Entry entry, int64_t begin, int64_t end, Scratch* scratch) const {
+    if (!program->scratch()) return entry(bufs[0].data(), numbers.data(), begin, end);
+    const Scratch::Piece piece(*scratch);
+    return entry(bufs[piece.number()].data(), numbers.data(), begin, end);
+  }
+};
+
+PlanRun::Call PlanRun::prepare(const Step& step) const {
+  const Program& program = *plan_.programs[static_cast<size_t>(step.program)];
+  const Work& work = plan_.work[static_cast<size_t>(step.program)];
+  Call c{.program = &program, .bufs = {}, .numbers = {}, .points = 0, .grain = 1, .pieces = 0, .moved = 0, .flops = 0};
+  for (int v : step.vars) c.numbers.push_back(vars_[static_cast<size_t>(v)]);
   double moved = 0;
   for (size_t i = 0; i < step.buffers.size(); ++i) {
     const double element = static_cast<double>(size_of(plan_.buffers[static_cast<size_t>(step.buffers[i])].dtype));
-    moved += std::min(static_cast<double>(bytes(step.buffers[i])), touched[i].at(sizes) * element);
+    moved += std::min(static_cast<double>(bytes(step.buffers[i])), work.touched[i].at(c.numbers) * element);
   }
-  return static_cast<size_t>(moved);
-}
+  c.moved = static_cast<size_t>(moved);
+  c.flops = work.flops.at(c.numbers);
+  for (int a : step.args) c.numbers.push_back(static_cast<int64_t>(args_[static_cast<size_t>(a)]));
 
-size_t PlanRun::launch(const Step& step) {
-  const Program& program = *plan_.programs[static_cast<size_t>(step.program)];
-  std::vector<void*> bufs{&error_};
-  std::vector<int64_t> sizes;
+  std::vector<void*> bufs{const_cast<uint32_t*>(&error_)};
   for (int b : step.buffers) bufs.push_back(memory_[static_cast<size_t>(b)]);
-  for (int v : step.vars) sizes.push_back(vars_[static_cast<size_t>(v)]);
-  std::vector<int64_t> numbers = sizes;
-  for (int a : step.args) numbers.push_back(static_cast<int64_t>(args_[static_cast<size_t>(a)]));
+  c.bufs.assign(program.scratch() ? scratch_->pieces() : 1, bufs);
+  if (program.scratch())
+    for (size_t i = 0; i < c.bufs.size(); ++i) c.bufs[i].push_back(scratch_->memory(i));
+
   std::vector<int64_t> outer;
   for (const PlanDim& d : step.outer) outer.push_back(d.at(vars_));
-  const int64_t points = program.points(outer);
+  c.points = program.points(outer);
+  c.pieces = std::max(step.time / kPieceTime, moved / kPieceBytes);
+  c.grain = std::max<int64_t>(static_cast<int64_t>(static_cast<double>(c.points) / std::max(c.pieces, 1.0)), 1);
+  return c;
+}
 
-  const size_t bytes = moved(step, sizes);
-  count(counters().launches);
-  count(counters().bytes_moved, bytes);
-  const double pieces = std::max(step.time / kPieceTime, static_cast<double>(bytes) / kPieceBytes);
-  const auto grain = static_cast<int64_t>(static_cast<double>(points) / std::max(pieces, 1.0));
-  std::vector<std::vector<void*>> with_scratch(program.scratch() ? scratch_->pieces() : 0, bufs);
-  for (size_t i = 0; i < with_scratch.size(); ++i) with_scratch[i].push_back(scratch_->memory(i));
-  auto call = [&](Program::Entry entry, int64_t begin, int64_t end) {
-    if (with_scratch.empty()) return entry(bufs.data(), numbers.data(), begin, end);
-    const Scratch::Piece piece(*scratch_);
-    return entry(with_scratch[piece.number()].data(), numbers.data(), begin, end);
+int PlanRun::run_together(const std::vector<Call>& calls, Scratch* scratch) {
+  struct Piece {
+    const Call* call;
+    int64_t begin, end;
   };
-  const Clock::time_point start = Clock::now();
-  int bits = cpu::pool().parallel_for(0, points, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
-    return call(program.entry(), begin, end);
+  std::vector<Piece> pieces;
+  double worth = 1;
+  for (const Call& c : calls) {
+    const int64_t most = int64_t{4} * cpu::pool().threads();  // pieces of one call, which evens out what the threads do
+    const int64_t size = std::max(c.grain, (c.points + most - 1) / most);
+    for (int64_t i = 0; i < c.points; i += size) pieces.push_back({&c, i, std::min(i + size, c.points)});
+    worth += c.pieces;
+  }
+  const auto grain = static_cast<int64_t>(static_cast<double>(pieces.size()) / worth);
+  const auto count = static_cast<int64_t>(pieces.size());
+  return cpu::pool().parallel_for(0, count, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
+    int bits = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      const Piece& p = pieces[static_cast<size_t>(i)];
+      bits |= p.call->run(p.call->program->entry(), p.begin, p.end, scratch);
+    }
+    return bits;
   });
-  if (program.finish()) bits |= call(program.finish(), 0, 1);
+}
+
+size_t PlanRun::launch(std::span<const Step> steps) {
+  std::vector<Call> calls;
+  for (const Step& step : steps) calls.push_back(prepare(step));
+  size_t moved = 0;
+  double flops = 0;
+  int64_t points = 0;
+  for (const Call& c : calls) moved += c.moved, flops += c.flops, points += c.points;
+  count(counters().launches);
+  count(counters().bytes_moved, moved);
+
+  const Clock::time_point start = Clock::now();
+  int bits = 0;
+  if (calls.size() == 1) {
+    const Call& c = calls[0];
+    bits = cpu::pool().parallel_for(0, c.points, c.grain, [&](int64_t begin, int64_t end) {
+      return c.run(c.program->entry(), begin, end, scratch_.get());
+    });
+  } else {
+    bits = run_together(calls, scratch_.get());
+  }
+  for (const Call& c : calls)
+    if (c.program->finish()) bits |= c.run(c.program->finish(), 0, 1, scratch_.get());
   error_ |= static_cast<uint32_t>(bits);
   if (logging(2)) {
     const double us = microseconds_since(start);
-    log(2, fmt::format("  {:<56} {:>9} points {:>10.1f} us {:>8.2f} GFLOP/s {:>8.2f} GB/s", program.name(), points, us,
-                       plan_.work[static_cast<size_t>(step.program)].flops.at(sizes) / us * 1e-3,
-                       static_cast<double>(bytes) / us * 1e-3));
+    std::string name = calls[0].program->name();
+    if (calls.size() > 1) name += fmt::format(" and {} more", calls.size() - 1);
+    log(2, fmt::format("  {:<56} {:>9} points {:>10.1f} us {:>8.2f} GFLOP/s {:>8.2f} GB/s", name, points, us,
+                       flops / us * 1e-3, static_cast<double>(moved) / us * 1e-3));
   }
-  return bytes;
+  return moved;
 }
 
 }  // namespace sinter::runtime

@@ -32,9 +32,13 @@ class PlanRun {
   std::unique_ptr<Buffer> take(int buffer) { return std::move(owned_[static_cast<size_t>(buffer)]); }
 
  private:
-  /// Bytes that the launch reads and writes; `sizes`: values of the kernel's variables.
-  size_t moved(const Step& step, const std::vector<int64_t>& sizes) const;
-  size_t launch(const Step& step);  ///< returns them
+  struct Call;
+  /// A kernel of a launch with what it is called with.
+  Call prepare(const Step& step) const;
+  /// Runs independent kernels side by side; returns the bytes that they read and write.
+  size_t launch(std::span<const Step> steps);
+  /// All points of several calls over the pool.
+  static int run_together(const std::vector<Call>& calls, Scratch* scratch);
 
   const Plan& plan_;
   std::vector<int64_t> vars_;

@@ -15,7 +15,7 @@ std::string text(const std::vector<PlanDim>& dims) {
 std::string text(const PlanBuffer& b) {
   std::string s = fmt::format("{} {} {}", b.kind == PlanBuffer::Kind::Slot ? "slot" : b.kind == PlanBuffer::Kind::Output ? "output" : "scratch",
                               name_of(b.dtype), text(b.shape));
-  if (b.kind == PlanBuffer::Kind::Scratch) s += fmt::format(" from step {} to {}", b.first, b.last);
+  if (b.kind == PlanBuffer::Kind::Scratch) s += fmt::format(" from launch {} to {}", b.first, b.last);
   return s;
 }
 
@@ -41,12 +41,16 @@ double Amount::at(const std::vector<int64_t>& vars) const {
 }
 
 std::string to_string(const Plan& plan) {
-  std::string s = fmt::format("launches: {} steps, {} buffers\n", plan.steps.size(), plan.buffers.size());
+  std::string s = fmt::format("launches: {} of {} kernels, {} buffers\n", plan.launches.size(), plan.steps.size(),
+                              plan.buffers.size());
   for (size_t i = 0; i < plan.buffers.size(); ++i) s += fmt::format("  b{} {}\n", i, text(plan.buffers[i]));
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
-    const Step& step = plan.steps[i];
-    s += fmt::format("  step {}: kernel {} over {} on b{}, writes b{}", i, step.program, text(step.outer), fmt::join(step.buffers, " b"),
-                     fmt::join(step.writes, " b"));
+  size_t launch = 0;
+  int left = plan.launches.empty() ? 0 : plan.launches[0];
+  for (const Step& step : plan.steps) {
+    for (; left == 0; left = plan.launches[launch]) ++launch;
+    --left;
+    s += fmt::format("  launch {}: kernel {} over {} on b{}, writes b{}", launch, step.program, text(step.outer),
+                     fmt::join(step.buffers, " b"), fmt::join(step.writes, " b"));
     if (!step.args.empty()) s += fmt::format(", arguments {}", fmt::join(step.args, " "));
     s += "\n";
   }

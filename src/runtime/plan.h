@@ -21,22 +21,22 @@ struct PlanDim {
 };
 
 /// Slot: memory that exists before; slot n is buffer n. Output: new memory that outlives the plan.
-/// Scratch: lives from step `first` to step `last`.
+/// Scratch: lives from launch `first` to launch `last`.
 struct PlanBuffer {
   enum class Kind : uint8_t { Slot, Output, Scratch } kind = Kind::Slot;
   DType dtype = DType::F32;
   std::vector<PlanDim> shape;
   int64_t bound_bytes = 0;  ///< at the bounds of the variables
-  int first = 0, last = 0;  ///< steps between which a Scratch is alive
+  int first = 0, last = 0;  ///< launches between which a Scratch is alive
 };
 
-/// One launch: kernel `program` on `buffers` (by Param slot of the kernel), with sizes `vars` and arguments `args` (numbers of the plan's).
+/// A kernel of a launch: `program` on `buffers` (by Param slot of the kernel), with sizes `vars` and arguments `args` (numbers of the plan's).
 struct Step {
   int program = 0;
   std::vector<int> buffers;
   std::vector<int> vars;
   std::vector<int> args;
-  std::vector<PlanDim> outer;   ///< the launch counts 0 .. product
+  std::vector<PlanDim> outer;   ///< its points are 0 .. product
   std::vector<int> writes;      ///< buffers among `buffers` that the step stores into
   double time = 0;              ///< expected, in ns, beside moving memory: decides how finely threads share it
 };
@@ -60,7 +60,8 @@ struct Work {
 
 struct Plan {
   std::vector<PlanBuffer> buffers;  ///< the slots first
-  std::vector<Step> steps;          ///< in launch order
+  std::vector<Step> steps;          ///< in order
+  std::vector<int> launches;        ///< how many of the next steps each launch runs, side by side
   std::vector<std::shared_ptr<const Program>> programs;
   std::vector<Work> work;           ///< per program
   std::vector<int> outputs;         ///< buffer that holds output i: its home slot when written in place

@@ -12,6 +12,7 @@ namespace sinter::schedule {
 /// Prices and caps, derived from the Target alone, so that equal Targets cut equal programs alike.
 struct Prices {
   double launch = 500;               ///< ns: fork, join and dispatch
+  double small_kernel = 20000;       ///< ns: kernels that take less share a launch with others
   double memory = 50;                ///< bytes per ns
   double cached = 200;               ///< bytes per ns of what fits `cached_bytes`
   int64_t cached_bytes = 0;          ///< a tensor up to this size counts as cached

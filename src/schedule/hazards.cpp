@@ -1,4 +1,4 @@
-// Order edges, the proof after the partition, and the launch order.
+// Order edges, and the proof after the partition.
 #include "schedule/hazards.h"
 
 #include <fmt/core.h>
@@ -19,14 +19,6 @@ bool is_buffer(const StageGraph& g, int stage) {
 }
 int slot_of(const StageGraph& g, int stage) {
   return static_cast<int>(g.stages[static_cast<size_t>(stage)].node->integer());
-}
-
-/// slot -> the stage that is to be stored there
-std::map<int, int> stores_by_slot(const StageGraph& g) {
-  std::map<int, int> stores;
-  for (size_t o = 0; o < g.homes.size(); ++o)
-    if (g.homes[o] >= 0) stores[g.homes[o]] = g.output_stages[o];
-  return stores;
 }
 
 void take_new_storage(StageGraph& g, int stage, std::vector<int>* lost = nullptr) {
@@ -137,6 +129,13 @@ void order_stores(Partition& p, Kernel& k, const std::map<int, int>& stores) {
 
 }  // namespace
 
+std::map<int, int> stores_by_slot(const StageGraph& g) {
+  std::map<int, int> stores;
+  for (size_t o = 0; o < g.homes.size(); ++o)
+    if (g.homes[o] >= 0) stores[g.homes[o]] = g.output_stages[o];
+  return stores;
+}
+
 std::vector<int> order_in_place(StageGraph& g) {
   // A value that several outputs share can be read from one home at most while it is stored.
   for (const Stage& s : g.stages) {
@@ -216,45 +215,6 @@ void settle_in_place(Partition& p) {
   for (const Stage& s : p.graph.stages)
     if (s.kind == StageKind::Box && p.graph.homes[static_cast<size_t>(s.outputs[0])] < 0)
       throw InternalError(fmt::format("{} writes into a home that is still read elsewhere", to_string(s)));
-}
-
-std::vector<int> launch_order(const Partition& p) {
-  const size_t n = p.kernels.size();
-  std::vector<std::vector<int>> before(n);  // kernels that must have run
-  std::map<int, int> stores = stores_by_slot(p.graph);
-  for (size_t k = 0; k < n; ++k) {
-    std::vector<int> reads;
-    for (const auto& [stage, at] : p.kernels[k].reads) reads.push_back(stage);
-    std::sort(reads.begin(), reads.end());
-    for (int stage : reads) {
-      if (!is_buffer(p.graph, stage)) {
-        before[k].push_back(p.kernel_of[static_cast<size_t>(stage)]);
-        continue;
-      }
-      auto it = stores.find(slot_of(p.graph, stage));
-      if (it == stores.end()) continue;
-      const int writer = p.kernel_of[static_cast<size_t>(it->second)];
-      if (writer != static_cast<int>(k) && !ir::is_mutant(ir::Mutant::ReaderEdgeDropped))
-        before[static_cast<size_t>(writer)].push_back(static_cast<int>(k));
-    }
-  }
-  // From the end: a kernel is placed when all that must follow it are. The latest one found goes next, so that it runs
-  // just before.
-  std::vector<int> followers(n, 0), ready, order;
-  for (const auto& list : before)
-    for (int b : list) ++followers[static_cast<size_t>(b)];
-  for (size_t k = n; k-- > 0;)
-    if (followers[k] == 0) ready.push_back(static_cast<int>(k));
-  while (!ready.empty()) {
-    const int k = ready.back();
-    ready.pop_back();
-    order.push_back(k);
-    for (int b : before[static_cast<size_t>(k)])
-      if (--followers[static_cast<size_t>(b)] == 0) ready.push_back(b);
-  }
-  if (order.size() != n) throw InternalError("kernels of a plan wait for each other in a circle");
-  std::reverse(order.begin(), order.end());
-  return order;
 }
 
 }  // namespace sinter::schedule

@@ -1,7 +1,7 @@
-// Stores into memory that others still read (SEMANTICS V3): which of them happen in place, and in which order kernels
-// run.
+// Stores into memory that others still read (SEMANTICS V3): which of them happen in place.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "schedule/partition.h"
@@ -21,8 +21,7 @@ void settle_in_place(Partition& p);
 /// Whether all that `kernel` reads of a Buffer stage is the very element that its `store` writes at the same point.
 bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store);
 
-/// Kernels in launch order: sources before users, readers of a home before the kernel that writes it, producers close
-/// to their users.
-std::vector<int> launch_order(const Partition& p);
+/// slot -> the stage that is to be stored there
+std::map<int, int> stores_by_slot(const StageGraph& graph);
 
 }  // namespace sinter::schedule

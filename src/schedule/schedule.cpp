@@ -13,6 +13,7 @@
 #include "schedule/body.h"
 #include "schedule/hazards.h"
 #include "schedule/interpret_plan.h"
+#include "schedule/launches.h"
 #include "schedule/memory.h"
 #include "schedule/rangeify.h"
 #include "schedule/rebuild.h"
@@ -82,47 +83,75 @@ void read_like_first(runtime::Step& step, const std::vector<int>& writes, const 
     if (std::find(writes.begin(), writes.end(), step.buffers[i]) == writes.end()) step.buffers[i] = first->buffers[i];
 }
 
-/// The second half: kernels and steps. Nothing of use when `alike` gets SCATTER_ADDs: their indices must be stored.
-Scheduled write_plan(const PlanGraph& plan, const Partition& p, std::vector<ir::UOp>& alike) {
-  Scheduled out;
-  const Placement placement = place_values(plan, p, out.plan);
-  Rangeifier rangeifier(p, placement);
-  std::unordered_multimap<uint64_t, int> bodies;
-  for (int k : launch_order(p)) {
-    const std::vector<int>& outer = p.kernels[static_cast<size_t>(k)].outer;
-    if (std::any_of(outer.begin(), outer.end(), [&](int a) { return p.space.bound(a) == 0; }))
-      continue;  // stores nothing
-    Ranged ranged = rangeifier.kernel(k);
+/// The second half: kernels and steps.
+class PlanWriter {
+ public:
+  PlanWriter(const PlanGraph& plan, const Partition& p)
+      : plan_(plan), p_(p), placement_(place_values(plan, p, out_.plan)), rangeifier_(p, placement_) {}
+
+  void launch(const std::vector<int>& kernels) {
+    const size_t before = out_.plan.steps.size();
+    for (int k : kernels) {
+      const std::vector<int>& outer = p_.kernels[static_cast<size_t>(k)].outer;
+      const bool idle = std::any_of(outer.begin(), outer.end(), [&](int a) { return p_.space.bound(a) == 0; });
+      if (!idle) add(k);  // it would store nothing
+    }
+    if (out_.plan.steps.size() > before) out_.plan.launches.push_back(static_cast<int>(out_.plan.steps.size() - before));
+  }
+
+  /// Nothing of use when `alike` is not empty: the indices of these SCATTER_ADDs must be stored.
+  Scheduled finish() {
+    if (!alike.empty()) return {};
+    set_lifetimes(out_.plan);
+    if (runtime::logging(3)) runtime::log(3, to_string(out_.plan));
+    return std::move(out_);
+  }
+
+  std::vector<ir::UOp> alike;
+
+ private:
+  void add(int k) {
+    Ranged ranged = rangeifier_.kernel(k);
     if (runtime::env().check) ir::verify_kernel(ranged.kernel.sink, "rangeify");
     if (ranged.alike) alike.push_back(ranged.alike);
-    if (!alike.empty()) continue;  // the kernels that are left say which others there are
+    if (!alike.empty()) return;  // the kernels that are left say which others there are
     runtime::Step step;
-    step.program = -1;
-    for (const Var& v : ranged.kernel.vars) step.vars.push_back(number_of(v, plan.vars));
-    for (const Dim& d : ranged.kernel.outer) step.outer.push_back(plan_dim(d, plan.vars));
+    for (const Var& v : ranged.kernel.vars) step.vars.push_back(number_of(v, plan_.vars));
+    for (const Dim& d : ranged.kernel.outer) step.outer.push_back(plan_dim(d, plan_.vars));
     number_vars(ranged.kernel);
-    const uint64_t hash = hash_body(ranged.kernel);
-    for (auto [it, last] = bodies.equal_range(hash); it != last && step.program < 0; ++it)
-      if (same_body(out.kernels[static_cast<size_t>(it->second)], ranged.kernel)) step.program = it->second;
+    const bool known = find_body(ranged.kernel, step.program);
     step.buffers = std::move(ranged.buffers);
-    if (step.program >= 0 && ir::is_mutant(ir::Mutant::WrongBuffers)) read_like_first(step, ranged.writes, out.plan);
+    if (known && ir::is_mutant(ir::Mutant::WrongBuffers)) read_like_first(step, ranged.writes, out_.plan);
     step.args = std::move(ranged.args);
     step.writes = std::move(ranged.writes);
-    step.time = p.kernels[static_cast<size_t>(k)].time;
-    if (step.program < 0) {
-      step.program = static_cast<int>(out.kernels.size());
-      bodies.emplace(hash, step.program);
+    step.time = p_.kernels[static_cast<size_t>(k)].time;
+    if (!known) {
       show(fmt::format("{} after rangeify", ranged.kernel.name), {&ranged.kernel.sink, 1});
-      out.plan.work.push_back(work_of(ranged.kernel));
-      out.kernels.push_back(std::move(ranged.kernel));
+      out_.plan.work.push_back(work_of(ranged.kernel));
+      out_.kernels.push_back(std::move(ranged.kernel));
     }
-    out.plan.steps.push_back(std::move(step));
+    out_.plan.steps.push_back(std::move(step));
   }
-  if (!alike.empty()) return out;
-  set_lifetimes(out.plan);
-  if (runtime::logging(3)) runtime::log(3, to_string(out.plan));
-  return out;
-}
+
+  /// The number of an equal kernel, or else the one that this kernel gets.
+  bool find_body(const codegen::Kernel& kernel, int& number) {
+    const uint64_t hash = hash_body(kernel);
+    for (auto [it, last] = bodies_.equal_range(hash); it != last; ++it) {
+      number = it->second;
+      if (same_body(out_.kernels[static_cast<size_t>(number)], kernel)) return true;
+    }
+    number = static_cast<int>(out_.kernels.size());
+    bodies_.emplace(hash, number);
+    return false;
+  }
+
+  const PlanGraph& plan_;
+  const Partition& p_;
+  Scheduled out_;
+  Placement placement_;
+  Rangeifier rangeifier_;
+  std::unordered_multimap<uint64_t, int> bodies_;
+};
 
 /// These SCATTER_ADDs read their indices from memory.
 void store_indices(PlanGraph& plan, const std::vector<ir::UOp>& scatters) {
@@ -149,13 +178,15 @@ Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
 
 Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy) {
   for (;;) {
-    std::vector<ir::UOp> alike;
-    Scheduled out = write_plan(plan, cut(plan, target, policy), alike);
-    if (alike.empty()) {
+    const Partition p = cut(plan, target, policy);
+    PlanWriter writer(plan, p);
+    for (const std::vector<int>& kernels : launch_order(p, prices_for(target), policy)) writer.launch(kernels);
+    Scheduled out = writer.finish();
+    if (writer.alike.empty()) {
       if (runtime::env().check) check_values(plan, out);
       return out;
     }
-    step(plan, "storing indices", [&] { store_indices(plan, alike); });
+    step(plan, "storing indices", [&] { store_indices(plan, writer.alike); });
   }
 }
 

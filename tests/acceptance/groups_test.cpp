@@ -1,0 +1,41 @@
+// Launches that hold several independent kernels.
+#include "catch.h"
+#include "cost.h"
+#include "fixed_target.h"
+
+using namespace sinter;
+
+TEST_CASE("independent values of different shapes are one launch", "[launches]") {
+  const FixedTarget fixed;
+  Tensor a = stored(rand({37, 5})), b = stored(rand({37, 5})), c = stored(rand({100})), d = stored(rand({100}));
+  Tensor sum = a + b, product = c * d, total = (a * 2.0).sum(0);
+  CHECK(cost(sum, product, total).launches == 1);
+  for (int64_t i : {0, 36}) CHECK(sum[i][4].item() == static_cast<float>(a[i][4].item() + b[i][4].item()));
+  for (int64_t i : {0, 63, 99}) CHECK(product[i].item() == static_cast<float>(c[i].item() * d[i].item()));
+  CHECK(total.sum().item() == Approx(2 * a.sum().item()).epsilon(1e-5));
+}
+
+TEST_CASE("Adam over a hundred tensors is at most two launches", "[launches]") {
+  const FixedTarget fixed;
+  for (const bool equal : {true, false}) {
+    std::vector<Tensor> parameters;
+    Tensor loss = zeros({});
+    for (int64_t i = 0; i < 100; ++i) {
+      const Shape shape = equal ? Shape{512, 512} : Shape{3 + i, 7 + i % 13};
+      parameters.push_back(full(shape, 1.0f).contiguous().realize().requires_grad());
+      loss = loss + (parameters.back() * (0.5 + static_cast<double>(i))).sum();
+    }
+    loss.backward();
+    loss = Tensor();
+    for (Tensor& p : parameters) p.grad().realize();
+    optim::Adam opt(parameters, {.lr = 0.25});
+    const Cost c = cost_of([&] { opt.step(); });
+    CHECK(c.launches <= 2);
+    // Both moments, the gradient and the parameter are read, all but the gradient are written.
+    uint64_t elements = 0;
+    for (const Tensor& p : parameters) elements += static_cast<uint64_t>(p.numel());
+    CHECK(c.bytes <= 7 * 4 * elements + 100);
+    for (const Tensor& p : parameters)  // the first step is lr against the sign of the gradient
+      for (double v : {p.min().item(), p.max().item()}) CHECK(v == Approx(0.75).epsilon(1e-4));
+  }
+}
