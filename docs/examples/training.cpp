@@ -27,6 +27,22 @@ struct Scale {
 };
 //! [layer]
 
+//! [rule]
+// Steps of one length, in the direction of a running mean of the gradient's sign.
+class SignMomentum final : public sn::optim::Optimizer {
+ public:
+  SignMomentum(std::vector<sn::Tensor> parameters, double lr, sn::Loc where = sn::Loc::current())
+      : Optimizer(std::move(parameters), lr, where), mean_(make_state("mean")) {}
+
+ private:
+  sn::Tensor updated(Update& u) override {
+    sn::Tensor mean = u.set(mean_, u.state(mean_) * 0.9 + sign(u.gradient()) * 0.1);
+    return u.parameter() - mean * u.rate();
+  }
+  State mean_;
+};
+//! [rule]
+
 int main() {
   sn::manual_seed(1);
   //! [init]
@@ -92,6 +108,19 @@ int main() {
   //> True
   std::remove("model.safetensors");
   //! [save]
+
+  //! [resume]
+  sn::nn::save(optimizer.state_dict(), "adam.safetensors");
+  sn::optim::Adam again(sn::nn::parameters(other), {});
+  again.load(sn::nn::load_file("adam.safetensors"));  // goes on with `other` as `optimizer` would with `model`
+  std::cout << again.lr << '\n';
+  //> 0.002
+  std::remove("adam.safetensors");
+  //! [resume]
+
+  SignMomentum rule(sn::nn::parameters(net), 0.01);
+  net(sn::ones({3, 4})).sum().backward();
+  rule.step();
 
   //! [memory]
   const sn::memory::Report report = sn::memory::report();

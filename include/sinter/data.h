@@ -1,9 +1,12 @@
 // Data sets and batches (library sinter_data). Readers check every size before they believe it; nothing is half-loaded.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,7 +33,7 @@ struct Batch {
 };
 
 /// Images of one size with a label each, on the host. Pixels are bytes; batches hand them out as (pixel / 255 - mean) /
-/// std.
+/// std. Copies share the images and the orders. Several threads may use one; a pass belongs to one thread at a time.
 /// @snippet training.cpp data
 class Dataset {
  public:
@@ -57,7 +60,7 @@ class Dataset {
     float table[256];  ///< normalised value of each pixel value
   };
   std::shared_ptr<const Samples> samples_;  ///< shared with copies and passes, so that a pass may outlive the data set
-  std::shared_ptr<uint64_t> random_;
+  std::shared_ptr<std::atomic<uint64_t>> random_;  ///< of the orders; shared with copies
 };
 
 /// A pass over a data set, which it keeps alive; a range of Batch.
@@ -66,10 +69,13 @@ class Dataset::Batches {
   /// Where a pass stands.
   class iterator {
    public:
+    using value_type = Batch;                                           ///< made anew by each read
+    using difference_type = std::ptrdiff_t;                             ///< of batches
     Batch operator*() const;                                            ///< picks and normalises: once per batch
     iterator& operator++() { first_ += pass_->size_; return *this; }  ///< to the next batch
-    /// There is a batch.
-    bool operator!=(std::nullptr_t) const { return first_ < static_cast<int64_t>(pass_->order_.size()); }
+    void operator++(int) { ++*this; }                                   ///< the same
+    /// There is no batch left.
+    bool operator==(std::default_sentinel_t) const { return first_ >= static_cast<int64_t>(pass_->order_.size()); }
 
    private:
     friend class Batches;
@@ -77,8 +83,8 @@ class Dataset::Batches {
     const Batches* pass_;
     int64_t first_ = 0;
   };
-  iterator begin() const { return iterator(this); }  ///< at the first batch
-  std::nullptr_t end() const { return nullptr; }     ///< behind the last one
+  iterator begin() const { return iterator(this); }       ///< at the first batch
+  std::default_sentinel_t end() const { return {}; }      ///< behind the last one
   /// Number of batches.
   int64_t count() const { return (static_cast<int64_t>(order_.size()) + size_ - 1) / size_; }
 

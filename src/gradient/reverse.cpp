@@ -8,14 +8,13 @@
 #include "gradient/rules.h"
 #include "sinter/error.h"
 #include "uop/build.h"
+#include "uop/dump.h"
 #include "uop/walk.h"
 
 namespace sinter::autodiff {
 namespace {
 
 using ir::UOp;
-
-std::string describe(UOp x) { return fmt::format("{}{}", name_of(x->dtype), to_string(x->shape)); }
 
 bool passes(UOp n) { return n->state.requires_grad && !n->state.leaf; }
 
@@ -30,13 +29,13 @@ std::vector<UOp> carriers(UOp root) {
       throw UsageError(
           fmt::format("a backward() has already walked this graph: the {} value of {} has let its history go; "
                       "call that backward() with keep_graph = true, or build the expression again",
-                      ir::info(n->op).name, describe(n)));
+                      ir::info(n->op).name, ir::type_and_shape(n)));
   return order;
 }
 
 std::vector<UOp> gradient(UOp y, UOp seed, std::span<const UOp> xs) {
   if (seed->shape != y->shape || seed->dtype != y->dtype)
-    throw InternalError(fmt::format("gradient of {} with a seed of {}", describe(y), describe(seed)));
+    throw InternalError(fmt::format("gradient of {} with a seed of {}", ir::type_and_shape(y), ir::type_and_shape(seed)));
   const std::vector<UOp> order = carriers(y);
   // Numbers of this walk: the rules below make nodes, but walk none.
   for (size_t i = 0; i < order.size(); ++i) order[i]->position = static_cast<uint32_t>(i);
@@ -49,12 +48,12 @@ std::vector<UOp> gradient(UOp y, UOp seed, std::span<const UOp> xs) {
       throw UsageError(
           fmt::format("value {} of {} to differentiate with respect to does not require grad; "
                       "call requires_grad() on it before it is used",
-                      k, describe(xs[k])));
+                      k, ir::type_and_shape(xs[k])));
     if (!carries(xs[k]))
       throw UsageError(
           fmt::format("value {} of {} to differentiate with respect to was not used to compute the {} result; "
                       "give the version that was",
-                      k, describe(xs[k]), describe(y)));
+                      k, ir::type_and_shape(xs[k]), ir::type_and_shape(y)));
     wanted[xs[k]->position] = leads[xs[k]->position] = true;
   }
   for (size_t i = order.size(); i-- > 0;)

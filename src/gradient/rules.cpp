@@ -41,7 +41,7 @@ constexpr RuleRow kMovement[] = {
 void after(Adjoint& a) {
   if (!std::holds_alternative<Region>(a.n->attr)) return a.give(0, a.g);
   const Region& box = fixed_box(a.n, 2);
-  if (a.wants(0)) a.give(0, where(inside_box(a.src(1), box, a.n->shape), like(a.g, 0.0), a.g));
+  if (a.wants(0)) a.give(0, where(pad(everywhere(a.src(1)), box, a.n->shape), like(a.g, 0.0), a.g));
   if (a.wants(1)) a.give(1, shrink(a.g, box));
 }
 
@@ -62,10 +62,6 @@ constexpr RuleRow kState[] = {
 
 std::span<const RuleRow> movement_rules() { return kMovement; }
 std::span<const RuleRow> state_rules() { return kState; }
-
-UOp inside_box(UOp x, const Region& box, const Shape& shape) {
-  return pad(broadcast_to(constant(*x->graph, DType::Bool, 1, x->device), x->shape), box, shape);
-}
 
 Rule rule_of(Op op) {
   static const auto table = [] {

@@ -41,9 +41,6 @@ struct RuleRow {
 /// The rule of an op; null for those with the trait kNoGrad.
 Rule rule_of(ir::Op op);
 
-/// Bool of `shape`, true in the box where pad(x, box, shape) has x's elements.
-ir::UOp inside_box(ir::UOp x, const ir::Region& box, const Shape& shape);
-
 // The table's families.
 std::span<const RuleRow> elementwise_rules();
 std::span<const RuleRow> movement_rules();

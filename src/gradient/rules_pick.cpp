@@ -16,9 +16,7 @@ UOp spread_one(UOp x, UOp index, UOp g, int64_t axis) {
   UOp extent =
       size.symbolic() ? bound_size(graph, size, x->device) : constant(graph, DType::I64, size.value(), x->device);
   if (!is_unsigned(index->dtype)) i = where(lt(i, like(i, 0.0)), i + broadcast_to(extent, i->shape), i);
-  Shape along;
-  for (size_t d = 0; d < x->rank(); ++d) along.push_back(d == static_cast<size_t>(axis) ? size : Dim(1));
-  UOp place = expand(reshape(arange(graph, size, x->device), along), x->shape);
+  UOp place = position(graph, x->shape, axis, x->device);
   return where(eq(place, expand(i, x->shape)), expand(g, x->shape), like(x, 0.0));
 }
 

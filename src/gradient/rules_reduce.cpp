@@ -32,7 +32,7 @@ UOp product_of_others(UOp x, size_t axis) {
   Region box = whole(shape);
   const Shape filled = with_axis(shape, axis, {width});
   if (size != width) {
-    UOp inside = inside_box(x, box, filled);
+    UOp inside = pad(everywhere(x), box, filled);
     x = pad(x, box, filled);
     x = where(inside, x, like(x, 1.0));
   }
@@ -57,11 +57,7 @@ UOp product_of_others(UOp x, size_t axis) {
 UOp product_of_others_symbolic(UOp x, size_t axis) {
   const Dim size = x->shape[axis];
   const Shape pairs = with_axis(x->shape, axis, {size, size});
-  auto number = [&](size_t at) {
-    Shape along(std::vector<Dim>(pairs.rank(), Dim(1)));
-    along[at] = size;
-    return expand(reshape(arange(*x->graph, size, x->device), along), pairs);
-  };
+  auto number = [&](size_t at) { return position(*x->graph, pairs, static_cast<int64_t>(at), x->device); };
   UOp all = expand(reshape(x, with_axis(x->shape, axis, {1, size})), pairs);
   UOp others = where(eq(number(axis), number(axis + 1)), like(all, 1.0), all);
   return reshape(reduce(Combine::Mul, others, {static_cast<int64_t>(axis) + 1}), x->shape);

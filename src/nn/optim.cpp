@@ -12,6 +12,7 @@
 #include "sinter/call.h"
 #include "sinter/create.h"
 #include "sinter/gradient.h"
+#include "sinter/nn/state.h"
 #include "sinter/ops.h"
 #include "tensor/commit.h"
 
@@ -19,26 +20,47 @@ namespace sinter {
 inline namespace v0 {
 namespace optim {
 
-struct Optimizer::Update {
-  enum class Role : uint8_t { Rate, First, Second };
+/// A step being built. The numbers are kept because parameters at the same step share them: a model that is trained as a
+/// whole has one of each, and its plan stays the same.
+struct Optimizer::Step {
+  using Number = std::tuple<int, int64_t, DType, double>;  ///< which of the rule's, the step, the type, the value
 
-  tensor::StepCommit& commit;
-  const double lr;
-  int64_t step = 0;  ///< of the parameter at hand, counts from 1
-  std::map<std::tuple<Role, int64_t, DType>, Tensor> made = {};
+  tensor::StepCommit commit;
+  std::map<Number, Tensor> numbers = {};
 
-  /// A launch argument that follows from the step. Parameters at the same step share it: a model that is trained as a
-  /// whole has one of each, so that the plan stays the same.
-  Tensor argument(Role role, DType dtype, double value) { return shared({role, step, dtype}, value); }
-  Tensor rate(DType dtype) { return shared({Role::Rate, 0, dtype}, lr); }
-
- private:
-  Tensor shared(const std::tuple<Role, int64_t, DType>& key, double value) {
-    const auto [at, fresh] = made.try_emplace(key);
-    if (fresh) at->second = number(value, std::get<DType>(key));
+  Tensor number(int which, int64_t step, DType dtype, double value) {
+    const auto [at, fresh] = numbers.try_emplace({which, step, dtype, value});
+    if (fresh) at->second = sinter::number(value, dtype);
     return at->second;
   }
 };
+
+Optimizer::Update::Update(Optimizer& optimizer, Step& step, size_t index)
+    : optimizer_(optimizer), step_(step), index_(index), gradient_(parameter().grad()) {}
+
+const Tensor& Optimizer::Update::parameter() const { return optimizer_.parameters_[index_]; }
+
+int64_t Optimizer::Update::step() const { return optimizer_.steps_[index_] + 1; }
+
+Tensor Optimizer::Update::rate() { return step_.number(-1, 0, parameter().dtype(), optimizer_.lr); }
+
+Tensor Optimizer::Update::number(double value) { return step_.number(numbers_++, step(), parameter().dtype(), value); }
+
+const Tensor& Optimizer::Update::state(State kind) const {
+  if (kind.kind_ >= optimizer_.state_.size())
+    throw UsageError(fmt::format("state: kind {} of {} kinds of state; make it in the constructor, by make_state",
+                                 static_cast<int64_t>(kind.kind_), optimizer_.state_.size()));
+  const auto made = set_.find(kind.kind_);
+  return made != set_.end() ? made->second : optimizer_.state_[kind.kind_].second[index_];
+}
+
+Tensor Optimizer::Update::set(State kind, const Tensor& value) {
+  const Tensor& old = state(kind);
+  if (set_.contains(kind.kind_))
+    throw UsageError(fmt::format("set: the state {} of parameter {} was set in this step already; set it once",
+                                 optimizer_.state_[kind.kind_].first, index_));
+  return set_[kind.kind_] = step_.commit.update(old, value);
+}
 
 namespace {
 
@@ -70,11 +92,34 @@ Optimizer::Optimizer(std::vector<Tensor> parameters, double lr, Loc where)
   }
 }
 
-std::vector<Tensor> Optimizer::make_state() const {
-  std::vector<Tensor> state;
-  for (const Tensor& p : parameters_) state.push_back(zeros(p.shape(), p.dtype()).contiguous());
-  realize_all(state);
-  return state;
+Optimizer::State Optimizer::make_state(std::string name) {
+  std::vector<Tensor> made;
+  for (const Tensor& p : parameters_) made.push_back(zeros(p.shape(), p.dtype()).contiguous());
+  realize_all(made);
+  state_.emplace_back(std::move(name), std::move(made));
+  return State(state_.size() - 1);
+}
+
+nn::NamedTensors Optimizer::state_dict() const {
+  nn::NamedTensors found{{"lr", from(std::vector<double>{lr}, Shape{})}, {"steps", from(steps_)}};
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    for (const auto& [name, tensors] : state_) found.emplace_back(fmt::format("{}.{}", i, name), tensors[i]);
+  return found;
+}
+
+void Optimizer::load(const nn::NamedTensors& from, bool strict, Loc where) {
+  CallScope call("load", where);
+  const nn::NamedTensors into = state_dict();
+  const nn::NamedTensors numbers(into.begin(), into.begin() + 2);
+  nn::load(numbers, from, /*strict=*/false, where);
+  const double rate = numbers[0].second.item<double>();
+  const std::vector<int64_t> steps = numbers[1].second.to_vector<int64_t>();
+  check_settings("load", {{"lr", rate}}, where);
+  for (int64_t count : steps)
+    if (count < 0) throw UsageError(fmt::format("load: a parameter was updated {} times; that is no state", count), where);
+  nn::load(into, from, strict, where);
+  lr = rate;
+  steps_ = steps;
 }
 
 void Optimizer::zero_grad() {
@@ -85,20 +130,17 @@ void Optimizer::step(Loc where) {
   tensor::Call call("step", where);
   check_settings("step", {{"lr", lr}}, where);
   no_grad guard;
-  tensor::StepCommit commit;
+  Step step;
   std::vector<size_t> reached;
-  {
-    Update update{commit, lr};
-    for (size_t i = 0; i < parameters_.size(); ++i) {
-      const Tensor& p = parameters_[i];
-      if (!p.has_grad()) continue;
-      update.step = steps_[i] + 1;
-      commit.update(p, updated(i, p, p.grad(), update));
-      commit.take_grad(p);
-      reached.push_back(i);
-    }
-  }  // handles to parts of the step end here: what they held need not be stored
-  commit.realize();
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    if (!parameters_[i].has_grad()) continue;
+    Update update(*this, step, i);
+    step.commit.update(parameters_[i], updated(update));
+    step.commit.take_grad(parameters_[i]);
+    reached.push_back(i);
+  }
+  step.numbers.clear();  // handles to parts of the step end here: what they held need not be stored
+  step.commit.realize();
   for (size_t i : reached) ++steps_[i];
 }
 
@@ -109,18 +151,20 @@ SGD::SGD(std::vector<Tensor> parameters, Options options, Loc where)
   if (options.nesterov && (options.momentum <= 0 || options.dampening != 0))
     throw UsageError(fmt::format("SGD: nesterov needs momentum above 0 (is {}) and dampening 0 (is {})", options.momentum, options.dampening), where);
   CallScope call("SGD", where);
-  if (options.momentum != 0) velocity_ = make_state();
+  if (options.momentum != 0) velocity_ = make_state("momentum_buffer");
 }
 
-Tensor SGD::updated(size_t i, const Tensor& p, const Tensor& g, Update& update) {
-  Tensor d = options_.weight_decay != 0 ? g + p * options_.weight_decay : g;
+Tensor SGD::updated(Update& update) {
+  const Tensor& p = update.parameter();
+  Tensor d = update.gradient();
+  if (options_.weight_decay != 0) d = d + p * options_.weight_decay;
   if (options_.momentum != 0) {
-    const double gain = update.step == 1 ? 1.0 : 1.0 - options_.dampening;
-    const Tensor damped = options_.dampening != 0 ? d * update.argument(Update::Role::First, p.dtype(), gain) : d;
-    const Tensor v = update.commit.update(velocity_[i], velocity_[i] * options_.momentum + damped);
+    const double gain = update.step() == 1 ? 1.0 : 1.0 - options_.dampening;
+    const Tensor damped = options_.dampening != 0 ? d * update.number(gain) : d;
+    const Tensor v = update.set(velocity_, update.state(velocity_) * options_.momentum + damped);
     d = options_.nesterov ? d + v * options_.momentum : v;
   }
-  return p - d * update.rate(p.dtype());
+  return p - d * update.rate();
 }
 
 Adam::Adam(std::vector<Tensor> parameters, Options options, Loc where) : Adam(std::move(parameters), options, false, where) {}
@@ -132,22 +176,22 @@ Adam::Adam(std::vector<Tensor> parameters, Options options, bool decoupled, Loc 
   for (double beta : {options.beta1, options.beta2})
     if (!(beta >= 0 && beta < 1)) throw UsageError(fmt::format("{}: beta {} lies outside [0, 1)", name, beta), where);
   CallScope call(name, where);
-  first_ = make_state();
-  second_ = make_state();
+  first_ = make_state("exp_avg");
+  second_ = make_state("exp_avg_sq");
 }
 
-Tensor Adam::updated(size_t i, const Tensor& p, const Tensor& gradient, Update& update) {
-  const DType dtype = p.dtype();
-  const auto correction = [&](Update::Role role, double beta) {
-    return update.argument(role, dtype, 1.0 / (1.0 - std::pow(beta, static_cast<double>(update.step))));
-  };
-  const Tensor rate = update.rate(dtype);
+Tensor Adam::updated(Update& update) {
+  const Tensor& p = update.parameter();
+  const double t = static_cast<double>(update.step());
+  const Tensor rate = update.rate();
+  const Tensor unbias_m = update.number(1.0 / (1.0 - std::pow(options_.beta1, t)));
+  const Tensor unbias_v = update.number(1.0 / (1.0 - std::pow(options_.beta2, t)));
   const bool decays = options_.weight_decay != 0;
-  const Tensor g = decays && !decoupled_ ? gradient + p * options_.weight_decay : gradient;
-  const Tensor m = update.commit.update(first_[i], first_[i] * options_.beta1 + g * (1.0 - options_.beta1));
-  const Tensor v = update.commit.update(second_[i], second_[i] * options_.beta2 + g * g * (1.0 - options_.beta2));
-  const Tensor d = m * correction(Update::Role::First, options_.beta1) /
-                   (sqrt(v * correction(Update::Role::Second, options_.beta2)) + options_.eps);
+  Tensor g = update.gradient();
+  if (decays && !decoupled_) g = g + p * options_.weight_decay;
+  const Tensor m = update.set(first_, update.state(first_) * options_.beta1 + g * (1.0 - options_.beta1));
+  const Tensor v = update.set(second_, update.state(second_) * options_.beta2 + g * g * (1.0 - options_.beta2));
+  const Tensor d = m * unbias_m / (sqrt(v * unbias_v) + options_.eps);
   return (decays && decoupled_ ? p - p * (rate * options_.weight_decay) : p) - d * rate;
 }
 

@@ -27,8 +27,7 @@ UOp select_in_box(ir::Graph& g, UOp after, const std::vector<UOp>& src) {
     if (x->shape == old->shape) return x;
     return g.make({Op::Pad, x->dtype, old->shape, std::move(sources), after->region()});
   };
-  UOp inside = ir::broadcast_to(ir::constant(g, DType::Bool, 1, value->device), value->shape);
-  return ir::where(padded(inside), padded(value), old);
+  return ir::where(padded(ir::everywhere(value)), padded(value), old);
 }
 
 }  // namespace

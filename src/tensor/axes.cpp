@@ -73,12 +73,7 @@ UOp count_of(UOp x, const Ints& axes, DType dtype) {
   return !product ? constant : fixed == 1 ? product : product * constant;
 }
 
-UOp position(const Shape& shape, int64_t axis) {
-  const size_t a = static_cast<size_t>(axis);
-  Shape lone(std::vector<Dim>(shape.rank(), Dim(1)));
-  lone[a] = shape[a];
-  return ir::expand(ir::reshape(ir::arange(ir::TensorGraph::get(), shape[a]), lone), shape);
-}
+UOp position(const Shape& shape, int64_t axis) { return ir::position(ir::TensorGraph::get(), shape, axis); }
 
 UOp flat_position(const Shape& shape) {
   ir::Graph& g = ir::TensorGraph::get();

@@ -148,7 +148,7 @@ UOp overwrite(UOp x, const BasicIndex& index, UOp v) {
     }
     return ir::flip(ir::pad(part, w.cut, x->shape), w.mirrored);
   };
-  return ir::where(placed(ir::full(*x->graph, v->shape, DType::Bool, 1, x->device)), placed(v), x);
+  return ir::where(placed(ir::everywhere(v)), placed(v), x);
 }
 
 }  // namespace sinter::tensor

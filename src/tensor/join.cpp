@@ -40,7 +40,7 @@ UOp join(const std::vector<UOp>& parts, int64_t axis) {
     const int64_t size = p->shape[a].value();
     if (size == 0 && total > 0) continue;
     UOp placed = tensor::pad_axis(p, axis, begin, total);
-    UOp inside = tensor::pad_axis(ir::full(*p->graph, p->shape, DType::Bool, 1, p->device), axis, begin, total);
+    UOp inside = tensor::pad_axis(ir::everywhere(p), axis, begin, total);
     joined = joined ? ir::where(inside, placed, joined) : placed;
     begin += size;
   }

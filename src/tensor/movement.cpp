@@ -218,7 +218,7 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, L
   tensor::check_shape(shape);
   UOp padded = ir::pad(x, box, shape);
   if (fill == ir::Scalar::of(x->dtype, 0)) return wrap(padded);
-  UOp inside = ir::pad(ir::full(*x->graph, x->shape, DType::Bool, 1, x->device), box, shape);
+  UOp inside = ir::pad(ir::everywhere(x), box, shape);
   return wrap(ir::where(inside, padded, ir::like(padded, fill)));
 }
 

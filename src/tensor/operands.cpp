@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "uop/dump.h"
+
 namespace sinter::tensor {
 namespace {
 
 DType type_of(const Arg& a) { return a.is_tensor() ? node_of(Tensor(a.cell()))->dtype : default_type(a.kind()); }
-
-/// bool < integers < floats.
-int kind_of(DType d) { return is_bool(d) ? 0 : is_float(d) ? 2 : 1; }
 
 /// Whether an integer of the C++ program is a value of the type.
 bool fits(DType dtype, const Arg& a) {
@@ -24,7 +23,9 @@ bool fits(DType dtype, const Arg& a) {
 
 }  // namespace
 
-std::string describe(ir::UOp x) { return fmt::format("{} {}", name_of(x->dtype), to_string(x->shape)); }
+int kind_of(DType dtype) { return is_bool(dtype) ? 0 : is_float(dtype) ? 2 : 1; }
+
+std::string describe(ir::UOp x) { return ir::type_and_shape(x); }
 
 std::string describe(const Arg& a) {
   switch (a.kind()) {

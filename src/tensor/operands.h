@@ -20,6 +20,8 @@ using Args = std::initializer_list<const Arg*>;
 std::string describe(const Arg& a);
 std::string describe(ir::UOp x);
 
+/// The order in which kinds of types absorb each other: 0 is bool, 1 integers, 2 floats.
+int kind_of(DType dtype);
 /// Type of the scalar tensor that a number becomes by itself: bool, int64 (uint64 if that is too small), float32.
 DType default_type(Arg::Kind kind);
 /// The type in which the arguments meet: promote() over the tensors; a number only decides where its kind is higher.

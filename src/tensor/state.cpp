@@ -13,15 +13,14 @@ using ir::UOp;
 using tensor::Call;
 using tensor::usage_error;
 
-int kind_of(DType d) { return is_bool(d) ? 0 : is_float(d) ? 2 : 1; }
 constexpr const char* kKinds[] = {"bool", "integer", "float"};
 
 /// The value as the target stores it: its dtype, and the shape of the part that is written.
 UOp fitted(const Arg& value, UOp target, const Shape& part) {
   const DType meant = value.is_tensor() ? tensor::operand(value)->dtype : tensor::default_type(value.kind());
-  if (kind_of(meant) > kind_of(target->dtype))
+  if (tensor::kind_of(meant) > tensor::kind_of(target->dtype))
     usage_error(fmt::format("a {} value ({}) does not fit a {} tensor ({}); convert it with .to({})",
-                            kKinds[kind_of(meant)], tensor::describe(value), kKinds[kind_of(target->dtype)],
+                            kKinds[tensor::kind_of(meant)], tensor::describe(value), kKinds[tensor::kind_of(target->dtype)],
                             tensor::describe(target), name_of(target->dtype)));
   UOp v = tensor::operand(value, target->dtype);
   if (v->rank() > part.rank() || tensor::common_shape(v->shape, part) != part)

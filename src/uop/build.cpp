@@ -36,6 +36,13 @@ UOp full(Graph& g, const Shape& shape, DType dtype, double value, Device device)
 UOp like(UOp x, Scalar value) { return broadcast_to(constant(*x->graph, value, x->dtype, x->device), x->shape); }
 UOp like(UOp x, double value) { return like(x, Scalar::of(x->dtype, value)); }
 UOp arange(Graph& g, const Dim& size, Device device) { return g.make({Op::Arange, DType::I64, Shape{size}, {}, {}, device}); }
+UOp position(Graph& g, const Shape& shape, int64_t axis, Device device) {
+  const auto a = static_cast<size_t>(axis);
+  Shape lone(std::vector<Dim>(shape.rank(), Dim(1)));
+  lone[a] = shape[a];
+  return expand(reshape(arange(g, shape[a], device), lone), shape);
+}
+UOp everywhere(UOp x) { return full(*x->graph, x->shape, DType::Bool, 1, x->device); }
 UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device) { return g.make({Op::Var, dtype, {}, {}, var, device}); }
 UOp bound_size(Graph& g, const Dim& size, Device device) {
   return g.make({Op::Var, DType::I64, {}, {}, Region{{0, size}}, device});

@@ -22,6 +22,10 @@ UOp like(UOp x, double value);
 UOp like(UOp x, Scalar value);
 UOp arange(Graph& g, const Dim& size, Device device = {});                    ///< int64, shape [size]
 UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device = {});  ///< the bound number, shape []
+/// int64 of that shape: each element's place along one axis.
+UOp position(Graph& g, const Shape& shape, int64_t axis, Device device = {});
+/// bool: true in the shape of x. Moved and padded as x is, it says where x came to lie.
+UOp everywhere(UOp x);
 /// In the tensor graph: the number that `size`, which is symbolic, is bound to; int64, shape [].
 UOp bound_size(Graph& g, const Dim& size, Device device = {});
 UOp param(Graph& g, int64_t slot, DType dtype, const Shape& shape, Device device = {});

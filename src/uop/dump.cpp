@@ -75,6 +75,8 @@ std::string dump(const Attr& attr) {
       attr);
 }
 
+std::string type_and_shape(UOp n) { return fmt::format("{} {}", name_of(n->dtype), sinter::to_string(n->shape)); }
+
 std::string describe(UOp n) {
   std::string s = fmt::format("{} {} {}", info(n->op).name, name_of(n->dtype), text(n->shape));
   const std::string attr = dump(n->attr);

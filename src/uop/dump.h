@@ -14,6 +14,8 @@ namespace sinter::ir {
 
 std::string dump(std::span<const UOp> roots);
 std::string dump(UOp root);
+/// "float32 [2, 3]", as users see it.
+std::string type_and_shape(UOp node);
 /// One node without its sources, for error texts: "Add float32 [2, 3]".
 std::string describe(UOp node);
 /// An attribute alone, in braces; empty for none.

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <ranges>
+#include <set>
+#include <thread>
 
 #include "catch.h"
 #include "sinter/data.h"
@@ -42,6 +45,14 @@ void write_set(const fs::path& folder) {
   write(folder / "train-labels-idx1-ubyte", idx({2}, 2));
   write(folder / "t10k-images-idx3-ubyte", idx({1, 28, 28}, 784));
   write(folder / "t10k-labels-idx1-ubyte", idx({1}, 1));
+}
+
+/// The labels in the order in which a shuffled pass gives them.
+std::vector<int64_t> order_of_a_pass(const data::Dataset& set) {
+  std::vector<int64_t> order;
+  for (auto [x, y] : set.batches(64, shuffle))
+    for (int64_t label : y.to_vector<int64_t>()) order.push_back(label);
+  return order;
 }
 
 const std::string kText = "twelve bytes";
@@ -148,4 +159,26 @@ TEST_CASE("a download that fails leaves no half of a set", "[data][fetch]") {
   CHECK(data::mnist().subset);
   const runtime_test::Setting home("HOME", ""), none("XDG_CACHE_HOME", "");
   CHECK_THROWS_WITH(data::download_mnist(), Contains("name a folder"));
+}
+
+TEST_CASE("passes begun by several threads have the orders that one thread would give them", "[data]") {
+  STATIC_REQUIRE(std::ranges::input_range<data::Dataset::Batches>);
+  std::vector<uint8_t> labels(100);
+  for (size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<uint8_t>(i);
+  data::Dataset set(std::vector<uint8_t>(100, 0), labels, 1, 1, 0, 1);
+  set.seed(5);
+  std::set<std::vector<int64_t>> alone, together;
+  for (int i = 0; i < 12; ++i) alone.insert(order_of_a_pass(set));
+  CHECK(alone.size() == 12);
+  set.seed(5);
+  std::vector<std::vector<int64_t>> orders(12);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      const data::Dataset copy = set;  // copies share the orders
+      for (size_t i = 0; i < 3; ++i) orders[3 * t + i] = order_of_a_pass(copy);
+    });
+  for (std::thread& t : threads) t.join();
+  together.insert(orders.begin(), orders.end());
+  CHECK(together == alone);
 }

@@ -1,5 +1,10 @@
 // Update rules against the formulas of their papers, computed here in double.
+#include <unistd.h>
+
 #include <cmath>
+#include <filesystem>
+#include <memory>
+#include <type_traits>
 
 #include "catch.h"
 #include "sinter/sinter.h"
@@ -32,6 +37,85 @@ std::vector<double> reference(Rule rule, int steps = 20) {
   for (int t = 1; t <= steps; ++t)
     for (int i = 0; i < 3; ++i) p[i] = rule(t, p[i], 2 * p[i] * c[i], a[i], b[i]);
   return p;
+}
+
+/// Evolved sign momentum (Chen et al., 2023) with a rate that falls: what a user writes against the public header.
+class Lion final : public optim::Optimizer {
+ public:
+  explicit Lion(std::vector<Tensor> parameters, Loc where = Loc::current())
+      : Optimizer(std::move(parameters), 0.01, where), momentum_(make_state("momentum")) {}
+
+ private:
+  Tensor updated(Update& u) override {
+    const Tensor m = u.state(momentum_);
+    const Tensor direction = sign(m * 0.9 + u.gradient() * 0.1);
+    u.set(momentum_, m * 0.99 + u.gradient() * 0.01);
+    return u.parameter() - direction * (u.rate() * u.number(1.0 / static_cast<double>(u.step())));
+  }
+  State momentum_;
+};
+
+/// A parameter, its optimiser, and steps on a loss with all kinds of gradients.
+struct Training {
+  Tensor p = from({1.0, -2.0, 0.5}).requires_grad(), q = from(std::vector<double>{3.0}).requires_grad();
+  std::unique_ptr<optim::Optimizer> opt;
+
+  template <class Rule, class... Options>
+  static Training with(Options... options) {
+    Training t;
+    t.opt = std::make_unique<Rule>(std::vector<Tensor>{t.p, t.q}, options...);
+    return t;
+  }
+  void run(int steps) {
+    for (int i = 0; i < steps; ++i) {
+      Tensor loss = (p * p * p * p).sum() * 0.1;
+      if (opt->state_dict()[1].second.to_vector<int64_t>()[0] % 2 == 0) loss = loss + (exp(q * 0.1) * q).sum();
+      loss.backward();
+      opt->step();
+    }
+  }
+  std::vector<double> numbers() const {
+    std::vector<double> all = q.to_vector<double>();
+    for (float v : p.to_vector<float>()) all.push_back(v);
+    return all;
+  }
+  nn::NamedTensors state() const {
+    nn::NamedTensors all = opt->state_dict();
+    all.emplace_back("p", p);
+    all.emplace_back("q", q);
+    return all;
+  }
+};
+
+/// Ten steps at once, and five, a file, and five by another optimiser, are the same to the bit.
+template <class Make>
+void check_resumes(Make make) {
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / ("sinter-optim-" + std::to_string(getpid()));
+  Training whole = make();
+  whole.run(10);
+  Training first = make();
+  first.run(4);
+  first.opt->lr *= 0.5;
+  first.opt->lr *= 2;
+  first.run(1);
+  nn::save(first.state(), file);
+  const nn::NamedTensors saved = nn::load_file(file);
+  std::filesystem::remove(file);
+  first.run(3);  // what is in the file does not change any more
+
+  Training second = make();
+  second.opt->lr = 123;
+  nn::load({{"p", second.p}, {"q", second.q}}, saved, /*strict=*/false);
+  second.opt->load(saved, /*strict=*/false);
+  CHECK(second.opt->lr == whole.opt->lr);
+  second.run(5);
+  CHECK(second.numbers() == whole.numbers());
+  const nn::NamedTensors a = whole.opt->state_dict(), b = second.opt->state_dict();
+  REQUIRE(a.size() == b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    CHECK(a[i].first == b[i].first);
+    CHECK((a[i].second == b[i].second).all().item<bool>());
+  }
 }
 
 void close(const std::vector<double>& got, const std::vector<double>& want) {
@@ -178,4 +262,70 @@ TEST_CASE("options of optimisers may be left out", "[nn]") {
   (w * 3).sum().backward();
   rule.step();
   CHECK(w.to_vector<float>()[0] == Approx(1 - 1e-3 * 1e-2 - 1e-3));
+}
+
+TEST_CASE("a rule of one's own derives from Optimizer", "[nn]") {
+  Tensor p = from(std::vector<double>{1.0, -2.0}).requires_grad(), idle = ones({1}).requires_grad();
+  Lion opt({p, idle});
+  std::vector<double> x{1.0, -2.0}, m{0.0, 0.0};
+  for (int t = 1; t <= 6; ++t) {
+    (p * p).sum().backward();
+    const debug::Counters before = debug::counters();
+    opt.step();
+    CHECK(debug::counters().plans - before.plans == 1);
+    if (t > 2) CHECK(debug::counters().compiles == before.compiles);  // the falling rate is an argument
+    for (size_t i = 0; i < 2; ++i) {
+      const double g = 2 * x[i], c = m[i] * 0.9 + g * 0.1;
+      m[i] = m[i] * 0.99 + g * 0.01;
+      x[i] -= 0.01 / t * (c > 0 ? 1 : c < 0 ? -1 : 0);
+    }
+  }
+  const std::vector<double> got = p.to_vector<double>();
+  for (size_t i = 0; i < 2; ++i) CHECK(got[i] == Approx(x[i]).epsilon(1e-12));
+  const nn::NamedTensors state = opt.state_dict();
+  REQUIRE(state.size() == 4);
+  CHECK(state[1].second.to_vector<int64_t>() == std::vector<int64_t>{6, 0});
+  CHECK(state[2].first == "0.momentum");
+  CHECK(state[2].second.to_vector<double>()[1] == Approx(m[1]).epsilon(1e-12));
+  CHECK(state[3].first == "1.momentum");
+}
+
+TEST_CASE("a training goes on from a saved state to the bit", "[nn]") {
+  check_resumes([] { return Training::with<optim::SGD>(); });
+  check_resumes([] { return Training::with<optim::SGD>(optim::SGD::Options{.momentum = 0.9, .dampening = 0.3}); });
+  check_resumes([] { return Training::with<optim::Adam>(optim::Adam::Options{.lr = 0.05}); });
+  check_resumes([] { return Training::with<optim::AdamW>(optim::AdamW::Options{.lr = 0.05, .weight_decay = 0.1}); });
+  check_resumes([] { return Training::with<Lion>(); });
+}
+
+TEST_CASE("a state that does not fit loads nothing", "[nn]") {
+  Training one = Training::with<optim::Adam>(), other = Training::with<optim::Adam>();
+  one.run(2);
+  other.run(1);
+  nn::NamedTensors state = one.opt->state_dict();
+  const std::vector<float> before = other.opt->state_dict()[2].second.to_vector<float>();
+  const auto refuses = [&](const nn::NamedTensors& bad, const char* says) {
+    CHECK_THROWS_WITH(other.opt->load(bad), Catch::Contains(says));
+    CHECK(other.opt->state_dict()[1].second.to_vector<int64_t>() == std::vector<int64_t>{1, 1});
+    CHECK(other.opt->state_dict()[2].second.to_vector<float>() == before);
+  };
+  refuses(nn::NamedTensors(state.begin(), state.end() - 1), "1.exp_avg_sq");
+  nn::NamedTensors bad = state;
+  bad[3].second = ones({7});
+  refuses(bad, "0.exp_avg_sq");
+  bad = state;
+  bad[1].second = from(std::vector<int64_t>{1, -1});
+  refuses(bad, "-1");
+  bad = state;
+  bad[0].second = full({}, -2.0, float64);
+  refuses(bad, "lr is -2");
+  CHECK_THROWS_AS(Training::with<optim::SGD>().opt->load(state), UsageError);
+  other.opt->load(state);
+  CHECK(other.opt->state_dict()[1].second.to_vector<int64_t>() == std::vector<int64_t>{2, 1});
+}
+
+TEST_CASE("optimisers are not copied", "[nn]") {
+  STATIC_REQUIRE(!std::is_copy_constructible_v<optim::Adam>);
+  STATIC_REQUIRE(!std::is_copy_assignable_v<optim::SGD>);
+  STATIC_REQUIRE(!std::is_move_constructible_v<optim::AdamW>);  // a schedule keeps its place
 }

@@ -14,8 +14,9 @@ namespace data {
 namespace {
 
 /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+constexpr uint64_t kStep = 0x9e3779b97f4a7c15u;
 uint64_t next(uint64_t& state) {
-  uint64_t z = (state += 0x9e3779b97f4a7c15u);
+  uint64_t z = (state += kStep);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
@@ -25,7 +26,7 @@ uint64_t next(uint64_t& state) {
 
 Dataset::Dataset(std::vector<uint8_t> pixels, std::vector<uint8_t> labels, int64_t rows, int64_t columns, double mean,
                  double std)
-    : random_(std::make_shared<uint64_t>(0)) {
+    : random_(std::make_shared<std::atomic<uint64_t>>(0)) {
   if (pixels.size() != labels.size() * static_cast<size_t>(rows * columns))
     throw UsageError(
         fmt::format("Dataset: {} pixels are not {} images of {} x {}", pixels.size(), labels.size(), rows, columns));
@@ -44,8 +45,13 @@ Dataset::Batches Dataset::batches(int64_t size, Order order, Loc where) const {
   pass.where_ = where;
   pass.order_.resize(labels().size());
   std::iota(pass.order_.begin(), pass.order_.end(), 0u);
-  if (order == Order::Shuffled)  // Fisher and Yates; the bias of the modulus is below 2^-32
-    for (size_t i = pass.order_.size(); i > 1; --i) std::swap(pass.order_[i - 1], pass.order_[next(*random_) % i]);
+  const size_t count = pass.order_.size();
+  if (order == Order::Shuffled && count > 1) {
+    // Each pass takes its numbers at once, so that passes begun by several threads have none in common.
+    uint64_t random = random_->fetch_add(kStep * (count - 1));
+    // Fisher and Yates; the bias of the modulus is below 2^-32.
+    for (size_t i = count; i > 1; --i) std::swap(pass.order_[i - 1], pass.order_[next(random) % i]);
+  }
   return pass;
 }
 
