@@ -6,7 +6,6 @@
 #include "codegen/access.h"
 #include "sinter/error.h"
 #include "uop/build.h"
-#include "uop/mutant.h"
 
 namespace sinter::codegen {
 
@@ -42,15 +41,7 @@ std::vector<Id>& Accumulators::registers(int statement) {
 Id Accumulators::identity(int statement) const {
   const Combine combine = at(statement).node->reduction().combine;
   const DType dtype = at(statement).node->dtype;
-  ir::Scalar value = ir::identity_of(combine, dtype);
-  const bool second = !registers_.empty() && registers_.begin()->first.first != statement;
-  if ((combine == Combine::Max && ir::is_mutant(ir::Mutant::MaxFromZero)) ||
-      (combine == Combine::Min && ir::is_mutant(ir::Mutant::MinFromZero)) ||
-      (combine == Combine::Mul && ir::is_mutant(ir::Mutant::ProductFromZero)))
-    value = ir::Scalar::of(dtype, 0);
-  else if (second && ir::is_mutant(ir::Mutant::SecondInitLost))
-    value = ir::Scalar::of(dtype, 1);
-  return emit_.constant(dtype, value);
+  return emit_.constant(dtype, ir::identity_of(combine, dtype));
 }
 
 /// Whether the loops that carry stand at their beginning.
@@ -159,13 +150,6 @@ void Accumulators::finish(int statement) {
   if (s.carried()) {
     write(values_, emit_, s.home, sums[0]);
     return values_.finish_in(s.node, s.home);
-  }
-  if (c.width > 1 && statements_.list.size() > 2 && ir::is_mutant(ir::Mutant::CombineInOrder)) {
-    Id result = emit_.lane(sums[0], 0);
-    for (int i = 1; i < c.count; ++i)
-      result = emit_.alu(op, {dtype, 1},
-                         {result, emit_.lane(sums[static_cast<size_t>(i / c.width)], i % c.width)});
-    return values_.finish(s.node, result);
   }
   // Chains are halved, as Tree says: first whole vectors, then the lanes of one.
   while (sums.size() > 1) {

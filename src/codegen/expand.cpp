@@ -10,7 +10,6 @@
 #include "codegen/accumulate.h"
 #include "codegen/values.h"
 #include "sinter/error.h"
-#include "uop/mutant.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -167,7 +166,7 @@ class Expander {
     const size_t rank = n->src[0]->rank();
     const UOp gate = n->src.size() > 2 + rank ? n->src[2 + rank] : UOp();
     const Id v = values_.value(n->src[1 + rank]);
-    const bool adds = n->integer() != 0 && !ir::is_mutant(ir::Mutant::ScatterAssigns);
+    const bool adds = n->integer() != 0;
     const Op sum = op_of(Combine::Add, n->src[0]->dtype);
     write(values_, emit_, n, v, gate, adds ? &sum : nullptr);
     if (guard != kNone)
@@ -233,7 +232,6 @@ class Expander {
       turns(begin, end, width, note(axis, level, step_text(level.lanes, level.unroll)), whole_step);
     }
     if (axis.size && rest == 0) return;
-    if (ir::is_mutant(ir::Mutant::LostTail) && axis.size && --rest == 0) return;
     tail(level, {begin, block_end}, whole, all, rest, body);
   }
 

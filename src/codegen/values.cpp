@@ -9,7 +9,6 @@
 
 #include "sinter/error.h"
 #include "uop/build.h"
-#include "uop/mutant.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -339,12 +338,6 @@ Id Values::make_alu(UOp n, int lane) {
   for (UOp s : n->src) src.push_back(use(s, lane));
   if (std::find(src.begin(), src.end(), kNone) != src.end()) return kNone;
   for (Id& s : src) s = emit_.splat(s, type.lanes);
-  if (n->op == Op::Sub && n->dtype != DType::Index && ir::is_mutant(ir::Mutant::SubSwapped)) std::swap(src[0], src[1]);
-  if (n->op == Op::Add && is_float(n->dtype) && n->src[0]->op == Op::Mul && ir::is_mutant(ir::Mutant::FmaTooMany)) {
-    const Id x = use(n->src[0]->src[0], lane), y = use(n->src[0]->src[1], lane);
-    if (x == kNone || y == kNone) return kNone;
-    return emit_.alu(Op::Fma, type, {emit_.splat(x, type.lanes), emit_.splat(y, type.lanes), src[1]});
-  }
   return emit_.alu(n->op, type, std::move(src));
 }
 

@@ -5,7 +5,6 @@
 
 #include "gradient/rules.h"
 #include "uop/build.h"
-#include "uop/mutant.h"
 
 namespace sinter::autodiff {
 namespace {
@@ -17,7 +16,6 @@ UOp zero_like(UOp x) { return like(x, 0.0); }
 /// max and min: `first` says where the first operand alone was taken.
 void extremum(Adjoint& a, UOp first, UOp second) {
   UOp half = where(eq(a.src(0), a.src(1)), a.g * 0.5, zero_like(a.g));
-  if (ir::is_mutant(ir::Mutant::MaxTieToFirst)) first = ~second;
   if (a.wants(0)) a.give(0, where(first, a.g, half));
   if (a.wants(1)) a.give(1, where(second, a.g, half));
 }

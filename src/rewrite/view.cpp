@@ -10,7 +10,6 @@
 #include "rewrite/index_math.h"
 #include "sinter/error.h"
 #include "uop/build.h"
-#include "uop/mutant.h"
 
 namespace sinter::ir {
 namespace {
@@ -79,7 +78,6 @@ std::vector<UOp> reshape_index(Graph& g, const Shape& from, const Shape& to, con
     if (!is_one(from[i])) source.push_back(i), source_dims.push_back(from[i]);
   for (size_t i = 0; i < to.rank(); ++i)
     if (!is_one(to[i])) result.push_back(i), result_dims.push_back(to[i]);
-  const bool neighbour = is_mutant(Mutant::ReshapeExtent);
   for (const Group& group : groups_of(source_dims, result_dims)) {
     if (group.from == group.from_end) continue;
     if (group.from + 1 == group.from_end && group.to + 1 == group.to_end) {
@@ -88,12 +86,12 @@ std::vector<UOp> reshape_index(Graph& g, const Shape& from, const Shape& to, con
     }
     UOp flat = m.constant(0);
     for (size_t j = group.to; j < group.to_end; ++j)
-      flat = m.add(m.mul(flat, extent_of(g, result_dims[neighbour && j > group.to ? j - 1 : j])), at[result[j]]);
+      flat = m.add(m.mul(flat, extent_of(g, result_dims[j])), at[result[j]]);
     // Innermost first: what is left of the flat index after each dim is the index of the dims before it.
     for (size_t i = group.from_end; i-- > group.from;) {
       UOp size = extent_of(g, source_dims[i]);
       if (i == group.from) {
-        index[source[i]] = neighbour ? m.mod(flat, size) : flat;
+        index[source[i]] = flat;
         break;
       }
       index[source[i]] = m.mod(flat, size);
@@ -131,15 +129,10 @@ Indexed through(Graph& g, UOp movement, const Indexed& at) {
     UOp i = result.index[axis];
     return m.both(m.le(m.constant(0), i), m.lt(i, extent_of(g, from[axis])));
   };
-  // Faulty indices stay inside of the value: what they do is seen in numbers.
-  auto inside = [&](UOp i, size_t axis) { return minimum(i, m.sub(extent_of(g, from[axis]), m.constant(1))); };
   switch (movement->op) {
     case Op::Reshape: result.index = reshape_index(g, from, to, at.index, at.valid); break;
     case Op::Permute:
       for (size_t i = 0; i < to.rank(); ++i) result.index[static_cast<size_t>(movement->ints()[i])] = at.index[i];
-      if (!is_mutant(Mutant::PermuteInverse)) break;
-      for (size_t i = 0; i < to.rank(); ++i)
-        result.index[i] = inside(at.index[static_cast<size_t>(movement->ints()[i])], i);
       break;
     case Op::Expand:
       for (size_t i = 0; i < from.rank(); ++i) result.index[i] = is_one(from[i]) ? m.constant(0) : at.index[i];
@@ -152,7 +145,6 @@ Indexed through(Graph& g, UOp movement, const Indexed& at) {
       for (int64_t axis : movement->ints()) {
         const size_t i = static_cast<size_t>(axis);
         result.index[i] = m.sub(m.sub(extent_of(g, to[i]), m.constant(1)), at.index[i]);
-        if (is_mutant(Mutant::FlipOffByOne)) result.index[i] = inside(m.add(result.index[i], m.constant(1)), i);
       }
       break;
     case Op::Pad:
@@ -160,15 +152,13 @@ Indexed through(Graph& g, UOp movement, const Indexed& at) {
         result.index[i] = m.sub(at.index[i], begin_of(i));
         const Extent& e = movement->region()[i];
         if (movement->src.size() == 1 && e.begin == 0 && e.end == to[i]) continue;
-        if (is_mutant(Mutant::PadOffByOne)) result.index[i] = m.sub(result.index[i], m.constant(1));
         gate(within(i));
       }
       settle();
       break;
     case Op::Window: {
       const auto axis = static_cast<size_t>(movement->get<WindowAttr>().axis);
-      int64_t step = movement->get<WindowAttr>().step;
-      if (is_mutant(Mutant::WindowClose)) step = step < 0 ? -1 : 1;
+      const int64_t step = movement->get<WindowAttr>().step;
       result.index = at.index;
       result.index[axis] = m.add(at.index[axis], m.mul(at.index[axis + 1], m.constant(step)));
       gate(within(axis));

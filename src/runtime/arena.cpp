@@ -5,7 +5,6 @@
 #include <limits>
 #include <numeric>
 
-#include "uop/mutant.h"
 
 namespace sinter::runtime {
 namespace {
@@ -41,7 +40,6 @@ ArenaLayout lay_out(const Plan& plan) {
     for (size_t j : placed) {
       const PlanBuffer& other = plan.buffers[j];
       if (other.last < b.first || b.last < other.first) continue;
-      if (ir::is_mutant(ir::Mutant::ArenaOverlap) && (other.last == b.first || b.last == other.first)) continue;
       if (out.offsets[j] >= plus(at, size)) break;
       at = std::max(at, plus(out.offsets[j], rounded(other.bound_bytes)));
     }

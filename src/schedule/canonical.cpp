@@ -8,7 +8,6 @@
 
 #include "runtime/buffer.h"
 #include "sinter/error.h"
-#include "uop/mutant.h"
 
 namespace sinter::schedule {
 namespace {
@@ -38,20 +37,18 @@ class Writer {
         slot(p);
       } else {
         node(p);
-        if (!narrow_) state(p);
-        for (; edge < plan_.history.size() && plan_.history[edge].position == static_cast<int32_t>(i); ++edge)
-          if (!narrow_) {
-            number(plan_.history[edge].source);
-            byte(static_cast<uint8_t>(plan_.history[edge].backing));
-          }
+        state(p);
+        for (; edge < plan_.history.size() && plan_.history[edge].position == static_cast<int32_t>(i); ++edge) {
+          number(plan_.history[edge].source);
+          byte(static_cast<uint8_t>(plan_.history[edge].backing));
+        }
       }
       byte(kEnd);
     }
     for (int32_t r : plan_.roots) number(r);
     byte(kEnd);
-    if (!narrow_)
-      for (const StorageUse& s : plan_.storages)
-        byte(static_cast<uint8_t>(s.writable() << 7 | alignment_of(*s.storage)));
+    for (const StorageUse& s : plan_.storages)
+      byte(static_cast<uint8_t>(s.writable() << 7 | alignment_of(*s.storage)));
     return bytes_;
   }
 
@@ -154,7 +151,6 @@ class Writer {
   const Collected& plan_;
   Canonical& out_;
   std::string bytes_;
-  const bool narrow_ = ir::is_mutant(ir::Mutant::NarrowKey);
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <bit>
 
 #include "sinter/error.h"
-#include "uop/mutant.h"
 
 namespace sinter::schedule {
 namespace {
@@ -91,9 +90,8 @@ class Collector {
         for (UOp s : n->src) ++edges_[s->position];
       if (Node* loss = n->state.loss; loss && walked(loss)) ++edges_[loss->position];
     }
-    const uint32_t each = ir::is_mutant(ir::Mutant::CommitCountedTwice) ? 2 : 1;
     for (UOp n : request.ending)
-      if (walked(n.get())) edges_[n->position] += each;
+      if (walked(n.get())) ++edges_[n->position];
     for (UOp n : request.kept)
       if (walked(n.get())) ++edges_[n->position];
   }
@@ -113,7 +111,7 @@ class Collector {
       out_.position_of.push_back(c);
       Position& p = out_.positions[static_cast<size_t>(c)];
       const bool held = outlives(n);
-      if (!(ir::is_mutant(ir::Mutant::FirstDecidesOutlives) && p.node != n)) p.outlives |= held;
+      p.outlives |= held;
       if (n->storage()) {
         ++out_.storages[static_cast<size_t>(p.slot)].owners;
       } else if (n->has_history()) {
@@ -248,8 +246,7 @@ class Collector {
 }  // namespace
 
 bool StorageUse::writable() const {
-  const bool ours = owners == storage->owners || ir::is_mutant(ir::Mutant::InPlaceWithOtherOwner);
-  return ours && !storage->foreign() && storage->error.empty();
+  return owners == storage->owners && !storage->foreign() && storage->error.empty();
 }
 
 UOp const_of(UOp constant) {

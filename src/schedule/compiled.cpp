@@ -9,7 +9,6 @@
 #include "runtime/program.h"
 #include "schedule/executable.h"
 #include "schedule/interpret_plan.h"
-#include "uop/mutant.h"
 #include "uop/scalar_eval.h"
 
 namespace sinter::schedule {
@@ -94,9 +93,7 @@ std::shared_ptr<Executable> compile_plan(const Lifted& program, const runtime::T
 
 Compilation make_compiled(const Collected& plan, const Liveness& decision, const Canonical& canonical,
                           const std::vector<uint8_t>& lifted, const runtime::Target& target, bool unfused) {
-  const bool stale = ir::is_mutant(ir::Mutant::StaleNumber);
-  const auto program = std::make_shared<const Lifted>(
-      lift(plan, decision, canonical, stale ? std::vector<uint8_t>(lifted.size()) : lifted));
+  const auto program = std::make_shared<const Lifted>(lift(plan, decision, canonical, lifted));
   return {[program, target, unfused] { return write_kernels(*program, target, unfused); },
           [program, target, unfused] { return compile_plan(*program, target, unfused); }};
 }

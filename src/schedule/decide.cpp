@@ -2,7 +2,6 @@
 #include "schedule/decide.h"
 
 #include "schedule/cost.h"
-#include "uop/mutant.h"
 
 namespace sinter::schedule {
 namespace {
@@ -52,7 +51,7 @@ std::vector<uint8_t> find_kept(const Collected& plan, const Liveness& d) {
         value[s] |= h.backing == Backing::Value;
       }
     }
-    if (value[i] && !d.stored[i] && !ir::is_mutant(ir::Mutant::ValueNotKept)) {
+    if (value[i] && !d.stored[i]) {
       for (Operand s : plan.sources_of(p))  // a gradient will compute it again
         if (!s.constant()) kept[s.position()] = value[s.position()] = true;
     }
@@ -78,16 +77,14 @@ Liveness decide(const Collected& plan) {
   const std::vector<uint8_t> kept = find_kept(plan, d);
   std::vector<uint8_t> taken(plan.storages.size());
   for (size_t i = 0; i < n; ++i)
-    if (const int32_t slot = plan.positions[i].slot;
-        slot >= 0 && kept[i] && !ir::is_mutant(ir::Mutant::InPlaceUnderKeptReader))
-      taken[static_cast<size_t>(slot)] = true;
+    if (const int32_t slot = plan.positions[i].slot; slot >= 0 && kept[i]) taken[static_cast<size_t>(slot)] = true;
   for (size_t i = n; i-- > 0;) {  // the last version first; a storage is written once per plan
     const int32_t home = plan.positions[i].home;
     if (!d.stored[i] || home < 0) continue;
     const auto h = static_cast<size_t>(home);
     if (!plan.storages[h].writable() || taken[h]) continue;
     d.in_place[i] = home;
-    taken[h] = !ir::is_mutant(ir::Mutant::StorageWrittenTwice);
+    taken[h] = true;
   }
   return d;
 }

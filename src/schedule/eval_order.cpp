@@ -7,7 +7,6 @@
 #include <set>
 
 #include "sinter/error.h"
-#include "uop/mutant.h"
 
 namespace sinter::schedule {
 namespace {
@@ -68,7 +67,7 @@ std::vector<EvalStep> order_steps(const Collected& plan, Liveness& d) {
   std::vector<std::vector<int32_t>> writer(n);  // of a reader: stores that wait for it
   std::vector<int32_t> held(n);                 // of a store: readers it waits for
   for (size_t i = 0; i < n; ++i) {
-    if (d.in_place[i] < 0 || ir::is_mutant(ir::Mutant::NoReaderOrder)) continue;
+    if (d.in_place[i] < 0) continue;
     for (int32_t r : readers[static_cast<size_t>(d.in_place[i])]) {
       if (r == static_cast<int32_t>(i)) continue;
       writer[static_cast<size_t>(r)].push_back(static_cast<int32_t>(i));
@@ -87,8 +86,7 @@ std::vector<EvalStep> order_steps(const Collected& plan, Liveness& d) {
   steps.reserve(left);
   while (left > 0) {
     if (ready.empty()) {  // stores wait for each other: the first takes new storage
-      if (blocked.empty() || ir::is_mutant(ir::Mutant::CirclesNotCut))
-        throw InternalError("ordering a plan: its stores wait for each other");
+      if (blocked.empty()) throw InternalError("ordering a plan: its stores wait for each other");
       const int32_t cut = *blocked.begin();
       blocked.erase(blocked.begin());
       d.in_place[static_cast<size_t>(cut)] = -1;

@@ -8,7 +8,6 @@
 #include <unordered_set>
 
 #include "sinter/error.h"
-#include "uop/mutant.h"
 
 namespace sinter::schedule {
 namespace {
@@ -161,7 +160,6 @@ std::vector<int> order_in_place(StageGraph& g) {
 }
 
 bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) {
-  if (ir::is_mutant(ir::Mutant::InPlaceOverReads)) return true;
   const Kernel& k = p.kernels[static_cast<size_t>(kernel)];
   for (const Stored& out : k.outputs) {
     if (out.stage != store) continue;

@@ -8,7 +8,6 @@
 
 #include "schedule/hazards.h"
 #include "sinter/error.h"
-#include "uop/mutant.h"
 
 namespace sinter::schedule {
 namespace {
@@ -69,8 +68,7 @@ std::vector<std::vector<int>> launch_order(const Partition& p, const Prices& pri
       auto it = stores.find(static_cast<int>(s.node->integer()));
       if (it == stores.end()) continue;
       const int writer = p.kernel_of[static_cast<size_t>(it->second)];
-      if (writer != static_cast<int>(k) && !ir::is_mutant(ir::Mutant::ReaderEdgeDropped))
-        wait(static_cast<size_t>(writer), static_cast<int>(k));
+      if (writer != static_cast<int>(k)) wait(static_cast<size_t>(writer), static_cast<int>(k));
     }
   }
   // From the end: a launch is placed when all that must follow it are. The latest one found goes next, so that it runs

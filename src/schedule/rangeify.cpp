@@ -14,7 +14,6 @@
 #include "schedule/gate.h"
 #include "sinter/error.h"
 #include "uop/build.h"
-#include "uop/mutant.h"
 #include "uop/walk.h"
 
 namespace sinter::schedule {
@@ -145,10 +144,7 @@ class Writer {
   UOp leaf(UOp n, const Indexed& at) {
     switch (n->op) {
       case Op::Const: return ir::constant(g_, n->scalar(), n->dtype);
-      case Op::Arange:
-        if (ir::is_mutant(ir::Mutant::ArangeOffByOne))
-          return ir::cast(math_.add(at.index[0], math_.constant(1)), n->dtype);
-        return ir::cast(at.index[0], n->dtype);
+      case Op::Arange: return ir::cast(at.index[0], n->dtype);
       case Op::Var: return ir::cast(ir::variable(g_, n->get<Var>(), DType::Index), n->dtype);
       case Op::Arg: return argument(n);
       default: throw InternalError(fmt::format("rangeify: {} is no number", ir::info(n->op).name));
@@ -180,7 +176,7 @@ class Writer {
       if (it == done_.end()) return {};
       v = it->second;
     }
-    if (!r.gate || ir::is_mutant(ir::Mutant::GateLost)) return v;
+    if (!r.gate) return v;
     return ir::where(r.gate, v, zero(v->dtype));
   }
 
@@ -307,7 +303,6 @@ class Writer {
     IndexMath free(g_), m = valid ? IndexMath(free, valid) : free;
     UOp i = m.to_index(index->dtype == DType::Index ? index : ir::cast(index, DType::Index));
     UOp negative = m.lt(i, m.constant(0));
-    if (ir::is_mutant(ir::Mutant::NegativeIndex)) negative = m.constant(0);
     if (negative->op != Op::Const)
       i = ir::where(negative, m.add(i, extent), i);
     else if (negative->scalar().as_int())

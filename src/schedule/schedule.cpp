@@ -22,7 +22,6 @@
 #include "schedule/versions.h"
 #include "schedule/work.h"
 #include "uop/dump.h"
-#include "uop/mutant.h"
 #include "uop/verify.h"
 
 namespace sinter::schedule {
@@ -75,14 +74,6 @@ int number_of(const Var& var, const std::vector<Var>& vars) {
   return static_cast<int>(std::find(vars.begin(), vars.end(), var) - vars.begin());
 }
 
-/// The fault WrongBuffers.
-void read_like_first(runtime::Step& step, const std::vector<int>& writes, const runtime::Plan& plan) {
-  const auto first = std::find_if(plan.steps.begin(), plan.steps.end(),
-                                  [&](const runtime::Step& s) { return s.program == step.program; });
-  for (size_t i = 0; i < step.buffers.size(); ++i)
-    if (std::find(writes.begin(), writes.end(), step.buffers[i]) == writes.end()) step.buffers[i] = first->buffers[i];
-}
-
 /// The second half: kernels and steps.
 class PlanWriter {
  public:
@@ -121,7 +112,6 @@ class PlanWriter {
     number_vars(ranged.kernel);
     const bool known = find_body(ranged.kernel, step.program);
     step.buffers = std::move(ranged.buffers);
-    if (known && ir::is_mutant(ir::Mutant::WrongBuffers)) read_like_first(step, ranged.writes, out_.plan);
     step.args = std::move(ranged.args);
     step.writes = std::move(ranged.writes);
     step.time = p_.kernels[static_cast<size_t>(k)].time;

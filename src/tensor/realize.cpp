@@ -22,7 +22,6 @@
 #include "tensor/commit.h"
 #include "tensor/index_fault.h"
 #include "tensor/version.h"
-#include "uop/mutant.h"
 
 namespace sinter {
 namespace tensor {
@@ -167,7 +166,7 @@ class Flight {
     std::vector<Storage*> memory;
     for (size_t t = 0; t < homes_.size(); ++t) {
       memory.push_back(homes_[t] >= 0 ? slots_[static_cast<size_t>(homes_[t])] : run_->fresh[t].release());
-      if (!(is_mutant(ir::Mutant::PoisonOnlyCurrent) && homes_[t] < 0)) memory.back()->error = text;
+      memory.back()->error = text;
       memory.back()->notice = notice_;
     }
     for (const auto& [n, t] : stored_) g.own(n, memory[static_cast<size_t>(t)]);

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <utility>
 
-#include "uop/mutant.h"
 
 namespace sinter::tensor {
 namespace {
@@ -35,9 +34,8 @@ Records& records() {
 UOp next_version(const Cell& cell, UOp value, const std::optional<ir::Region>& box) {
   ir::TensorGraph& g = ir::TensorGraph::get();
   UOp old = cell.node.get();
-  const bool merged = ir::is_mutant(ir::Mutant::VersionsMerged);
   UOp n = box ? g.make({ir::Op::After, old->dtype, old->shape, {old, value}, *box})
-              : g.make({ir::Op::After, old->dtype, old->shape, {value}, ir::Fresh{merged ? 0 : g.fresh_id()}});
+              : g.make({ir::Op::After, old->dtype, old->shape, {value}, ir::Fresh{g.fresh_id()}});
   g.set_origin(n, *old->state.origin);
   ir::Storage* home = old->storage() ? old->storage() : old->state.home;
   if (home && home->device() == n->device) g.set_home(n, home);

@@ -4,7 +4,6 @@
 #include <new>
 #include <utility>
 
-#include "uop/mutant.h"
 
 namespace sinter::ir {
 namespace {
@@ -30,9 +29,8 @@ UOp TensorGraph::make(NodeSpec spec) {
         s = make({Op::Detach, s->dtype, s->shape, {s}});
   }
   canonicalise(spec);
-  bool fresh = has(spec.op, kFresh) && !(spec.op == Op::After && is_mutant(Mutant::VersionsMerged));
   uint64_t identity = identity_of(spec);
-  const bool interned = !fresh && (!requires_grad || is_mutant(Mutant::GradInterned));
+  const bool interned = !has(spec.op, kFresh) && !requires_grad;
   if (interned)
     if (UOp found = find(spec, identity)) return found;
   for (UOp s : spec.src) retain(s);
@@ -93,7 +91,7 @@ void TensorGraph::settle(UOp n) {
     own(d, n->storage());
     let_go(d);
   }
-  if (!n->has_history() || is_mutant(Mutant::HistoryLetGo)) let_go(n);
+  if (!n->has_history()) let_go(n);
   release(n);
 }
 

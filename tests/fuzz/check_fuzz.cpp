@@ -9,10 +9,11 @@
 #include "fault.h"
 #include "random_program.h"
 #include "sinter/debug.h"
+#include "sinter/sinter.h"
 #include "unit/runtime_support.h"
 
 using namespace sinter;
-using ir::Mutant;
+using fuzz::Mutant;
 
 namespace {
 
@@ -89,4 +90,34 @@ TEST_CASE("SINTER_CHECK names what a seeded fault does to a plan", "[check][muta
       INFO("fault " << static_cast<int>(row.mutant) << ": " << said);
       CHECK(said.find(part.says) != std::string::npos);
     }
+}
+
+TEST_CASE("kernels that give other values than their plan are found", "[check][mutants]") {
+  const runtime_test::Setting on("SINTER_CHECK", "1");
+  const Tensor x = arange(12).to(float32).reshape({3, 4}).contiguous().realize();
+  const auto padded = [&] { return x.pad({{1, 0}, {0, 2}}).sum(1).to_vector<float>(); };
+  const std::vector<float> right{0, 6, 22, 38};
+  CHECK(padded() == right);
+  {
+    const fuzz::Fault fault(Mutant::PadOffByOne);
+    CHECK_THROWS_WITH(padded(), Contains("other values"));
+  }
+  CHECK(padded() == right);
+}
+
+TEST_CASE("programs that give other values than their kernels are found, and count for nobody", "[check][mutants]") {
+  const runtime_test::Setting on("SINTER_CHECK", "1");
+  const Tensor x = arange(12).to(float32).reshape({3, 4}).contiguous().realize();
+  const auto less = [&] { return (x.sum(1) - exp(x * 0.0f).sum(1)).to_vector<float>(); };
+  const std::vector<float> right{2, 18, 34};
+  {
+    const fuzz::Fault fault(Mutant::SubSwapped);
+    CHECK_THROWS_WITH(less(), Contains("other values"));
+  }
+  debug::reset_counters();
+  CHECK(less() == right);
+  const uint64_t launches = debug::counters().launches;
+  debug::reset_counters();
+  CHECK(less() == right);
+  CHECK(debug::counters().launches == launches);
 }

@@ -2,19 +2,19 @@
 #pragma once
 
 #include "sinter/debug.h"
-#include "uop/mutant.h"
+#include "fuzz/mutant.h"
 
 namespace fuzz {
 
 /// A fault that is on while this lives, with plans of its own.
 class Fault {
  public:
-  explicit Fault(sinter::ir::Mutant mutant) {
+  explicit Fault(Mutant fault) {
     sinter::debug::clear_plans();
-    sinter::ir::mutant = mutant;
+    mutant = fault;
   }
   ~Fault() {
-    sinter::ir::mutant = sinter::ir::Mutant::None;
+    mutant = Mutant::None;
     sinter::debug::clear_plans();
     sinter::debug::set_executor(sinter::debug::Executor::Compiled);
   }

@@ -1,4 +1,4 @@
-// The proof that random programs find miscompilations: each fault of ir::Mutant that concerns kernels is switched on, and
+// The proof that random programs find miscompilations: each fault of mutant.h that concerns kernels is switched on, and
 // programs rich in the ops named beside it are run until the ways of running them disagree. MUTANT_PROGRAMS sets how many
 // are tried.
 #include <fmt/core.h>
@@ -14,7 +14,7 @@
 namespace {
 
 using fuzz::Fault;
-using sinter::ir::Mutant;
+using fuzz::Mutant;
 
 struct Row {
   Mutant mutant;

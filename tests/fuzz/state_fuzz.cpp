@@ -6,10 +6,10 @@
 #include <random>
 #include <string>
 
+#include "fuzz/mutant.h"
 #include "fuzz/state_eager.h"
 #include "semantics/support.h"
 #include "sinter/error.h"
-#include "uop/mutant.h"
 
 namespace {
 
@@ -299,7 +299,7 @@ TEST_CASE("random state programs agree with the eager reference", "[state]") {
 }
 
 TEST_CASE("each wrong rule of state is found by the random programs", "[state]") {
-  using ir::Mutant;
+  using fuzz::Mutant;
   struct Row {
     Mutant mutant;
     const char* name;
@@ -323,11 +323,11 @@ TEST_CASE("each wrong rule of state is found by the random programs", "[state]")
   debug::set_executor(debug::Executor::Interpreter);
   runtime::faults().check_plans = true;
   debug::clear_plans();
-  ir::mutant = row.mutant;
+  fuzz::mutant = row.mutant;
   Tally tally;
   std::optional<std::string> found;
   for (uint64_t seed = 0; seed < 6000 && !found; ++seed) found = failure_of(seed, tally);
-  ir::mutant = Mutant::None;
+  fuzz::mutant = Mutant::None;
   runtime::faults() = {};
   debug::clear_plans();
   INFO(found.value_or("not found"));

@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "sinter/error.h"
-#include "uop/mutant.h"
 #include "uop/scalar_eval.h"
 
 namespace sinter::codegen {
@@ -160,36 +159,7 @@ constexpr Helper kHelpers[] = {
     {"truth", "($S x) { return __builtin_convertvector(($I)(x != 0), $T) & 1; }"},
 };
 
-/// Helpers as faults would have them.
-struct WrongHelper {
-  ir::Mutant mutant;
-  Helper helper;
-};
-constexpr WrongHelper kWrongHelpers[] = {
-    {ir::Mutant::DivisionTruncates,
-     {"idiv", "($S x, $S y) { return y == 0 ? 0 : y == -1 ? ($T)(0 - ($U)x) : x / y; }"}},
-    {ir::Mutant::RemainderTruncates, {"mod", "($S x, $S y) { return y == 0 || y == -1 ? 0 : x % y; }"}},
-    {ir::Mutant::NanLost, {"max", "($S x, $S y) { return x >= y ? x : y; }"}},
-    {ir::Mutant::NanLost,
-     {"vmax", "($S x, $S y) {\n  const $I m = ($I)(x >= y);\n  return ($T)((($I)x & m) | (($I)y & ~m));\n}"}},
-    {ir::Mutant::CastToLowest, {"saturate", "($S x) { return x != x ? 0 : x <= $lo || x >= $hi ? $min : ($T)x; }"}},
-    {ir::Mutant::CastToLowest,
-     {"vsaturate",
-      "($S x) {\n  const $I out = ($I)(x <= $lo) | ($I)(x >= $hi), fits = ~(out | ($I)(x != x));\n"
-      "  const $T v = __builtin_convertvector(($S)(($I)x & fits), $T);\n"
-      "  const $J l = __builtin_convertvector(out, $J);\n"
-      "  return ($T)((($J)v & ~l) | (l & ($J)(($T){0} + $min)));\n}"}},
-    {ir::Mutant::TruthTruncates,
-     {"truth", "($S x) { return __builtin_convertvector(($I)(x >= 1) | ($I)(x <= -1), $T) & 1; }"}},
-    {ir::Mutant::UnsignedCompare,
-     {"lt", "($S x, $S y) { return __builtin_convertvector(($I)(($U)x < ($U)y), $T) & 1; }"}},
-};
-
-const char* helper_text(std::string_view name, DType on) {
-  for (const WrongHelper& w : kWrongHelpers)
-    if (ir::is_mutant(w.mutant) && name == w.helper.name && on != DType::Index &&
-        (!is_float(on) || w.mutant != ir::Mutant::UnsignedCompare))
-      return w.helper.text;
+const char* helper_text(std::string_view name) {
   for (const Helper& h : kHelpers)
     if (name == h.name) return h.text;
   throw InternalError(fmt::format("codegen: no helper function {}", name));
@@ -354,8 +324,6 @@ std::string CSpelling::conversion(Op op, Type result, Type source) {
     if (is_bool(result.dtype)) return conversion(Op::Cast, result, source);  // a byte that is not 0 is true
     return vector || !(is_float(result.dtype) || is_float(source.dtype)) ? "($T)$0" : "@bits";
   }
-  if (is_float(source.dtype) && is_bool(result.dtype) && !vector && ir::is_mutant(ir::Mutant::TruthTruncates))
-    return "$0 >= 1 || $0 <= -1";
   if (is_bool(result.dtype)) return vector ? "@truth" : "$0 != 0";
   if (is_float(source.dtype) && !is_float(result.dtype)) return vector ? "@vsaturate" : "@saturate";
   return vector ? "__builtin_convertvector($0, $T)" : "($T)$0";
@@ -378,8 +346,6 @@ std::string CSpelling::pattern(Op op, Type result, Type source) {
   }
   // Indices do not overflow, so they look as one writes them: like floats.
   const bool plain = on == DType::Index && (op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Neg);
-  if (op == Op::Lt && is_integer(on) && on != DType::Index && ir::is_mutant(ir::Mutant::UnsignedCompare))
-    return "($U)$0 < ($U)$1";
   text = is_float(on) || plain ? row->floats : is_bool(on) ? row->truth : row->integers;
   if (!text)
     throw InternalError(fmt::format("codegen: C has no spelling for {} on {}", ir::info(op).name, name_of(on)));
@@ -413,7 +379,7 @@ std::string CSpelling::alu(Op op, Type result, Type source, std::span<const std:
   if (p.empty()) return call(lane_by_lane(op, result, source));
   if (p[0] != '@') return fill(p, result, source, args);
   const std::string name = fill(p.substr(1), result, source);
-  return call(helper(name, result, source, helper_text(name, source.dtype)));
+  return call(helper(name, result, source, helper_text(name)));
 }
 
 size_t closing(const std::string& text, size_t open) {
@@ -430,7 +396,7 @@ std::string without_parentheses(const std::string& text) {
 }
 
 std::string CSpelling::splat(Type t, const std::string& scalar) {
-  return fmt::format("{}({})", helper("splat", t, {t.dtype, 1}, helper_text("splat", t.dtype)), scalar);
+  return fmt::format("{}({})", helper("splat", t, {t.dtype, 1}, helper_text("splat")), scalar);
 }
 
 std::string CSpelling::from_bits(DType dtype, const std::string& bits) {

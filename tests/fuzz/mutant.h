@@ -1,9 +1,10 @@
-// Deliberate faults: the fuzzers prove that they find what they should by switching one on and failing.
+// Deliberate faults: the fuzzers prove that they find what they should by switching one on and failing. What each does to
+// the library's sources is in mutants.cmake.
 #pragma once
 
 #include <cstdint>
 
-namespace sinter::ir {
+namespace fuzz {
 
 enum class Mutant : uint8_t {
   None,
@@ -53,8 +54,10 @@ enum class Mutant : uint8_t {
   TruthTruncates,     ///< a float is true when its whole part is
 };
 
-/// The fault that is switched on; None outside of tests. Written only while no other thread uses the library.
+/// The fault that is switched on. Written only while no other thread uses the library.
 inline Mutant mutant = Mutant::None;
-inline bool is_mutant(Mutant m) { return mutant == m; }
 
-}  // namespace sinter::ir
+}  // namespace fuzz
+
+/// In mutants.cmake: whether it is that one.
+#define FAULT(name) (fuzz::mutant == fuzz::Mutant::name)

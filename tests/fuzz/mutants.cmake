@@ -1,0 +1,240 @@
+# The faults of mutant.h, as edits of the library's sources: the first text, which stands in its file once, becomes the
+# second, in which @@ is the first and FAULT(X) says whether X is switched on. test_fuzz is linked with the edited copies
+# in place of the library's objects (tests/CMakeLists.txt); the library has none of it.
+
+# -- src/runtime/arena.cpp
+edit(src/runtime/arena.cpp [=[
+      if (out.offsets[j] >= plus(at, size)) break;]=] [=[
+      if (FAULT(ArenaOverlap) && (other.last == b.first || b.last == other.first)) continue;
+@@]=])
+
+# -- src/gradient/rules_elementwise.cpp
+edit(src/gradient/rules_elementwise.cpp [=[
+  if (a.wants(0)) a.give(0, where(first, a.g, half));]=] [=[
+  if (FAULT(MaxTieToFirst)) first = ~second;
+@@]=])
+
+# -- src/schedule/decide.cpp
+edit(src/schedule/decide.cpp [=[
+if (value[i] && !d.stored[i]) {]=] [=[
+if (value[i] && !d.stored[i] && !FAULT(ValueNotKept)) {]=])
+edit(src/schedule/decide.cpp [=[
+slot >= 0 && kept[i]) taken]=] [=[
+slot >= 0 && kept[i] && !FAULT(InPlaceUnderKeptReader)) taken]=])
+edit(src/schedule/decide.cpp [=[
+taken[h] = true;]=] [=[
+taken[h] = !FAULT(StorageWrittenTwice);]=])
+
+# -- src/schedule/canonical.cpp
+edit(src/schedule/canonical.cpp [=[
+        state(p);
+]=] [=[
+        if (!FAULT(NarrowKey)) state(p);
+]=])
+edit(src/schedule/canonical.cpp [=[
+          number(plan_.history[edge].source);]=] [=[
+          if (FAULT(NarrowKey)) continue;
+@@]=])
+edit(src/schedule/canonical.cpp [=[
+for (const StorageUse& s : plan_.storages)
+      byte]=] [=[
+if (!FAULT(NarrowKey))
+      @@]=])
+
+# -- src/schedule/hazards.cpp
+edit(src/schedule/hazards.cpp [=[
+bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) {]=] [=[
+@@
+  if (FAULT(InPlaceOverReads)) return true;]=])
+
+# -- src/schedule/launches.cpp
+edit(src/schedule/launches.cpp [=[
+if (writer != static_cast<int>(k)) wait]=] [=[
+if (writer != static_cast<int>(k) && !FAULT(ReaderEdgeDropped)) wait]=])
+
+# -- src/schedule/schedule.cpp
+edit(src/schedule/schedule.cpp [=[
+    step.buffers = std::move(ranged.buffers);]=] [=[
+@@
+    if (known && FAULT(WrongBuffers)) {
+      const auto first = std::find_if(out_.plan.steps.begin(), out_.plan.steps.end(),
+                                      [&](const runtime::Step& s) { return s.program == step.program; });
+      for (size_t i = 0; i < step.buffers.size(); ++i)
+        if (std::find(ranged.writes.begin(), ranged.writes.end(), step.buffers[i]) == ranged.writes.end())
+          step.buffers[i] = first->buffers[i];
+    }]=])
+
+# -- src/schedule/collect.cpp
+edit(src/schedule/collect.cpp [=[
+    for (UOp n : request.ending)
+      if (walked(n.get())) ++edges_[n->position];]=] [=[
+    for (UOp n : request.ending)
+      if (walked(n.get())) edges_[n->position] += FAULT(CommitCountedTwice) ? 2 : 1;]=])
+edit(src/schedule/collect.cpp [=[
+      p.outlives |= held;]=] [=[
+      if (!(FAULT(FirstDecidesOutlives) && p.node != n)) p.outlives |= held;]=])
+edit(src/schedule/collect.cpp [=[
+return owners == storage->owners && ]=] [=[
+return (owners == storage->owners || FAULT(InPlaceWithOtherOwner)) && ]=])
+
+# -- src/schedule/compiled.cpp
+edit(src/schedule/compiled.cpp [=[
+lift(plan, decision, canonical, lifted)]=] [=[
+lift(plan, decision, canonical, FAULT(StaleNumber) ? std::vector<uint8_t>(lifted.size()) : lifted)]=])
+
+# -- src/schedule/eval_order.cpp
+edit(src/schedule/eval_order.cpp [=[
+if (d.in_place[i] < 0) continue;]=] [=[
+if (d.in_place[i] < 0 || FAULT(NoReaderOrder)) continue;]=])
+edit(src/schedule/eval_order.cpp [=[
+if (blocked.empty()) throw]=] [=[
+if (blocked.empty() || FAULT(CirclesNotCut)) throw]=])
+
+# -- src/schedule/rangeify.cpp
+edit(src/schedule/rangeify.cpp [=[
+case Op::Arange: return ir::cast(at.index[0], n->dtype);]=] [=[
+case Op::Arange:
+        return ir::cast(FAULT(ArangeOffByOne) ? math_.add(at.index[0], math_.constant(1)) : at.index[0], n->dtype);]=])
+edit(src/schedule/rangeify.cpp [=[
+    if (!r.gate) return v;]=] [=[
+    if (!r.gate || FAULT(GateLost)) return v;]=])
+edit(src/schedule/rangeify.cpp [=[
+    UOp negative = m.lt(i, m.constant(0));]=] [=[
+@@
+    if (FAULT(NegativeIndex)) negative = m.constant(0);]=])
+
+# -- src/codegen/accumulate.cpp
+edit(src/codegen/accumulate.cpp [=[
+  return emit_.constant(dtype, ir::identity_of(combine, dtype));]=] [=[
+  const bool second = !registers_.empty() && registers_.begin()->first.first != statement;
+  if ((combine == Combine::Max && FAULT(MaxFromZero)) || (combine == Combine::Min && FAULT(MinFromZero)) ||
+      (combine == Combine::Mul && FAULT(ProductFromZero)))
+    return emit_.constant(dtype, ir::Scalar::of(dtype, 0));
+  if (second && FAULT(SecondInitLost)) return emit_.constant(dtype, ir::Scalar::of(dtype, 1));
+@@]=])
+edit(src/codegen/accumulate.cpp [=[
+  // Chains are halved, as Tree says: first whole vectors, then the lanes of one.]=] [=[
+  if (c.width > 1 && statements_.list.size() > 2 && FAULT(CombineInOrder)) {
+    Id result = emit_.lane(sums[0], 0);
+    for (int i = 1; i < c.count; ++i)
+      result = emit_.alu(op, {dtype, 1},
+                         {result, emit_.lane(sums[static_cast<size_t>(i / c.width)], i % c.width)});
+    return values_.finish(s.node, result);
+  }
+@@]=])
+
+# -- src/codegen/render/c_spelling.cpp
+edit(src/codegen/render/c_spelling.cpp [=[
+const char* helper_text(std::string_view name) {]=] [=[
+/// Helpers as faults would have them.
+struct WrongHelper {
+  fuzz::Mutant fault;
+  Helper helper;
+};
+constexpr WrongHelper kWrongHelpers[] = {
+    {fuzz::Mutant::DivisionTruncates,
+     {"idiv", "($S x, $S y) { return y == 0 ? 0 : y == -1 ? ($T)(0 - ($U)x) : x / y; }"}},
+    {fuzz::Mutant::RemainderTruncates, {"mod", "($S x, $S y) { return y == 0 || y == -1 ? 0 : x % y; }"}},
+    {fuzz::Mutant::NanLost, {"max", "($S x, $S y) { return x >= y ? x : y; }"}},
+    {fuzz::Mutant::NanLost,
+     {"vmax", "($S x, $S y) {\n  const $I m = ($I)(x >= y);\n  return ($T)((($I)x & m) | (($I)y & ~m));\n}"}},
+    {fuzz::Mutant::CastToLowest, {"saturate", "($S x) { return x != x ? 0 : x <= $lo || x >= $hi ? $min : ($T)x; }"}},
+    {fuzz::Mutant::CastToLowest,
+     {"vsaturate",
+      "($S x) {\n  const $I out = ($I)(x <= $lo) | ($I)(x >= $hi), fits = ~(out | ($I)(x != x));\n"
+      "  const $T v = __builtin_convertvector(($S)(($I)x & fits), $T);\n"
+      "  const $J l = __builtin_convertvector(out, $J);\n"
+      "  return ($T)((($J)v & ~l) | (l & ($J)(($T){0} + $min)));\n}"}},
+    {fuzz::Mutant::TruthTruncates,
+     {"truth", "($S x) { return __builtin_convertvector(($I)(x >= 1) | ($I)(x <= -1), $T) & 1; }"}},
+    {fuzz::Mutant::UnsignedCompare,
+     {"lt", "($S x, $S y) { return __builtin_convertvector(($I)(($U)x < ($U)y), $T) & 1; }"}},
+};
+
+const char* helper_text(std::string_view name, DType on) {
+  for (const WrongHelper& w : kWrongHelpers)
+    if (fuzz::mutant == w.fault && name == w.helper.name && on != DType::Index &&
+        (!is_float(on) || w.fault != fuzz::Mutant::UnsignedCompare))
+      return w.helper.text;]=])
+edit(src/codegen/render/c_spelling.cpp [=[
+helper_text(name)]=] [=[
+helper_text(name, source.dtype)]=])
+edit(src/codegen/render/c_spelling.cpp [=[
+helper_text("splat")]=] [=[
+helper_text("splat", t.dtype)]=])
+edit(src/codegen/render/c_spelling.cpp [=[
+  if (is_bool(result.dtype)) return vector ? "@truth" : "$0 != 0";]=] [=[
+  if (is_float(source.dtype) && is_bool(result.dtype) && !vector && FAULT(TruthTruncates))
+    return "$0 >= 1 || $0 <= -1";
+@@]=])
+edit(src/codegen/render/c_spelling.cpp [=[
+  text = is_float(on) || plain ? row->floats]=] [=[
+  if (op == Op::Lt && is_integer(on) && on != DType::Index && FAULT(UnsignedCompare)) return "($U)$0 < ($U)$1";
+@@]=])
+
+# -- src/codegen/values.cpp
+edit(src/codegen/values.cpp [=[
+  return emit_.alu(n->op, type, std::move(src));]=] [=[
+  if (n->op == Op::Sub && n->dtype != DType::Index && FAULT(SubSwapped)) std::swap(src[0], src[1]);
+  if (n->op == Op::Add && is_float(n->dtype) && n->src[0]->op == Op::Mul && FAULT(FmaTooMany)) {
+    const Id x = use(n->src[0]->src[0], lane), y = use(n->src[0]->src[1], lane);
+    if (x == kNone || y == kNone) return kNone;
+    return emit_.alu(Op::Fma, type, {emit_.splat(x, type.lanes), emit_.splat(y, type.lanes), src[1]});
+  }
+@@]=])
+
+# -- src/codegen/expand.cpp
+edit(src/codegen/expand.cpp [=[
+const bool adds = n->integer() != 0;]=] [=[
+const bool adds = n->integer() != 0 && !FAULT(ScatterAssigns);]=])
+edit(src/codegen/expand.cpp [=[
+    if (axis.size && rest == 0) return;]=] [=[
+    if (axis.size && (rest == 0 || (FAULT(LostTail) && --rest == 0))) return;]=])
+
+# -- src/tensor/realize.cpp
+edit(src/tensor/realize.cpp [=[
+memory.back()->error = text;]=] [=[
+if (!(FAULT(PoisonOnlyCurrent) && homes_[t] < 0)) memory.back()->error = text;]=])
+
+# -- src/tensor/version.cpp
+edit(src/tensor/version.cpp [=[
+ir::Fresh{g.fresh_id()}]=] [=[
+ir::Fresh{FAULT(VersionsMerged) ? 0 : g.fresh_id()}]=])
+
+# -- src/rewrite/view.cpp
+edit(src/rewrite/view.cpp [=[
+extent_of(g, result_dims[j])]=] [=[
+extent_of(g, result_dims[FAULT(ReshapeExtent) && j > group.to ? j - 1 : j])]=])
+edit(src/rewrite/view.cpp [=[
+index[source[i]] = flat;]=] [=[
+index[source[i]] = FAULT(ReshapeExtent) ? m.mod(flat, size) : flat;]=])
+edit(src/rewrite/view.cpp [=[
+  switch (movement->op) {]=] [=[
+  // Faulty indices stay inside of the value: what they do is seen in numbers.
+  auto inside = [&](UOp i, size_t axis) { return minimum(i, m.sub(extent_of(g, from[axis]), m.constant(1))); };
+@@]=])
+edit(src/rewrite/view.cpp [=[
+result.index[static_cast<size_t>(movement->ints()[i])] = at.index[i];]=] [=[
+@@
+      for (size_t i = 0; i < to.rank() && FAULT(PermuteInverse); ++i)
+        result.index[i] = inside(at.index[static_cast<size_t>(movement->ints()[i])], i);]=])
+edit(src/rewrite/view.cpp [=[
+        result.index[i] = m.sub(m.sub(extent_of(g, to[i]), m.constant(1)), at.index[i]);]=] [=[
+@@
+        if (FAULT(FlipOffByOne)) result.index[i] = inside(m.add(result.index[i], m.constant(1)), i);]=])
+edit(src/rewrite/view.cpp [=[
+        if (movement->src.size() == 1 && e.begin == 0 && e.end == to[i]) continue;]=] [=[
+@@
+        if (FAULT(PadOffByOne)) result.index[i] = m.sub(result.index[i], m.constant(1));]=])
+edit(src/rewrite/view.cpp [=[
+m.constant(step)]=] [=[
+m.constant(FAULT(WindowClose) ? (step < 0 ? -1 : 1) : step)]=])
+
+# -- src/uop/tensor_graph.cpp
+edit(src/uop/tensor_graph.cpp [=[
+const bool interned = !has(spec.op, kFresh) && !requires_grad;]=] [=[
+const bool fresh = has(spec.op, kFresh) && !(spec.op == Op::After && FAULT(VersionsMerged));
+  const bool interned = !fresh && (!requires_grad || FAULT(GradInterned));]=])
+edit(src/uop/tensor_graph.cpp [=[
+if (!n->has_history()) let_go(n);]=] [=[
+if (!n->has_history() || FAULT(HistoryLetGo)) let_go(n);]=])

@@ -1,0 +1,20 @@
+# Writes the copy of one source with the faults of mutants.cmake: cmake -DROOT= -DSOURCE= -DCOPY= -P mutate.cmake.
+cmake_minimum_required(VERSION 3.25)
+file(READ "${ROOT}/${SOURCE}" text)
+
+function(edit source old new)
+  if(NOT source STREQUAL SOURCE)
+    return()
+  endif()
+  string(FIND "${text}" "${old}" first)
+  string(FIND "${text}" "${old}" last REVERSE)
+  if(first EQUAL -1 OR NOT first EQUAL last)
+    message(FATAL_ERROR "tests/fuzz/mutants.cmake: this text must stand once in ${source}; follow what became of it:\n${old}")
+  endif()
+  string(REPLACE "@@" "${old}" new "${new}")
+  string(REPLACE "${old}" "${new}" text "${text}")
+  set(text "${text}" PARENT_SCOPE)
+endfunction()
+
+include(${CMAKE_CURRENT_LIST_DIR}/mutants.cmake)
+file(WRITE "${COPY}" "#include \"fuzz/mutant.h\"\n#line 1 \"${SOURCE}\"\n${text}")
