@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 
 #include "uop/op.h"
 
@@ -19,6 +20,10 @@ struct Faults {
 inline Faults& faults() {
   static Faults* all = new Faults;
   return *all;
+}
+/// Calls a hook, if there is one, for the last time.
+inline void once(std::function<void()>& hook) {
+  if (hook) std::exchange(hook, {})();
 }
 
 }  // namespace sinter::runtime

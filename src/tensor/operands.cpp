@@ -29,7 +29,7 @@ std::string describe(ir::UOp x) { return ir::type_and_shape(x); }
 
 std::string describe(const Arg& a) {
   switch (a.kind()) {
-    case Arg::Kind::Tensor: return describe(node_of(Tensor(a.cell())));
+    case Arg::Kind::Tensor: return tensor::describe(node_of(Tensor(a.cell())));
     case Arg::Kind::Bool: return fmt::format("the bool {}", a.integer() != 0);
     case Arg::Kind::Integer: return fmt::format("the number {}", a.integer());
     case Arg::Kind::Unsigned: return fmt::format("the number {}", a.natural());

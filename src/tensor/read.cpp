@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <cstring>
+#include <utility>
 
 #include "runtime/array.h"
 #include "runtime/buffer.h"
@@ -12,6 +13,13 @@ namespace sinter {
 inline namespace v0 {
 namespace {
 
+/// Throws the error of a poisoned node (SEMANTICS V6), and once that of an index out of range (F6).
+void check_readable(ir::UOp node) {
+  const ir::Storage& s = *node->storage();
+  if (!s.error.empty()) throw BackendError(s.error);
+  if (s.notice && !s.notice->empty()) tensor::usage_error(std::exchange(*s.notice, {}));
+}
+
 /// The memory of a tensor, computed. Inside the call's scope, while which it stays.
 const runtime::Buffer& memory_of(const Tensor& t) {
   ir::UOp n = tensor::node_of(t);
@@ -19,7 +27,7 @@ const runtime::Buffer& memory_of(const Tensor& t) {
     tensor::realize({&n, 1});
     n = tensor::node_of(t);
   }
-  tensor::check_readable(n);
+  check_readable(n);
   return static_cast<const runtime::Buffer&>(*n->storage());
 }
 

@@ -15,8 +15,4 @@ class StepCommit;
 /// preparing throws, with everything as it was, or what the launch throws, with what the plan stores poisoned.
 void realize(std::span<const ir::UOp> asked, StepCommit* commit = nullptr);
 
-/// Before the host reads a stored node: throws the error of a poisoned one (V6), and once that of an index out of range
-/// (F6).
-void check_readable(ir::UOp node);
-
 }  // namespace sinter::tensor

@@ -82,7 +82,9 @@ class Verifier {
     bool ok = true;
     switch (n->op) {
       case Op::Const: ok = holds(static_cast<Scalar*>(nullptr)) && n->scalar().floating() == is_float(n->dtype); break;
-      case Op::Var: ok = holds(static_cast<sinter::Var*>(nullptr)); break;
+      case Op::Var:  // the tensor graph knows the number, not only the variable
+        ok = holds(static_cast<sinter::Var*>(nullptr)) || (level_ == Level::Tensor && holds(static_cast<Region*>(nullptr)));
+        break;
       case Op::Num: ok = holds(static_cast<NumAttr*>(nullptr)); break;
       case Op::Data:
       case Op::Leaf: ok = holds(static_cast<Fresh*>(nullptr)); break;

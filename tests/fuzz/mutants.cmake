@@ -191,8 +191,8 @@ edit(src/codegen/expand.cpp [=[
     if (axis.size && rest == 0) return;]=] [=[
     if (axis.size && (rest == 0 || (FAULT(LostTail) && --rest == 0))) return;]=])
 
-# -- src/tensor/realize.cpp
-edit(src/tensor/realize.cpp [=[
+# -- src/tensor/flight.cpp
+edit(src/tensor/flight.cpp [=[
 memory.back()->error = text;]=] [=[
 if (!(FAULT(PoisonOnlyCurrent) && homes_[t] < 0)) memory.back()->error = text;]=])
 

@@ -41,6 +41,7 @@ TEST_CASE("a program of every kind passes the check", "[schedule]") {
   const Var rows("rows", 1, 64);
   Tensor x = from(std::vector<float>(21, 0.5f), {rows(7), 3}), w = ones({3, 2}).requires_grad();
   CHECK(softmax(matmul(x, w)).sum().item() == Approx(7));
+  CHECK((x.mean(0) + gather(x, 0, from({{-1, 0, 6}})).sum()).sum().item() == Approx(1.5 + 3 * 1.5));
   optim::Adam opt({w}, {.lr = 0.1});
   for (int i = 0; i < 2; ++i) {
     Tensor loss = cross_entropy(matmul(ones({4, 3}), w), from({0, 1, 1, 0}));

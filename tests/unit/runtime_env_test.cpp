@@ -1,5 +1,7 @@
 // Environment variables, the log, hashes and the target.
 #include "catch.h"
+#include "codegen/pass_check.h"
+#include "codegen_support.h"
 #include "repository.h"
 #include "runtime/cpu/allocator.h"
 #include "runtime/cpu/compiler.h"

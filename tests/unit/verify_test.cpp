@@ -44,7 +44,7 @@ TEST_CASE("verify accepts what the builders make", "[rewrite][verify]") {
   UOp y = pad(flip(permute(reshape(x, {4, 2, 3}), {1, 0, 2}), {0, 2}), {{0, 2}, {1, 5}, {0, 3}}, {2, 6, 3});
   UOp z = where(lt(y, like(y, 0.0)), exp(y), expand(sum(y * 2.0, {2}), {2, 6, 3}));
   UOp r = gather(reshape(sum(z, {0, 1}), {3}), shrink(i, {{0, 2}}), 0);
-  const std::vector<UOp> roots{r, scatter_add(full(g, {3}, DType::F32, 0.0), shrink(i, {{0, 2}}), r, 0),
+  const std::vector<UOp> roots{r, bound_size(g, batch(4)), scatter_add(full(g, {3}, DType::F32, 0.0), shrink(i, {{0, 2}}), r, 0),
                                cast(z, DType::I32)};
   CHECK_NOTHROW(verify_tensor(roots, "test"));
   CHECK_THROWS_WITH(verify_plan(roots, "parametrise"),

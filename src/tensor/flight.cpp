@@ -1,0 +1,160 @@
+// Claims, the run, and what it leaves.
+#include "tensor/flight.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <new>
+
+#include "runtime/counters.h"
+#include "runtime/faults.h"
+#include "runtime/fork.h"
+#include "runtime/interpreter.h"
+#include "tensor/cell.h"
+#include "tensor/index_fault.h"
+
+namespace sinter::tensor {
+namespace {
+
+using ir::Storage;
+using ir::TensorGraph;
+using ir::UOp;
+
+/// All plans in flight: who needs a claimed node waits until one has landed. `landed` is counted under both mutexes.
+struct Flights {
+  std::mutex mutex;
+  std::condition_variable changed;
+  uint64_t landed = 0;
+  std::vector<Flight*> in_air;  ///< guarded by the graph's mutex
+
+  static Flights& get() {
+    static Flights* all = new Flights;
+    return *all;
+  }
+  Flights() {
+    runtime::hold_at_fork(mutex);
+    runtime::call_in_child(land_orphans);
+  }
+  static void land_orphans();
+  void land(Flight* flight) {
+    std::erase(in_air, flight);
+    const std::lock_guard lock(mutex);
+    ++landed;
+    changed.notify_all();
+  }
+  /// Inside a GraphScope, in which the claim was seen: it cannot have landed in between.
+  void wait() {
+    const uint64_t seen = landed;
+    const ir::GraphPause pause;
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return landed != seen; });
+  }
+};
+
+/// In a child: what other threads had in the air. fork() waited for their launches, and the threads did not come with it.
+void Flights::land_orphans() {
+  Flights& all = get();
+  new (&all.changed) std::condition_variable;  // threads that waited are gone
+  const ir::GraphScope scope;
+  for (Flight* flight : std::vector(all.in_air)) {
+    if (flight->thread() == std::this_thread::get_id()) continue;
+    try {
+      flight->land();
+    } catch (...) {
+      // The error stands in what the plan was to store.
+    }
+  }
+}
+
+std::string text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) { return e.what(); } catch (...) {
+    return "a launch failed";
+  }
+}
+
+}  // namespace
+
+Flight::Flight(const schedule::Parametrised& program, std::unique_ptr<schedule::Execution> run)
+    : plan_(program.executable), run_(std::move(run)) {
+  const auto& targets = program.executable->targets;
+  std::vector<int32_t> target_of(program.plan.positions.size(), -1);
+  for (size_t t = 0; t < targets.size(); ++t)
+    target_of[static_cast<size_t>(targets[t].position)] = static_cast<int32_t>(t);
+  for (size_t i = 0; i < program.plan.nodes.size(); ++i)
+    if (const int32_t t = target_of[static_cast<size_t>(program.plan.position_of[i])]; t >= 0)
+      stored_.push_back({program.plan.nodes[i], t});
+  for (const schedule::StorageUse& s : program.plan.storages) {
+    s.storage->retain();
+    ++s.storage->owners;
+    slots_.push_back(s.storage);
+  }
+  for (const schedule::Position& p : program.plan.positions)
+    if (p.slot >= 0 && p.node->storage()->notice && !p.node->storage()->notice->empty())
+      notice_ = p.node->storage()->notice;
+  for (const schedule::Landing& t : targets) {
+    homes_.push_back(t.home);
+    if (program.plan.positions[static_cast<size_t>(t.position)].home < 0) continue;
+    runtime::count(t.home >= 0 ? runtime::counters().in_place : runtime::counters().moved);
+  }
+  for (const auto& [n, t] : stored_) {
+    TensorGraph::get().retain(n);
+    n->state.claimed = true;
+  }
+  Flights::get().in_air.push_back(this);
+}
+
+void Flight::run() noexcept {
+  try {
+    runtime::once(runtime::faults().before_launch);
+    index_error_ = run_->run() & runtime::kIndexError;
+  } catch (const OutOfMemory&) {
+    error_ = std::current_exception();
+    unchanged_ = true;
+  } catch (...) { error_ = std::current_exception(); }
+}
+
+void Flight::land() {
+  TensorGraph& g = TensorGraph::get();
+  if (index_error_) notice_ = std::make_shared<std::string>(fault());
+  if (!unchanged_) store();
+  for (const auto& [n, t] : stored_) {
+    n->state.claimed = false;
+    g.release(n);
+  }
+  for (Storage* s : slots_) {
+    --s->owners;
+    s->release();
+  }
+  Flights::get().land(this);
+  if (error_) std::rethrow_exception(error_);
+}
+
+void Flight::wait() { Flights::get().wait(); }
+
+std::string Flight::fault() const {
+  std::vector<UOp> values;
+  for (const auto& [n, t] : stored_) values.push_back(n);
+  return index_fault(values, [&](UOp n) {
+    return std::none_of(homes_.begin(), homes_.end(),
+                        [&](int32_t home) { return home >= 0 && slots_[static_cast<size_t>(home)] == n->storage(); });
+  });
+}
+
+void Flight::store() {
+  TensorGraph& g = TensorGraph::get();
+  std::string text;
+  if (error_) text = text_of(error_);
+  std::vector<Storage*> memory;
+  for (size_t t = 0; t < homes_.size(); ++t) {
+    memory.push_back(homes_[t] >= 0 ? slots_[static_cast<size_t>(homes_[t])] : run_->fresh[t].release());
+    memory.back()->error = text;
+    memory.back()->notice = notice_;
+  }
+  for (const auto& [n, t] : stored_) g.own(n, memory[static_cast<size_t>(t)]);
+  for (const auto& [n, t] : stored_) g.settle(n);
+}
+
+}  // namespace sinter::tensor

@@ -1,0 +1,53 @@
+// A plan on its way from a claim to stored values (SEMANTICS H6, V6): what it holds, its run outside the graph's mutex, and
+// the threads that wait for it.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "schedule/parametrise.h"
+
+namespace sinter::tensor {
+
+/// A plan between its preparation and the moment when its values stand in their nodes. It holds what it reads and
+/// stores, so that no other plan writes it in place. All but run() inside a GraphScope.
+class Flight {
+ public:
+  /// Claims the nodes that the plan stores.
+  Flight(const schedule::Parametrised& program, std::unique_ptr<schedule::Execution> run);
+  Flight(const Flight&) = delete;
+  Flight& operator=(const Flight&) = delete;
+
+  /// The thread whose plan it is.
+  std::thread::id thread() const { return thread_; }
+  /// Without the graph's mutex. Errors are kept for land().
+  void run() noexcept;
+  /// Gives the nodes their storage; throws what the launch threw. If that left all memory as it was, the nodes are still
+  /// to be computed.
+  void land();
+
+  /// For a thread that needs a claimed node: waits, without the graph's mutex, until some plan has landed.
+  static void wait();
+
+ private:
+  std::string fault() const;
+  void store();
+
+  std::shared_ptr<const schedule::Executable> plan_;  ///< outlives the run, whatever becomes of the cache
+  std::unique_ptr<schedule::Execution> run_;
+  std::vector<std::pair<ir::UOp, int32_t>> stored_;  ///< nodes, and the stored value of each
+  std::vector<ir::Storage*> slots_;
+  std::vector<int32_t> homes_;
+  std::shared_ptr<std::string> notice_;
+  std::exception_ptr error_;
+  const std::thread::id thread_ = std::this_thread::get_id();
+  bool index_error_ = false;
+  bool unchanged_ = false;  ///< the launch failed before it had any effect
+};
+
+}  // namespace sinter::tensor
