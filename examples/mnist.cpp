@@ -6,10 +6,12 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 namespace sn = sinter;
 using Clock = std::chrono::steady_clock;
@@ -39,6 +41,18 @@ struct Options {
   double lr = 2e-3;
   uint64_t seed = 0;
 };
+
+/// What an option takes; `what` stands in the help and in errors.
+template <class T>
+CLI::Validator number(const char* what, bool (*fits)(T)) {
+  return {[=](std::string& text) {
+            T value{};
+            const bool negative = std::is_unsigned_v<T> && text.starts_with('-');  // it would wrap
+            const bool good = !negative && CLI::detail::lexical_cast(text, value) && fits(value);
+            return good ? std::string() : text + " is no " + what;
+          },
+          what};
+}
 
 /// For --save: what can be seen before the training that the file would hold.
 std::string savable(const std::string& path) {
@@ -130,16 +144,20 @@ int train(Model model, const Options& o, sn::data::Mnist& data) {
 int main(int argc, char** argv) {
   Options o;
   CLI::App app{"Trains a network on MNIST or Fashion-MNIST"};
+  const CLI::Validator positive = number<int>("whole number from 1 on", [](int n) { return n >= 1; });
   app.add_option("--model", o.model, "network")->check(CLI::IsMember({"mlp", "conv"}))->capture_default_str();
-  app.add_option("--epochs", o.epochs, "passes over the training images")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--steps", o.steps, "stop after so many steps (0: never)")->check(CLI::NonNegativeNumber)->capture_default_str();
-  const auto* batch = app.add_option("--batch", o.batch, "images a step (256; conv: 128)")->check(CLI::PositiveNumber);
+  app.add_option("--epochs", o.epochs, "passes over the training images")->check(positive)->capture_default_str();
+  app.add_option("--steps", o.steps, "stop after so many steps (0: never)")->check(number<int>("whole number from 0 on", [](int n) { return n >= 0; }))->capture_default_str();
+  const auto* batch = app.add_option("--batch", o.batch, "images a step (256; conv: 128)")->check(positive);
   app.add_option("--optimizer", o.optimizer, "update rule")->check(CLI::IsMember({"adam", "adamw", "sgd"}))->capture_default_str();
-  const auto* lr = app.add_option("--lr", o.lr, "learning rate (2e-3; conv: 1e-3)")->check(CLI::PositiveNumber);
+  const auto* lr = app.add_option("--lr", o.lr, "learning rate (2e-3; conv: 1e-3)")
+                       ->check(number<double>("number above 0", [](double r) { return r > 0 && std::isfinite(r); }));
   app.add_option("--dataset", o.dataset, "images")->check(CLI::IsMember({"mnist", "fashion"}))->capture_default_str();
   app.add_option("--data", o.data, "folder with the four IDX files, plain or .gz");
   app.add_flag("--download", o.download, "fetch the files first, into the folder of --data or the user's cache folder");
-  app.add_option("--seed", o.seed, "of initial values and of the order of images")->capture_default_str();
+  app.add_option("--seed", o.seed, "of initial values and of the order of images")
+      ->check(number<uint64_t>("whole number from 0 to 2^64 - 1", [](uint64_t) { return true; }))
+      ->capture_default_str();
   app.add_option("--save", o.save, "file for the trained weights (safetensors)")->check(savable);
   CLI11_PARSE(app, argc, argv);
   const bool conv = o.model == "conv";

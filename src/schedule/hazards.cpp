@@ -12,7 +12,6 @@
 namespace sinter::schedule {
 namespace {
 
-bool contains(const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); }
 bool is_buffer(const StageGraph& g, int stage) {
   return stage >= 0 && g.stages[static_cast<size_t>(stage)].kind == StageKind::Buffer;
 }

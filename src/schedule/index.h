@@ -3,6 +3,7 @@
 // element.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -11,6 +12,11 @@
 #include "uop/node.h"
 
 namespace sinter::schedule {
+
+/// Lists of axes are short.
+inline bool contains(const std::vector<int>& list, int axis) {
+  return std::find(list.begin(), list.end(), axis) != list.end();
+}
 
 /// The value (axis / div) % size.
 struct Digit {

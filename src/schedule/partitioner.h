@@ -14,9 +14,6 @@ namespace sinter::schedule {
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
-inline bool contains(const std::vector<int>& list, int x) {
-  return std::find(list.begin(), list.end(), x) != list.end();
-}
 template <class T>
 void add_once(std::vector<T>& list, const T& value) {
   if (std::find(list.rbegin(), list.rend(), value) == list.rend()) list.push_back(value);

@@ -8,6 +8,7 @@
 #include "runtime/counters.h"
 #include "runtime/env.h"
 #include "runtime/faults.h"
+#include "runtime/fork.h"
 #include "runtime/program.h"
 #include "schedule/parametrise.h"
 #include "sinter/debug.h"

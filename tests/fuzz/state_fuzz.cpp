@@ -194,7 +194,7 @@ class Program {
          [&] { eager::sum(square ? mul(x.e, x.e) : x.e).backward(keep); });
   }
   void step() {
-    Optim opt({params_[0].t, params_[1].t}, .5);
+    optim::SGD opt({params_[0].t, params_[1].t}, {.lr = .5});
     opt.step();
   }
   void estep() {

@@ -131,7 +131,7 @@ TEST_CASE("F6 an index out of range is gated, and the first host read of an outp
 
   // Nothing else stops: a step with a bad index is taken, and whoever reads what comes of it is told.
   Tensor w = from(Vec{1, 2, 3}).requires_grad();
-  Optim opt({w}, 1.0);
+  optim::SGD opt({w}, {.lr = 1.0});
   Tensor loss = index_select(w, 0, from(I64{0, 7})).sum();
   loss.backward();
   CHECK_NOTHROW(opt.step());

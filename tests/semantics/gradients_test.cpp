@@ -1,6 +1,8 @@
 // Gradients: G1 to G7 of docs/semantics.md. Longer programs stand in programs_*_test.cpp.
+#include "gradient/reverse.h"
 #include "semantics/support.h"
 #include "sinter/error.h"
+#include "tensor/cell.h"
 
 using namespace semantics;
 
@@ -70,7 +72,7 @@ TEST_CASE("G5 step() is one plan with the loss among its outputs, and takes the 
   ON_EACH_EXECUTOR();
   Tensor w = from(Vec{1, 2}).requires_grad();
   w.realize();
-  Optim opt({w}, .5);
+  optim::SGD opt({w}, {.lr = .5});
   Tensor loss = (w * w).sum();
   loss.backward();
   Count c;
@@ -118,6 +120,14 @@ TEST_CASE("G7 ties: maximum and max share, relu is 0 at 0, argmax takes the firs
   CHECK(read(d.grad()) == Vec{0, 0, 1});
   CHECK(from(Vec{1, 7, 7}).argmax().item<int64_t>() == 1);
   Tensor e = from(Vec{2, 2}).requires_grad();
-  gradient(softmax(e, 0).index({0}), {e});
+  CHECK(close(read(gradient(softmax(e, 0).index({0}), {e})[0]), Vec{.25, -.25}));
+  CHECK(close(read(gradient(log_softmax(e, 0).index({0}), {e})[0]), Vec{.5, -.5}));
   CHECK(close(read(gradient(logsumexp(e), {e})[0]), Vec{.5, .5}));
+  // A maximum that shares its gradient would give these numbers too: it cancels. But it would be walked.
+  for (const Tensor& y : {softmax(e, 0), log_softmax(e, 0), logsumexp(e)}) {
+    const ir::GraphScope scope;
+    const std::vector<ir::UOp> walked = autodiff::carriers(tensor::node_of(y));
+    CHECK(walked.size() > 1);
+    for (ir::UOp n : walked) CHECK((n->op != ir::Op::Reduce || n->reduction().combine != ir::Combine::Max));
+  }
 }

@@ -8,7 +8,7 @@ TEST_CASE("program (u): schedules, counters and changing constants; N1 changing 
   ON_EACH_EXECUTOR();
   {
     Mlp net;
-    Optim opt(net.p, .1, true);
+    optim::Adam opt(net.p, {.lr = .1});
     for (int i = 0; i < 8; ++i) {
       Count c;
       auto [x, y] = batch();
@@ -122,7 +122,7 @@ TEST_CASE("program (x): handles beside the loss; V4 a plan that passes a gradien
           "[semantics]") {
   ON_EACH_EXECUTOR();
   Mlp net;
-  Optim opt(net.p);
+  optim::SGD opt(net.p, {.lr = .1});
   auto [x, y] = batch();
   for (int i = 0; i < 4; ++i) {
     Count c;
@@ -151,7 +151,7 @@ TEST_CASE("program (x): handles beside the loss; V4 a plan that passes a gradien
 TEST_CASE("program (y): H2 a gradient at an old version; a view kept as a member is of its version", "[semantics]") {
   ON_EACH_EXECUTOR();
   Tensor A = weight({4, 4}), B = weight({4, 1}), x = noise({2, 4});
-  Optim oa({A}), ob({B});
+  optim::SGD oa({A}, {.lr = .1}), ob({B}, {.lr = .1});
   const Vec b0 = read(B), xs = read(x);
   Tensor h = matmul(x, A), lb = matmul(h.detach(), B).sum(), la = matmul(h, B).sum();
   lb.backward();
@@ -164,7 +164,7 @@ TEST_CASE("program (y): H2 a gradient at an old version; a view kept as a member
   CHECK(close(read(A.grad()), expected));
 
   Tensor W = weight({4, 3}), tied = W.transpose();
-  Optim opt({W});
+  optim::SGD opt({W}, {.lr = .1});
   auto step = [&] {
     matmul(matmul(x, W), tied).sum().backward();
     opt.step();
@@ -205,7 +205,7 @@ TEST_CASE("program (aa): N5 equal nodes of a plan are computed once", "[semantic
   CHECK(metric == plain);
 
   Mlp net;
-  Optim opt(net.p);
+  optim::SGD opt(net.p, {.lr = .1});
   auto [x, y] = batch();
   for (int i = 0; i < 4; ++i) {
     Count c;

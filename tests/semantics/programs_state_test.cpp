@@ -8,7 +8,7 @@ TEST_CASE("program (j): a recurrent state carried by detach; G6 it keeps no hist
   ON_EACH_EXECUTOR();
   const bool train = GENERATE(true, false);
   Tensor W = weight({4, 4}), U = weight({4, 4});
-  Optim opt({W, U}, .01);
+  optim::SGD opt({W, U}, {.lr = .01});
   Tensor hidden = full64({2, 4}, 0);
   int64_t nodes = 0;
   for (int t = 0; t < 300; ++t) {
@@ -144,7 +144,7 @@ TEST_CASE("program (m): G1 gradient() is pure, and reaches second order through 
 TEST_CASE("program (n): tied weights", "[semantics]") {
   ON_EACH_EXECUTOR();
   Tensor E = weight({5, 4}), x = noise({2, 5});
-  Optim opt({E});
+  optim::SGD opt({E}, {.lr = .1});
   for (int i = 0; i < 5; ++i) {
     Count c;
     Tensor loss = matmul(relu(matmul(x, E)), E.transpose()).sum();
@@ -161,7 +161,7 @@ TEST_CASE("program (n): tied weights", "[semantics]") {
 TEST_CASE("program (o): G3 a kept handle to .grad sees additions, and keeps its value after step", "[semantics]") {
   ON_EACH_EXECUTOR();
   Tensor W = weight({3, 3}), x = from(Vec{1, 0, 0, 0, 1, 0, 0, 0, 1}, {3, 3});
-  Optim opt({W}, .5);
+  optim::SGD opt({W}, {.lr = .5});
   for (int i = 0; i < 6; ++i) {
     Count c;
     (matmul(x, W) * (i + 1.0)).sum().backward();
@@ -184,7 +184,7 @@ TEST_CASE("program (p): V6 failures before the launch change nothing; after it, 
           "[semantics]") {
   ON_EACH_EXECUTOR();
   Mlp net;
-  Optim opt(net.p);
+  optim::SGD opt(net.p, {.lr = .1});
   auto [x, y] = batch();
   Tensor loss = xent(net(x), y);
   loss.backward();
@@ -251,7 +251,7 @@ TEST_CASE("program (q): G6 losses pushed to a list keep no history when detached
         Way{"train, detach, no item", true, true, false}, Way{"evaluate, detach, item", true, false, true}}) {
     CAPTURE(way.name);
     Mlp net;
-    Optim opt(net.p);
+    optim::SGD opt(net.p, {.lr = .1});
     auto [x, y] = batch();
     std::vector<Tensor> losses;
     debug::Counters half;
@@ -277,7 +277,7 @@ TEST_CASE("program (q): G6 losses pushed to a list keep no history when detached
 TEST_CASE("program (q'): G6 sums of losses, and a lazy metric under no_grad", "[semantics]") {
   ON_EACH_EXECUTOR();
   Mlp net;
-  Optim opt(net.p);
+  optim::SGD opt(net.p, {.lr = .1});
   auto [x, y] = batch();
   {
     Tensor total = full64({}, 0);
@@ -338,7 +338,7 @@ TEST_CASE("program (r): hand-written SGD under no_grad, loss read every 20", "[s
 TEST_CASE("program (s): logits kept over step; a metric built before and read after", "[semantics]") {
   ON_EACH_EXECUTOR();
   Mlp net;
-  Optim opt(net.p);
+  optim::SGD opt(net.p, {.lr = .1});
   for (int i = 0; i < 5; ++i) {
     auto [x, y] = batch();
     Count c;
@@ -371,7 +371,7 @@ TEST_CASE("program (t): two parameters from one zeros(); clones are second cells
     a.requires_grad();
     b.requires_grad();
     CHECK_FALSE(tensor::node_of(a) == tensor::node_of(b));
-    Optim opt({a, b});
+    optim::SGD opt({a, b}, {.lr = .1});
     ((a * 2.0).sum() + (b * 3.0).sum()).backward();
     CHECK(read(a.grad())[0] == 2);
     CHECK(read(b.grad())[0] == 3);
@@ -390,7 +390,7 @@ TEST_CASE("program (t): two parameters from one zeros(); clones are second cells
     Tensor f = full64({3}, 0), g = f.clone();
     f.requires_grad();
     g.requires_grad();
-    Optim opt({f, g});
+    optim::SGD opt({f, g}, {.lr = .1});
     ((f * 2.0).sum() + (g * 3.0).sum()).backward();
     opt.step();
     CHECK(read(f)[0] != read(g)[0]);

@@ -9,15 +9,16 @@ TEST_CASE("program (a): training loop, loss printed after step every 10; G5 step
   const bool adam = GENERATE(false, true);
   CAPTURE(adam);
   Mlp net;
-  Optim opt(net.p, .1, adam);
+  std::unique_ptr<optim::Optimizer> opt = std::make_unique<optim::SGD>(net.p, optim::SGD::Options{.lr = .1});
+  if (adam) opt = std::make_unique<optim::Adam>(net.p, optim::Adam::Options{.lr = .1});
   for (int i = 0; i < 40; ++i) {
     Count c;
     {
       auto [x, y] = batch();
       Tensor loss = xent(net(x), y);
-      opt.zero_grad();
+      opt->zero_grad();
       loss.backward();
-      opt.step();
+      opt->step();
       CHECK(c.plans() == (i == 0 ? c.plans() : 1));
       if (i % 10 == 0) {
         Count reading;
@@ -37,7 +38,7 @@ TEST_CASE("program (a): training loop, loss printed after step every 10; G5 step
 TEST_CASE("program (b): backward, item, step; and item before backward", "[semantics]") {
   ON_EACH_EXECUTOR();
   Mlp net;
-  Optim opt(net.p);
+  optim::SGD opt(net.p, {.lr = .1});
   auto [x, y] = batch();
   for (int i = 0; i < 6; ++i) {
     Count c;
@@ -66,7 +67,7 @@ TEST_CASE("program (b): backward, item, step; and item before backward", "[seman
 TEST_CASE("program (c): four micro-batches; G3 a lazy gradient is realised before it is added to", "[semantics]") {
   ON_EACH_EXECUTOR();
   Mlp net;
-  Optim opt(net.p);
+  optim::SGD opt(net.p, {.lr = .1});
   for (int i = 0; i < 5; ++i) {
     Count c;
     for (int k = 0; k < 4; ++k) {
@@ -83,7 +84,7 @@ TEST_CASE("program (c): four micro-batches; G3 a lazy gradient is realised befor
 TEST_CASE("program (d): clip by norm, printed before and after", "[semantics]") {
   ON_EACH_EXECUTOR();
   Mlp net;
-  Optim opt(net.p);
+  optim::SGD opt(net.p, {.lr = .1});
   for (int i = 0; i < 5; ++i) {
     Count c;
     auto [x, y] = batch();
@@ -147,7 +148,7 @@ TEST_CASE("program (e): two losses on a shared trunk; G2 a second backward over 
 TEST_CASE("program (f): two networks in turn, one detached from the other", "[semantics]") {
   ON_EACH_EXECUTOR();
   std::vector<Tensor> gen{weight({4, 6})}, dis{weight({6, 1})};
-  Optim og(gen), od(dis);
+  optim::SGD og(gen, {.lr = .1}), od(dis, {.lr = .1});
   for (int i = 0; i < 6; ++i) {
     Count c;
     {
@@ -175,7 +176,7 @@ TEST_CASE("program (f): two networks in turn, one detached from the other", "[se
 TEST_CASE("program (g): moving average of weights after step; V2 an assign runs with the next plan", "[semantics]") {
   ON_EACH_EXECUTOR();
   Mlp net;
-  Optim opt(net.p);
+  optim::SGD opt(net.p, {.lr = .1});
   std::vector<Tensor> average;
   std::vector<Vec> expected;
   for (const Tensor& p : net.p) {
@@ -209,7 +210,7 @@ TEST_CASE("program (h): running statistics assigned every step and read at the e
           "[semantics]") {
   ON_EACH_EXECUTOR();
   Mlp net;
-  Optim opt(net.p);
+  optim::SGD opt(net.p, {.lr = .1});
   Tensor mean = full64({1, 5}, 0);
   for (int i = 0; i < 8; ++i) {
     Count c;
@@ -246,7 +247,7 @@ TEST_CASE("program (i): evaluation between epochs; V1 a lazy value keeps the ver
           "[semantics]") {
   ON_EACH_EXECUTOR();
   Mlp net;
-  Optim opt(net.p);
+  optim::SGD opt(net.p, {.lr = .1});
   auto [vx, vy] = batch();
   for (int epoch = 0; epoch < 5; ++epoch) {
     Count c;

@@ -3,6 +3,7 @@
 #include "runtime/cpu/allocator.h"
 #include "semantics/support.h"
 #include "sinter/error.h"
+#include "tensor/commit.h"
 #include "unit/runtime_support.h"
 
 using namespace semantics;

@@ -1,4 +1,4 @@
-// What the programs of these tests share: small networks, optimisers on StepCommit, and counts of what happened in
+// What the programs of these tests share: small networks, and counts of what happened in
 // between.
 #pragma once
 
@@ -19,9 +19,9 @@
 #include "sinter/create.h"
 #include "sinter/debug.h"
 #include "sinter/gradient.h"
+#include "sinter/nn/optim.h"
 #include "sinter/ops.h"
 #include "sinter/tensor.h"
-#include "tensor/commit.h"
 
 namespace semantics {
 
@@ -111,49 +111,6 @@ inline Tensor mse(const Tensor& z, const Tensor& y) {
   return (d * d).mean();
 }
 inline Tensor accuracy(const Tensor& z, const Tensor& y) { return (z.argmax(1) == y.argmax(1)).to(float64).mean(); }
-
-/// SGD or Adam, as SEMANTICS G5 says: one plan per step.
-class Optim {
- public:
-  explicit Optim(std::vector<Tensor> params, double rate = 0.1, bool adam = false)
-      : lr(rate), params_(std::move(params)), adam_(adam) {
-    if (!adam_) return;
-    for (const Tensor& p : params_)
-      for (auto* state : {&first_, &second_}) state->push_back(full64(p.shape(), 0));
-  }
-  void zero_grad() {
-    for (Tensor& p : params_) p.zero_grad();
-  }
-  void step() {
-    const no_grad off;
-    tensor::StepCommit commit;
-    const int t = steps_ + 1;
-    {
-      const Tensor rate = number(lr, float64), c1 = number(1 / (1 - std::pow(.9, t)), float64),
-                   c2 = number(1 / (1 - std::pow(.999, t)), float64);
-      for (size_t i = 0; i < params_.size(); ++i) {
-        const Tensor& p = params_[i];
-        if (!p.has_grad()) continue;
-        Tensor g = p.grad(), d = g;
-        if (adam_) {
-          Tensor m = commit.update(first_[i], first_[i] * .9 + g * .1);
-          Tensor v = commit.update(second_[i], second_[i] * .999 + g * g * .001);
-          d = m * c1 / (sqrt(v * c2) + 1e-8);
-        }
-        commit.update(p, p - d * rate);
-        commit.take_grad(p);
-      }
-    }
-    commit.realize();
-    steps_ = t;
-  }
-  double lr;
-
- private:
-  std::vector<Tensor> params_, first_, second_;
-  bool adam_;
-  int steps_ = 0;
-};
 
 /// A thread that runs what it is given, one thing after the other: what it assigned stays its own (V2).
 class Worker {

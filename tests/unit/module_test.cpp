@@ -155,7 +155,44 @@ TEST_CASE("initial values lie where the formulas say", "[nn]") {
   CHECK(w.min().item() >= -bound);
   CHECK(std::abs(w.std().item() - bound / std::sqrt(3.0)) < 0.02 * bound);
   CHECK(std::abs(nn::init::kaiming_normal({300, 200}).std().item() - std::sqrt(2.0 / 200)) < 0.002);
+  CHECK(std::abs(nn::init::xavier_normal({300, 200}, 3.0).std().item() - 3 * std::sqrt(2.0 / 500)) < 0.005);
+  Tensor k = nn::init::kaiming_uniform({300, 200});
+  const double most = std::sqrt(6.0 / 200);
+  CHECK(k.max().item() <= most);
+  CHECK(k.min().item() >= -most);
+  CHECK(std::abs(k.std().item() - most / std::sqrt(3.0)) < 0.02 * most);
   CHECK_THROWS_AS(nn::init::kaiming_normal({3}), UsageError);
   manual_seed(1);
   CHECK(nn::init::xavier_uniform({300, 200}).to_vector<float>() == w.to_vector<float>());
+}
+
+TEST_CASE("LayerNorm and Embedding compute what their headers say", "[nn]") {
+  nn::LayerNorm norm(4, 0.5);
+  {
+    no_grad guard;
+    norm.weight.assign(from({1.0, 2.0, 1.0, 1.0}));
+    norm.bias.assign(from({0.0, 0.0, 0.0, 3.0}));
+  }
+  const std::vector<double> x{1, 2, 3, 6};  // mean 3, variance 3.5
+  const std::vector<float> y = norm(from(std::vector<float>(x.begin(), x.end()), {1, 4})).to_vector<float>();
+  for (size_t i = 0; i < 4; ++i)
+    CHECK(y[i] == Approx((x[i] - 3) / 2 * (i == 1 ? 2 : 1) + (i == 3 ? 3 : 0)).margin(1e-6));
+
+  nn::Embedding table(3, 2);
+  const std::vector<float> rows = table.weight.to_vector<float>();
+  const Tensor picked = table(from({{2, 0}, {-1, 1}}));
+  CHECK(picked.shape() == Shape{2, 2, 2});
+  CHECK(picked.to_vector<float>() == std::vector<float>{rows[4], rows[5], rows[0], rows[1], rows[4], rows[5], rows[2], rows[3]});
+}
+
+TEST_CASE("a load that is not strict leaves alone what only one side has", "[nn]") {
+  nn::Sequential target(nn::Linear(2, 2), nn::Linear(2, 2));
+  const std::vector<float> second = std::get<1>(target.layers).weight.to_vector<float>();
+  nn::NamedTensors state{{"0.weight", full({2, 2}, 5.0)}, {"somebody.else", ones({9})}};
+  CHECK_THROWS_AS(nn::load(target, state), UsageError);
+  nn::load(target, state, /*strict=*/false);
+  CHECK(std::get<0>(target.layers).weight.to_vector<float>() == std::vector<float>(4, 5));
+  CHECK(std::get<1>(target.layers).weight.to_vector<float>() == second);
+  state.push_back({"1.weight", ones({3, 2})});
+  CHECK_THROWS_WITH(nn::load(target, state, /*strict=*/false), Catch::Contains("1.weight"));
 }

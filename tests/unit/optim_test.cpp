@@ -13,7 +13,7 @@ using namespace sinter;
 
 namespace {
 
-/// Twenty steps on sum((p - target)^2 * c); returns p.
+/// So many steps on sum(p^2 * c); returns p.
 template <class Optimizer>
 std::vector<double> run(typename Optimizer::Options options, int steps = 20) {
   Tensor p = from(std::vector<float>{1.0f, -2.0f, 0.5f}, {3}).requires_grad();

@@ -108,8 +108,9 @@ class LeftSide {
   int next_ = 0;
 };
 
-constexpr DType kTypes[] = {DType::F32, DType::F64, DType::I32,  DType::I64,
-                            DType::U8,  DType::U64, DType::Bool, DType::Index};
+constexpr DType kTypes[] = {DType::F32, DType::F64, DType::I8,  DType::I16, DType::I32,  DType::I64,
+                            DType::U8,  DType::U16, DType::U32, DType::U64, DType::Bool, DType::Index};
+constexpr int kTypeCount = static_cast<int>(std::size(kTypes));
 
 }  // namespace
 
@@ -156,7 +157,7 @@ TEST_CASE("structural rules keep the value of random expressions of all types", 
   for (int n = 0; n < 30000; ++n) {
     Arena g;
     std::vector<UOp> leaves, values;
-    for (int i = 0; i < 6; ++i) leaves.push_back(argument(g, i, kTypes[pick(8)]));
+    for (int i = 0; i < 6; ++i) leaves.push_back(argument(g, i, kTypes[pick(kTypeCount)]));
     values = leaves;
     for (int i = 0; i < 10; ++i) {
       UOp a = values[static_cast<size_t>(pick(static_cast<int>(values.size())))];
@@ -167,7 +168,7 @@ TEST_CASE("structural rules keep the value of random expressions of all types", 
       };
       UOp made;
       switch (pick(9)) {
-        case 0: made = cast(a, kTypes[pick(8)]); break;
+        case 0: made = cast(a, kTypes[pick(kTypeCount)]); break;
         case 1: made = where(other(DType::Bool), a, other(a->dtype)); break;
         case 2: made = constant(g, random_number(a->dtype, random), a->dtype); break;
         case 3: {
@@ -178,7 +179,7 @@ TEST_CASE("structural rules keep the value of random expressions of all types", 
         }
         case 4:
           made = cast(where(other(DType::Bool), constant(g, random_number(a->dtype, random), a->dtype), like(a, 1.0)),
-                      kTypes[pick(8)]);
+                      kTypes[pick(kTypeCount)]);
           break;
         case 5: made = g.make({Op::Check, a->dtype, {}, {a, constant(g, DType::Bool, pick(2))}, int64_t{1}}); break;
         default: {

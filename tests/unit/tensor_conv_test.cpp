@@ -50,6 +50,7 @@ std::vector<double> whole_numbers(std::mt19937& random, int64_t count) {
 }  // namespace
 
 TEST_CASE("conv2d sums the products of loops", "[conv][tensor]") {
+  ON_BOTH_EXECUTORS();
   std::mt19937 random(3);
   auto pick = [&](int64_t low, int64_t high) {
     return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
@@ -76,6 +77,7 @@ TEST_CASE("conv2d sums the products of loops", "[conv][tensor]") {
 }
 
 TEST_CASE("convolution: bias, one axis, no batch, other types, a symbolic batch", "[conv][tensor]") {
+  ON_BOTH_EXECUTORS();
   const Tensor x = from({{1, 2, 3, 4}, {0, 1, 0, 1}}), w = from({{{1, 1}, {2, 0}}});  // [2, 4], [1, 2, 2]
   CHECK(numbers(conv1d(x, w)) == list({3, 7, 7}));
   CHECK(conv1d(x, w).dtype() == int64);
@@ -94,6 +96,7 @@ TEST_CASE("convolution: bias, one axis, no batch, other types, a symbolic batch"
 }
 
 TEST_CASE("pooling: padding is never the largest, and counts in a mean if asked", "[conv][tensor]") {
+  ON_BOTH_EXECUTORS();
   const Tensor x = from({{{-1.0, -2.0, -3.0}, {-4.0, -5.0, -6.0}, {-7.0, -8.0, -9.0}}}, float64);  // [1, 3, 3]
   CHECK(numbers(max_pool2d(x, 2)) == list({-1}));
   CHECK(numbers(max_pool2d(x, 2, {.stride = 1})) == list({-1, -2, -4, -5}));
@@ -114,6 +117,7 @@ TEST_CASE("pooling: padding is never the largest, and counts in a mean if asked"
 }
 
 TEST_CASE("max_pool2d gives its gradient to the first of equal elements", "[conv][gradient]") {
+  ON_BOTH_EXECUTORS();
   auto slope = [](const Tensor& x, const PerAxis& kernel, const MaxPoolOptions& options = {}) {
     Tensor leaf = x.clone();
     leaf.requires_grad();
@@ -127,6 +131,7 @@ TEST_CASE("max_pool2d gives its gradient to the first of equal elements", "[conv
 }
 
 TEST_CASE("gradients of convolution and pooling agree with differences, to the second order", "[conv][gradient]") {
+  ON_BOTH_EXECUTORS();
   const std::vector<Differences> cases{
       {"conv1d", [](const Tensors& x) { return conv1d(x[0], x[1], x[2]); }, {{2, 2, 6}, {3, 2, 3}, {3}}},
       {"conv1d with stride",

@@ -10,27 +10,33 @@ constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::num
 /// What one double gives, in float64.
 using Function = Tensor (*)(Arg);
 double at(Function f, double x) { return numbers(f(from({x}, float64)))[0]; }
+
+/// What the C library gives, but for the last three bits.
+bool is(double got, double want) {
+  return same(got, want) || (std::signbit(got) == std::signbit(want) && std::abs(got - want) <= 0x1p-49 * std::abs(want));
+}
 }  // namespace
 
 TEST_CASE("functions of one number", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   for (double x : {-3.0, -0.5, 0.0, 0.25, 1.0, 4.0}) {
     INFO(x);
-    CHECK(at(sinter::exp, x) == std::exp(x));
-    CHECK(at(sinter::exp2, x) == std::exp2(x));
-    CHECK(at(sinter::expm1, x) == std::expm1(x));
-    CHECK(same(at(sinter::log1p, x), std::log1p(x)));
-    CHECK(same(at(sinter::log, x), std::log(x)));
+    CHECK(is(at(sinter::exp, x), std::exp(x)));
+    CHECK(is(at(sinter::exp2, x), std::exp2(x)));
+    CHECK(is(at(sinter::expm1, x), std::expm1(x)));
+    CHECK(is(at(sinter::log1p, x), std::log1p(x)));
+    CHECK(is(at(sinter::log, x), std::log(x)));
     CHECK(same(at(sinter::sqrt, x), std::sqrt(x)));
     CHECK(same(at(sinter::rsqrt, x), 1 / std::sqrt(x)));
-    CHECK(at(sinter::sin, x) == std::sin(x));
-    CHECK(at(sinter::cos, x) == std::cos(x));
-    CHECK(at(sinter::tan, x) == std::tan(x));
-    CHECK(at(sinter::tanh, x) == std::tanh(x));
-    CHECK(at(sinter::erf, x) == std::erf(x));
+    CHECK(is(at(sinter::sin, x), std::sin(x)));
+    CHECK(is(at(sinter::cos, x), std::cos(x)));
+    CHECK(is(at(sinter::tan, x), std::tan(x)));
+    CHECK(is(at(sinter::tanh, x), std::tanh(x)));
+    CHECK(is(at(sinter::erf, x), std::erf(x)));
     CHECK(at(sinter::square, x) == x * x);
-    CHECK(at(sinter::reciprocal, x) == 1 / x);
-    CHECK(std::abs(at(sinter::sigmoid, x) - 1 / (1 + std::exp(-x))) < 1e-15);
-    CHECK(std::abs(at(sinter::silu, x) - x / (1 + std::exp(-x))) < 1e-15);
+    CHECK(same(at(sinter::reciprocal, x), 1 / x));
+    CHECK(is(at(sinter::sigmoid, x), 1 / (1 + std::exp(-x))));
+    CHECK(is(at(sinter::silu, x), x / (1 + std::exp(-x))));
     CHECK(at([](Arg a) { return gelu(a); }, x) == Approx(x * 0.5 * (1 + std::erf(x / std::sqrt(2)))).margin(1e-15));
     CHECK(at([](Arg a) { return gelu(a, Gelu::Tanh); }, x) ==
           Approx(x * 0.5 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)))).margin(1e-15));
@@ -43,14 +49,13 @@ TEST_CASE("functions of one number", "[tensor]") {
   CHECK(std::isnan(at(sinter::sigmoid, kNan)));
   for (double x : {1e-12, -1e-12, 1e-300, -0.0, -1.0, -kInf, kInf}) {
     INFO(x);
-    CHECK(same(at(sinter::log1p, x), std::log1p(x)));
-    CHECK(same(at(sinter::expm1, x), std::expm1(x)));
-    for (Function f : {sinter::log1p, sinter::expm1})
-      CHECK(close(f(from({x}, float64)).to_vector<double>(), {at(f, x)}, 1e-15));
+    CHECK(is(at(sinter::log1p, x), std::log1p(x)));
+    CHECK(is(at(sinter::expm1, x), std::expm1(x)));
   }
 }
 
 TEST_CASE("signs, zeros and NaN", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   Tensor x = from({-2.5, -0.0, 0.0, 0.5, 1.5, 2.5, kNan, kInf, -kInf}, float64);
   CHECK(same(numbers(relu(x)), {0, 0, 0, 0.5, 1.5, 2.5, kNan, kInf, 0}));
   CHECK(same(numbers(sign(x)), {-1, 0, 0, 1, 1, 1, kNan, 1, -1}));
@@ -71,6 +76,7 @@ TEST_CASE("signs, zeros and NaN", "[tensor]") {
 }
 
 TEST_CASE("arithmetic of integers is NumPy's", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   Tensor a = from({7, -7, 7, -7, 5, 0}), b = from({2, 2, -2, -2, 0, 3});
   CHECK(numbers(a / b) == list({3.5, -3.5, -3.5, 3.5, kInf, 0}));
   CHECK((a / b).dtype() == float32);
@@ -94,6 +100,7 @@ TEST_CASE("arithmetic of integers is NumPy's", "[tensor]") {
 }
 
 TEST_CASE("division of floats rounds down", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   Tensor a = from({7.5, -7.5, 7.5, -7.5, 0.3, 1.0, -1.0}, float64),
          b = from({2.0, 2.0, -2.0, -2.0, 0.1, 0.0, 0.0}, float64);
   CHECK(same(numbers(floor_divide(a, b)), {3, -4, -4, 3, 2, kInf, -kInf}));  // 0.3 is less than 3 times 0.1
@@ -104,6 +111,7 @@ TEST_CASE("division of floats rounds down", "[tensor]") {
 }
 
 TEST_CASE("floor_divide of floats is NumPy's", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   struct Case {
     double x, y, quotient;
   };
@@ -124,6 +132,7 @@ TEST_CASE("floor_divide of floats is NumPy's", "[tensor]") {
 }
 
 TEST_CASE("comparisons and logic", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   Tensor a = from({1.0, 2.0, 3.0, kNan}), b = from({2.0, 2.0, 2.0, 2.0});
   CHECK(numbers(a < b) == list({1, 0, 0, 0}));
   CHECK(numbers(a <= b) == list({1, 1, 0, 0}));
@@ -146,6 +155,7 @@ TEST_CASE("comparisons and logic", "[tensor]") {
 }
 
 TEST_CASE("casts", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   Tensor x = from({-1.7, 0.0, 300.5, kNan, kInf});
   CHECK(numbers(x.to(int32)) == list({-1, 0, 300, 0, 2147483647}));
   CHECK(numbers(x.to(uint8)) == list({0, 0, 255, 0, 255}));

@@ -262,6 +262,7 @@ const Case kCases[] = {
 }  // namespace
 
 TEST_CASE("gradients of the public functions agree with differences", "[tensor][gradient]") {
+  ON_BOTH_EXECUTORS();
   for (const Case& c : kCases) {
     INFO(c.name);
     Tensor x = leaf(c.x, c.shape);
@@ -270,6 +271,7 @@ TEST_CASE("gradients of the public functions agree with differences", "[tensor][
 }
 
 TEST_CASE("second derivatives agree with differences of the first", "[tensor][gradient]") {
+  ON_BOTH_EXECUTORS();
   for (const Case& c : kCases) {
     INFO(c.name);
     // The weights make the sum of first derivatives a function of every element; a first derivative that is constant in
@@ -288,6 +290,7 @@ TEST_CASE("second derivatives agree with differences of the first", "[tensor][gr
 }
 
 TEST_CASE("gradients where functions bend", "[tensor][gradient]") {
+  ON_BOTH_EXECUTORS();
   auto at = [](const Function& f, double x) { return numbers(gradient_of(f, leaf({x}, {1})))[0]; };
   CHECK(at([](const Tensor& x) { return relu(x); }, 0) == 0);
   CHECK(at([](const Tensor& x) { return clamp(x, 0, 1); }, 0) == 1);
@@ -309,6 +312,7 @@ TEST_CASE("gradients where functions bend", "[tensor][gradient]") {
 }
 
 TEST_CASE("a seed is the factor of each element", "[tensor][gradient]") {
+  ON_BOTH_EXECUTORS();
   Tensor x = from({1.0, 2.0, 3.0}).requires_grad();
   const Tensor y = x * x, seed = from({1.0, 0.0, -1.0});
   CHECK(gradient(y, {x}, seed)[0].to_vector<float>() == std::vector<float>{2, 0, -6});

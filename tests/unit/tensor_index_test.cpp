@@ -6,6 +6,7 @@ using namespace sinter;
 using namespace sinter::testing;
 
 TEST_CASE("indexing gives what NumPy gives", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   const Tensor x = arange(24).reshape({2, 3, 4});
   const Tensor i = from({1, 0}), j = from({{0, 2}, {1, -1}}), k = from({2, 0, 1}), d = from({{0, 1}, {1, -1}});
   struct Case {
@@ -66,6 +67,7 @@ TEST_CASE("indexing gives what NumPy gives", "[tensor]") {
 }
 
 TEST_CASE("a strided part is overwritten and nothing else", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   const Tensor x = arange(12).reshape({3, 4});
   auto written = [&](std::vector<Index> items, const Tensor& v) {
     tensor::Call call("test", Loc::current());
@@ -81,6 +83,7 @@ TEST_CASE("a strided part is overwritten and nothing else", "[tensor]") {
 }
 
 TEST_CASE("gather and its kin", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   const Tensor x = from({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}});
   CHECK(numbers(gather(x, 1, from({{2, 0}, {1, -1}}))) == list({3, 1, 5, 6}));
   CHECK(numbers(gather(x, 0, from({{1, 0, 1}}))) == list({4, 2, 6}));
@@ -100,6 +103,7 @@ TEST_CASE("gather and its kin", "[tensor]") {
 }
 
 TEST_CASE("an index out of range raises the error bit, each index against its own axis", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   const Tensor x = arange(12).reshape({3, 4});
   auto raises = [](const Tensor& t) {
     uint32_t error = 0;

@@ -33,6 +33,7 @@ std::vector<double> products(const std::vector<double>& x, const std::vector<dou
 }  // namespace
 
 TEST_CASE("matmul of all ranks", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   struct Case {
     Shape a, b, out;
     int64_t m, k, n;
@@ -65,6 +66,7 @@ TEST_CASE("matmul of all ranks", "[tensor]") {
 }
 
 TEST_CASE("einsum agrees with the ops that it stands for", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   Tensor a = counted({2, 3}, 3), b = counted({3, 4}, 4), c = counted({4, 2}, 5), v = counted({3}, 6),
          s = counted({3, 3}, 7);
   CHECK(numbers(einsum("ij,jk->ik", {a, b})) == numbers(matmul(a, b)));

@@ -155,6 +155,7 @@ void step(std::mt19937& rng, Tensor& t, Strided& s) {
 }  // namespace
 
 TEST_CASE("random chains of movement ops agree with a strided view", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   for (unsigned seed = 0; seed < 400; ++seed) {
     std::mt19937 rng(seed);
     std::vector<int64_t> shape;
@@ -172,6 +173,7 @@ TEST_CASE("random chains of movement ops agree with a strided view", "[tensor]")
 }
 
 TEST_CASE("shapes of movement ops", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   Tensor x = arange(24).reshape({2, 3, 4});
   CHECK(x.reshape({4, -1}).shape() == Shape{4, 6});
   CHECK(x.reshape({-1}).shape() == Shape{24});
@@ -201,6 +203,7 @@ TEST_CASE("shapes of movement ops", "[tensor]") {
 }
 
 TEST_CASE("cat keeps every bit of its parts", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   Tensor a = from({{-0.0, kNan}}), b = from({{-0.0, -1.0}, {kNan, 2.0}});
   CHECK(same(numbers(cat({a, b})), {-0.0, kNan, -0.0, -1, kNan, 2}));
   CHECK(same(numbers(cat({b, b}, 1)), {-0.0, -1, -0.0, -1, kNan, 2, kNan, 2}));
@@ -216,6 +219,7 @@ TEST_CASE("cat keeps every bit of its parts", "[tensor]") {
 }
 
 TEST_CASE("split and chunk", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   Tensor x = arange(10).reshape({5, 2});
   auto parts = x.split(2);
   REQUIRE(parts.size() == 3);

@@ -24,6 +24,7 @@ std::vector<std::string> cells(const std::string& line) {
 }  // namespace
 
 TEST_CASE("types meet as docs/dtypes.md says", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   std::ifstream doc(repository_path("docs/dtypes.md"));
   REQUIRE(doc);
   std::vector<std::string> header;
@@ -45,6 +46,7 @@ TEST_CASE("types meet as docs/dtypes.md says", "[tensor]") {
 }
 
 TEST_CASE("a number is weak", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   struct Case {
     DType tensor, with_bool, with_int, with_float;
   };
@@ -72,6 +74,7 @@ TEST_CASE("a number is weak", "[tensor]") {
 }
 
 TEST_CASE("all ranks broadcast as NumPy says", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   std::mt19937 rng(7);
   for (int ra = 0; ra <= 4; ++ra)
     for (int rb = 0; rb <= 4; ++rb)
@@ -118,6 +121,7 @@ TEST_CASE("all ranks broadcast as NumPy says", "[tensor]") {
 }
 
 TEST_CASE("a symbolic size passes through ops and matches only itself and 1", "[tensor]") {
+  ON_BOTH_EXECUTORS();
   Var batch("batch", 1, 8);
   std::vector<float> data(12);
   for (size_t i = 0; i < 12; ++i) data[i] = static_cast<float>(i);

@@ -1,5 +1,5 @@
-// What the tests of the tensor API share: the value of a tensor by the interpreter, and comparisons that know NaN and
-// -0.
+// What the tests of the tensor API share: the value of a tensor by the interpreter and by generated code, and comparisons
+// that know NaN and -0.
 #pragma once
 
 #include <cmath>
@@ -15,8 +15,21 @@
 
 namespace sinter::testing {
 
-/// The tensor's value; `error` receives the bits of indices out of range.
+/// Who computes what a test reads; the default again at the end.
+struct Executing {
+  explicit Executing(debug::Executor executor) { debug::set_executor(executor); }
+  ~Executing() { debug::set_executor(debug::Executor::Compiled); }
+  Executing(const Executing&) = delete;
+  Executing& operator=(const Executing&) = delete;
+};
+/// Runs the test once per executor.
+#define ON_BOTH_EXECUTORS() \
+  const sinter::testing::Executing executing_(GENERATE(debug::Executor::Interpreter, debug::Executor::Compiled))
+
+/// The tensor's value, by the interpreter straight from the nodes, or computed in a plan. `error`, which the interpreter
+/// sets, receives the bits of indices out of range.
 inline runtime::Array value_of(const Tensor& t, uint32_t* error = nullptr) {
+  if (debug::executor() == debug::Executor::Compiled && !error) t.realize();
   ir::GraphScope scope;
   runtime::Inputs inputs;
   inputs.read = [](ir::UOp n) {
