@@ -5,13 +5,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <type_traits>
+#include <system_error>
 
 namespace sn = sinter;
 using Clock = std::chrono::steady_clock;
@@ -47,9 +48,9 @@ template <class T>
 CLI::Validator number(const char* what, bool (*fits)(T)) {
   return {[=](std::string& text) {
             T value{};
-            const bool negative = std::is_unsigned_v<T> && text.starts_with('-');  // it would wrap
-            const bool good = !negative && CLI::detail::lexical_cast(text, value) && fits(value);
-            return good ? std::string() : text + " is no " + what;
+            const char* end = text.data() + text.size();
+            const auto [rest, error] = std::from_chars(text.data(), end, value);
+            return error == std::errc() && rest == end && fits(value) ? std::string() : text + " is no " + what;
           },
           what};
 }

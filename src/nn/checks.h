@@ -1,6 +1,7 @@
 // Checks that layers share; each throws a UsageError at the layer's caller.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "sinter/tensor.h"
@@ -11,8 +12,10 @@ namespace nn {
 
 /// Sizes of a layer are at least 1.
 void require_size(std::string_view what, int64_t value, Loc where);
-/// The last axes of x must be `sizes`.
-void require_last(const Tensor& x, const Shape& sizes, std::string_view layer, Loc where);
+/// A UsageError of the outermost CallScope: of the layer, or of the Sequential around it.
+[[noreturn]] void refuse(const std::string& what);
+/// The last axes of x must be `sizes`; refuse() otherwise.
+void require_last(const Tensor& x, const Shape& sizes, std::string_view layer);
 
 }  // namespace nn
 }  // namespace v0

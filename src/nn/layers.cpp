@@ -26,7 +26,7 @@ Linear::Linear(int64_t in, int64_t out, bool with_bias, Loc where) {
 
 Tensor Linear::operator()(const Tensor& x, Loc where) const {
   CallScope call("Linear", where);
-  require_last(x, {weight.shape()[1]}, "Linear", where);
+  require_last(x, {weight.shape()[1]}, "Linear");
   Tensor y = matmul(x, weight.transpose());
   return bias.defined() ? y + bias : y;
 }
@@ -51,7 +51,7 @@ LayerNorm::LayerNorm(Shape shape, double eps, Loc where) : eps(eps) {
 
 Tensor LayerNorm::operator()(const Tensor& x, Loc where) const {
   CallScope call("LayerNorm", where);
-  require_last(x, weight.shape(), "LayerNorm", where);
+  require_last(x, weight.shape(), "LayerNorm");
   return layer_norm(x, weight.shape(), weight, bias, eps);
 }
 

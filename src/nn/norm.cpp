@@ -38,15 +38,13 @@ Tensor BatchNorm2d::operator()(const Tensor& x, Loc where) const {
   CallScope call("BatchNorm2d", where);
   const Dim channels = running_mean.shape()[0];
   if (x.rank() != 4 || !(x.shape()[1] == channels))
-    throw UsageError(fmt::format("BatchNorm2d: the input has shape {}; give [n, {}, h, w]", to_string(x.shape()),
-                                 to_string(channels)),
-                     where);
+    refuse(fmt::format("the input of BatchNorm2d has shape {}; give [n, {}, h, w]", to_string(x.shape()),
+                       to_string(channels)));
   if (!training) return batch_norm(x, running_mean, running_var, weight, bias, options.eps);
   if (x.numel() == channels.value())
-    throw UsageError(fmt::format("BatchNorm2d: the input of shape {} has one value per channel, which has no variance; "
-                                 "give more, or call nn::eval",
-                                 to_string(x.shape())),
-                     where);
+    refuse(fmt::format("the input of BatchNorm2d, of shape {}, has one value per channel, which has no variance; "
+                       "give more, or call nn::eval",
+                       to_string(x.shape())));
   {
     no_grad guard;
     move_towards(running_mean, x.mean(kAllButChannels), options.momentum);
@@ -78,7 +76,7 @@ RMSNorm::RMSNorm(Shape shape, std::optional<double> eps, Loc where) : eps(eps) {
 
 Tensor RMSNorm::operator()(const Tensor& x, Loc where) const {
   CallScope call("RMSNorm", where);
-  require_last(x, weight.shape(), "RMSNorm", where);
+  require_last(x, weight.shape(), "RMSNorm");
   return rms_norm(x, weight.shape(), weight, eps);
 }
 

@@ -34,13 +34,13 @@ Tensor product(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 }
 
 template <class Cell>
-Tensor of_input(const Cell& cell, const Tensor& x, std::string_view name, Loc where) {
-  require_last(x, {cell.weight_ih.shape()[1]}, name, where);
+Tensor of_input(const Cell& cell, const Tensor& x, std::string_view name) {
+  require_last(x, {cell.weight_ih.shape()[1]}, name);
   return product(x, cell.weight_ih, cell.bias_ih);
 }
 template <class Cell>
-Tensor of_state(const Cell& cell, const Tensor& h, std::string_view name, Loc where) {
-  require_last(h, {cell.weight_hh.shape()[1]}, name, where);
+Tensor of_state(const Cell& cell, const Tensor& h, std::string_view name) {
+  require_last(h, {cell.weight_hh.shape()[1]}, name);
   return product(h, cell.weight_hh, cell.bias_hh);
 }
 
@@ -53,7 +53,7 @@ RNNCell::RNNCell(int64_t in, int64_t hidden, bool bias, Activation activation, L
 
 Tensor RNNCell::operator()(const Tensor& x, const Tensor& h, Loc where) const {
   CallScope call("RNNCell", where);
-  const Tensor sum = of_input(*this, x, "RNNCell", where) + of_state(*this, h, "RNNCell", where);
+  const Tensor sum = of_input(*this, x, "RNNCell") + of_state(*this, h, "RNNCell");
   return activation == Activation::Tanh ? tanh(sum) : relu(sum);
 }
 
@@ -65,9 +65,9 @@ LSTMCell::LSTMCell(int64_t in, int64_t hidden, bool bias, Loc where) {
 LSTMCell::State LSTMCell::operator()(const Tensor& x, const State& state, Loc where) const {
   CallScope call("LSTMCell", where);
   const auto& [h, c] = state;
-  require_last(c, {weight_hh.shape()[1]}, "LSTMCell", where);
+  require_last(c, {weight_hh.shape()[1]}, "LSTMCell");
   const std::vector<Tensor> gates =
-      (of_input(*this, x, "LSTMCell", where) + of_state(*this, h, "LSTMCell", where)).chunk(4, -1);
+      (of_input(*this, x, "LSTMCell") + of_state(*this, h, "LSTMCell")).chunk(4, -1);
   const Tensor next = sigmoid(gates[1]) * c + sigmoid(gates[0]) * tanh(gates[2]);
   return {sigmoid(gates[3]) * tanh(next), next};
 }
@@ -79,8 +79,8 @@ GRUCell::GRUCell(int64_t in, int64_t hidden, bool bias, Loc where) {
 
 Tensor GRUCell::operator()(const Tensor& x, const Tensor& h, Loc where) const {
   CallScope call("GRUCell", where);
-  const std::vector<Tensor> i = of_input(*this, x, "GRUCell", where).chunk(3, -1);
-  const std::vector<Tensor> s = of_state(*this, h, "GRUCell", where).chunk(3, -1);
+  const std::vector<Tensor> i = of_input(*this, x, "GRUCell").chunk(3, -1);
+  const std::vector<Tensor> s = of_state(*this, h, "GRUCell").chunk(3, -1);
   const Tensor reset = sigmoid(i[0] + s[0]), keep = sigmoid(i[1] + s[1]);
   const Tensor candidate = tanh(i[2] + reset * s[2]);
   return (1.0 - keep) * candidate + keep * h;

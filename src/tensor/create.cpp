@@ -138,8 +138,14 @@ Tensor full(const Shape& shape, Arg value, DType dtype) {
   return wrap(ir::broadcast_to(n, shape));
 }
 
-Tensor zeros_like(Arg x, DType dtype) { return full_like(x, 0, dtype); }
-Tensor ones_like(Arg x, DType dtype) { return full_like(x, 1, dtype); }
+Tensor zeros_like(Arg x, DType dtype) {
+  Call call("zeros_like", x.where());
+  return full_like(x, 0, dtype);
+}
+Tensor ones_like(Arg x, DType dtype) {
+  Call call("ones_like", x.where());
+  return full_like(x, 1, dtype);
+}
 Tensor full_like(Arg x, Arg value, DType dtype) {
   Call call("full_like", x.where());
   UOp n = tensor::operand(x);

@@ -14,6 +14,7 @@
 
 using namespace sinter;
 using fuzz::Mutant;
+using Catch::Matchers::Contains;
 
 namespace {
 

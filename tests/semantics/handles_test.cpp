@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "semantics/support.h"
+#include "tensor/cell.h"
 
 using namespace semantics;
 
@@ -129,7 +130,7 @@ TEST_CASE("H6 threads share one graph: a claimed node is waited for, and compute
     }();
     uint64_t alone = 0;  // nodes that one thread evaluates for the same reads
     {
-      Tensor lonely = matmul(x, x).sum(0);
+      const Tensor y = noise({32, 32}), lonely = matmul(y, y).sum(0);
       Count count;
       read(lonely);
       for (int t = 0; t < 4; ++t) read(lonely * static_cast<double>(t + 1));

@@ -3,6 +3,7 @@
 #include "semantics/support.h"
 #include "sinter/error.h"
 #include "sinter/random.h"
+#include "tensor/cell.h"
 #include "uop/build.h"
 
 using namespace semantics;

@@ -1,6 +1,7 @@
 // Programs about state, threads and failures: (j) to (t) of the state model.
 #include "semantics/support.h"
 #include "sinter/error.h"
+#include "tensor/cell.h"
 
 using namespace semantics;
 
