@@ -5,13 +5,17 @@
 #include <limits>
 #include <numeric>
 
+#include "runtime/sanitizer.h"
 
 namespace sinter::runtime {
 namespace {
 
 constexpr int64_t kAlignment = 64;
 
-int64_t rounded(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+/// With the red zone that follows; the arena's own stands before the first buffer.
+int64_t rounded(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment + static_cast<int64_t>(kRedZone);
+}
 
 /// The largest number on overflow: more than any memory, so that asking for the arena says so.
 int64_t plus(int64_t a, int64_t b) {

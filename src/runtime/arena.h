@@ -13,7 +13,8 @@ struct ArenaLayout {
   int64_t bytes = 0;
 };
 
-/// Largest first, each at the lowest offset that is free over its life. Planned for the bounds of symbolic sizes.
+/// Largest first, each at the lowest offset that is free over its life. Planned for the bounds of symbolic sizes. Under
+/// AddressSanitizer a red zone follows each buffer.
 ArenaLayout lay_out(const Plan& plan);
 
 }  // namespace sinter::runtime

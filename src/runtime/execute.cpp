@@ -5,19 +5,24 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 
 #include "runtime/counters.h"
 #include "runtime/cpu/pool.h"
+#include "runtime/env.h"
 #include "runtime/faults.h"
 #include "runtime/log.h"
+#include "runtime/memory_use.h"
 #include "runtime/program.h"
+#include "runtime/sanitizer.h"
 #include "sinter/error.h"
 
 namespace sinter::runtime {
 namespace {
 
-/// Work below which another thread is not woken, in ns and bytes.
-constexpr double kPieceTime = 2000, kPieceBytes = 32 << 10;
+/// Work below which another thread is not woken, in ns and bytes. ThreadSanitizer shall see every launch cut.
+constexpr bool kSmallest = kSanitizer == Sanitizer::Thread;
+constexpr double kPieceTime = kSmallest ? 1 : 2000, kPieceBytes = kSmallest ? 1 : 32 << 10;
 
 using Clock = std::chrono::steady_clock;
 double microseconds_since(Clock::time_point start) {
@@ -146,7 +151,28 @@ int PlanRun::run_together(const std::vector<Call>& calls, Scratch* scratch) {
   });
 }
 
+std::vector<MemoryUse::Range> PlanRun::ranges(const Step& step) const {
+  std::vector<MemoryUse::Range> all;
+  for (int b : step.buffers)
+    all.push_back({static_cast<const std::byte*>(data(b)), bytes(b),
+                   std::find(step.writes.begin(), step.writes.end(), b) != step.writes.end()});
+  return all;
+}
+
+void PlanRun::open_arena(std::span<const Step> steps) {
+  if (!arena_) return;
+  forbid(arena_->data(), arena_->bytes());
+  for (const Step& step : steps)
+    for (int b : step.buffers)
+      if (plan_.buffers[static_cast<size_t>(b)].kind == PlanBuffer::Kind::Scratch) allow(data(b), bytes(b));
+}
+
 size_t PlanRun::launch(std::span<const Step> steps) {
+  std::deque<MemoryUse> uses;
+  if (kSanitizer == Sanitizer::Thread || env().check)
+    for (const Step& step : steps)
+      uses.emplace_back(plan_.programs[static_cast<size_t>(step.program)]->name(), ranges(step));
+  if (kSanitizer == Sanitizer::Address) open_arena(steps);
   std::vector<Call> calls;
   for (const Step& step : steps) calls.push_back(prepare(step));
   size_t moved = 0;

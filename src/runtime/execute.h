@@ -8,6 +8,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/buffer.h"
+#include "runtime/memory_use.h"
 #include "runtime/plan.h"
 #include "runtime/scratch.h"
 
@@ -39,6 +40,8 @@ class PlanRun {
   size_t launch(std::span<const Step> steps);
   /// All points of several calls over the pool.
   static int run_together(const std::vector<Call>& calls, Scratch* scratch);
+  std::vector<MemoryUse::Range> ranges(const Step& step) const;
+  void open_arena(std::span<const Step> steps);  ///< forbids all of it but the buffers of the steps
 
   const Plan& plan_;
   std::vector<int64_t> vars_;

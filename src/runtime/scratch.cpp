@@ -3,11 +3,15 @@
 
 #include <sched.h>
 
+#include "runtime/sanitizer.h"
+
 namespace sinter::runtime {
 
 Scratch::Scratch(int64_t bytes, int threads)
-    : pieces_(static_cast<size_t>(threads)), bytes_((static_cast<size_t>(bytes) + 63) / 64 * 64) {
+    : pieces_(static_cast<size_t>(threads)), bytes_((static_cast<size_t>(bytes) + 63) / 64 * 64 + kRedZone) {
   buffer_ = Buffer::allocate(pieces_ * bytes_);
+  for (size_t i = 0; i < pieces_; ++i)
+    forbid(buffer_->as<std::byte>() + i * bytes_ + bytes, bytes_ - static_cast<size_t>(bytes));
   taken_ = std::make_unique<std::atomic<bool>[]>(pieces_);
 }
 

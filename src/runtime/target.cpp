@@ -10,6 +10,7 @@
 #include "runtime/cpu/compiler.h"
 #include "runtime/env.h"
 #include "runtime/machine.h"
+#include "runtime/sanitizer.h"
 
 namespace sinter::runtime {
 namespace {
@@ -38,6 +39,7 @@ void read_cpu(Target& target) {
 #else
 #error "Sinter's CPU backend knows x86-64 only"
 #endif
+  if (kSanitizer == Sanitizer::Thread) target.vector_bytes = 16;  // wider accesses it does not see
   target.l1 = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, target.l1);
   target.l2 = cache_bytes(_SC_LEVEL2_CACHE_SIZE, target.l2);
 }

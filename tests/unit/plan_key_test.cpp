@@ -9,6 +9,7 @@
 #include "runtime/cpu/plugin.h"
 #include "runtime/cpu/process.h"
 #include "runtime/files.h"
+#include "runtime/sanitizer.h"
 #include "schedule_support.h"
 #include "sinter/debug.h"
 #include "sinter/error.h"
@@ -147,7 +148,7 @@ TEST_CASE("child: realises where the plugin does not open", "[.][runtime-child]"
 
 TEST_CASE("a program runs at the first call although the plugin does not open and cc is gcc", "[runtime]") {
   const Setting cc("SINTER_CC", std::nullopt);
-  if (kThreadSanitizer || kAddressSanitizer || !runtime::cpu::plugin_compiler()) return;
+  if (runtime::kSanitizer != runtime::Sanitizer::None || !runtime::cpu::plugin_compiler()) return;
   const Folder bin;  // cc must be gcc here
   std::filesystem::create_symlink("/usr/bin/gcc", bin.path() + "/cc");
   const Setting path("PATH", bin.path() + ":" + std::getenv("PATH"));

@@ -4,6 +4,7 @@
 #include "runtime/cpu/compiler.h"
 #include "runtime/cpu/plugin.h"
 #include "runtime/disk_cache.h"
+#include "runtime/sanitizer.h"
 #include "sinter/error.h"
 #include "unit/runtime_support.h"
 
@@ -208,7 +209,7 @@ TEST_CASE("malformed sources are a CompileError with the source's path and the l
 }
 
 TEST_CASE("a fatal error of LLVM is a CompileError too", "[runtime]") {
-  if (kAddressSanitizer) return;  // unwinding through LLVM leaks what the compile held
+  if (kSanitizer == Sanitizer::Address) return;  // unwinding through LLVM leaks what the compile held
   const FreshCache cache;
   const Setting cc("SINTER_CC", std::nullopt);
   if (!cpu::plugin_compiler()) return;

@@ -2,6 +2,7 @@
 #include "catch.h"
 #include "runtime/cpu/pool.h"
 #include "runtime/cpu/threads.h"
+#include "runtime/sanitizer.h"
 #include "unit/runtime_support.h"
 
 #include <signal.h>
@@ -119,8 +120,8 @@ TEST_CASE("all threads take part when the pieces are long", "[runtime]") {
 }
 
 TEST_CASE("a pool that could not start is usable afterwards", "[runtime]") {
-  if (kThreadSanitizer || kAddressSanitizer) return;  // they take address space as they like
-  cpu::Pool pool(1 << 22);                            // 256 MiB of shares
+  if (kSanitizer != Sanitizer::None) return;  // they take address space as they like
+  cpu::Pool pool(1 << 22);                   // 256 MiB of shares
   rlimit before{};
   getrlimit(RLIMIT_AS, &before);
   std::ifstream statm("/proc/self/statm");

@@ -14,7 +14,6 @@
 #include "runtime/env.h"
 #include "runtime/log.h"
 #include "runtime/program.h"
-#include "sanitizers.h"
 
 namespace runtime_test {
 

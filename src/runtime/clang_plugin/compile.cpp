@@ -6,6 +6,7 @@
 #include <clang/CodeGen/CodeGenAction.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <clang/Lex/PreprocessorOptions.h>
 #include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
@@ -16,6 +17,8 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Instrumentation/AddressSanitizer.h>
+#include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
 
 namespace sinter_clang {
 namespace {
@@ -52,6 +55,17 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const clang::TargetOptions& ta
   return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(target.Triple, target.CPU, features, options,
                                                                          llvm::Reloc::PIC_, llvm::CodeModel::Small,
                                                                          static_cast<llvm::CodeGenOptLevel>(level)));
+}
+
+/// Appends the instrumentation. The loader leaves out the constructors that would register a module's globals.
+void add_sanitizer(int sanitizer, llvm::ModulePassManager& passes) {
+  if (sanitizer == SINTER_CLANG_ADDRESS) {
+    llvm::AddressSanitizerOptions options;
+    options.UseAfterReturn = llvm::AsanDetectStackUseAfterReturnMode::Never;
+    passes.addPass(llvm::AddressSanitizerPass(options));
+  }
+  if (sanitizer == SINTER_CLANG_THREAD)
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::ThreadSanitizerPass()));
 }
 
 }  // namespace
@@ -91,7 +105,10 @@ SinterClangResult Worker::compile(const SinterClangRequest& request, llvm::Small
     llvm::raw_string_ostream stream(log);
     clang::CompilerInstance instance;
     instance.setInvocation(std::make_shared<clang::CompilerInvocation>(*invocation_));
-    instance.getFrontendOpts().Inputs = {{buffer->getMemBufferRef(), clang::InputKind(clang::Language::C)}};
+    // A file in name, because Clang asks for the main file's before it instruments a function.
+    instance.getFrontendOpts().Inputs = {{"kernels.c", clang::InputKind(clang::Language::C)}};
+    instance.getPreprocessorOpts().addRemappedFile("kernels.c", buffer.get());
+    instance.getPreprocessorOpts().RetainRemappedFileBuffers = true;  // `buffer` keeps it
     instance.createDiagnostics(new clang::TextDiagnosticPrinter(stream, &instance.getDiagnosticOpts()), true);
     instance.setVerboseOutputStream(llvm::nulls());  // "2 errors generated." goes to stderr otherwise
     clang::EmitLLVMOnlyAction action(&context);
@@ -120,6 +137,7 @@ SinterClangResult Worker::compile(const SinterClangRequest& request, llvm::Small
     log += "pass pipeline: " + llvm::toString(std::move(error));
     return SINTER_CLANG_BROKEN;
   }
+  add_sanitizer(request.sanitizer, passes);
   passes.run(*module, modules);
   if (handler.HasErrors) return SINTER_CLANG_BAD_SOURCE;
 

@@ -10,13 +10,16 @@ extern "C" {
 #endif
 
 /* Raised when a struct or function below changes; libsinter refuses a plugin of another number. */
-enum { SINTER_CLANG_ABI = 1 };
+enum { SINTER_CLANG_ABI = 2 };
 
 enum SinterClangResult {
   SINTER_CLANG_OK = 0,
   SINTER_CLANG_BAD_SOURCE = 1, /* the source does not compile: the log says why */
   SINTER_CLANG_BROKEN = 2,     /* the request or LLVM itself is at fault: the log says why */
 };
+
+/* What an instrumented process compiles its kernels with. The arguments say the same to the front end. */
+enum SinterClangSanitizer { SINTER_CLANG_PLAIN = 0, SINTER_CLANG_ADDRESS = 1, SINTER_CLANG_THREAD = 2 };
 
 struct SinterClangRequest {
   const char* source; /* C text, `source_size` bytes, followed by a zero byte */
@@ -25,6 +28,7 @@ struct SinterClangRequest {
   size_t arg_count;
   const char* passes; /* LLVM pass pipeline in `opt -passes=` syntax */
   int codegen_level;  /* 0..3: the effort of instruction selection and register allocation */
+  int sanitizer;      /* a SinterClangSanitizer: instrumented after `passes` */
 };
 
 typedef int (*SinterClangAbi)(void);

@@ -16,20 +16,15 @@
 #include "runtime/env.h"
 #include "runtime/fork.h"
 #include "runtime/machine.h"
+#include "runtime/sanitizer.h"
 #include "sinter/error.h"
-
-#if __has_include(<sanitizer/asan_interface.h>)
-#include <sanitizer/asan_interface.h>  // poisons a kept block under AddressSanitizer; nothing otherwise
-#else
-#define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
-#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
-#endif
 
 namespace sinter::runtime::cpu {
 namespace {
 
 constexpr size_t kAlignment = 64;
 constexpr size_t kMapped = 256 << 10;  ///< from here on blocks come from mmap
+constexpr size_t kPage = 4096;
 constexpr size_t kHuge = 2 << 20;      ///< the size of a huge page
 constexpr size_t kLargest = size_t{1} << 47;
 
@@ -41,8 +36,9 @@ size_t class_of(size_t bytes) {
 }
 
 /// Null if the system has no memory.
-void* take_from_system(size_t size) {
+void* map_from_system(size_t size) {
   if (size < kMapped) return std::aligned_alloc(kAlignment, size);
+  size = (size + kPage - 1) / kPage * kPage;
   const size_t slack = size >= 2 * kHuge ? kHuge : 0;  // to cut an aligned piece out of
   void* mapped = mmap(nullptr, size + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
@@ -55,12 +51,22 @@ void* take_from_system(size_t size) {
   return start + before;
 }
 
+/// A block between red zones, all of it forbidden; null if the system has no memory.
+void* take_from_system(size_t size) {
+  char* const start = static_cast<char*>(map_from_system(size + 2 * kRedZone));
+  if (!start) return nullptr;
+  forbid(start, size + 2 * kRedZone);
+  return start + kRedZone;
+}
+
 void give_to_system(void* block, size_t size) {
-  ASAN_UNPOISON_MEMORY_REGION(block, size);
+  char* const start = static_cast<char*>(block) - kRedZone;
+  size += 2 * kRedZone;
+  allow(start, size);
   if (size < kMapped)
-    std::free(block);
+    std::free(start);
   else
-    munmap(block, size);
+    munmap(start, size);
 }
 
 std::string readable(uint64_t bytes) {
@@ -81,7 +87,7 @@ class Pool {
     if (!block)
       throw OutOfMemory(fmt::format("out of memory on the CPU: {} asked for, {} live, limit {} (SINTER_MEMORY_LIMIT)",
                                     readable(bytes), readable(live_), readable(limit)));
-    ASAN_UNPOISON_MEMORY_REGION(block, bytes);
+    allow(block, bytes);  // and nothing beyond the bytes asked for
     live_ += size;
     peak_ = std::max(peak_, live_.load());
     return block;
@@ -124,7 +130,6 @@ class Pool {
       drop();
       block = take_from_system(size);
     }
-    if (block) ASAN_POISON_MEMORY_REGION(block, size);  // what is beyond the bytes asked for stays poisoned
     return block;
   }
 
@@ -134,7 +139,7 @@ class Pool {
     } catch (...) {
       return false;  // no memory for the list itself
     }
-    ASAN_POISON_MEMORY_REGION(block, size);
+    forbid(block, size);
     cached_ += size;
     return true;
   }

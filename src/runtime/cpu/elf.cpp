@@ -1,6 +1,7 @@
 // ELF object -> memory: placing sections, stubs for outside functions, relocations, and the switch to executable.
 #include "runtime/cpu/elf.h"
 
+#include <dlfcn.h>
 #include <fmt/core.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,14 +14,10 @@
 #include <map>
 
 #include "runtime/cpu/elf_file.h"
+#include "runtime/sanitizer.h"
 
 namespace sinter::runtime::cpu {
 namespace {
-
-struct External {
-  std::string_view name;
-  const void* address;
-};
 
 template <class R, class... A>
 const void* address_of(R (*function)(A...)) {
@@ -28,9 +25,9 @@ const void* address_of(R (*function)(A...)) {
 }
 
 // What a freestanding kernel may call: what compilers call by themselves, for block moves and where the CPU lacks the
-// instruction.
-const External* find_external(std::string_view name) {
-  static const External kExternals[] = {
+// instruction, and in an instrumented process the sanitizer. Null for all else.
+const void* find_external(const std::string& name) {
+  static const std::pair<std::string_view, const void*> kExternals[] = {
       {"memset", address_of<void*, void*, int, size_t>(std::memset)},
       {"memcpy", address_of<void*, void*, const void*, size_t>(std::memcpy)},
       {"memmove", address_of<void*, void*, const void*, size_t>(std::memmove)},
@@ -48,9 +45,12 @@ const External* find_external(std::string_view name) {
       {"roundeven", address_of<double, double>(::roundeven)},
       {"roundevenf", address_of<float, float>(::roundevenf)},
   };
-  for (const External& e : kExternals)
-    if (e.name == name) return &e;
-  return nullptr;
+  for (const auto& [known, address] : kExternals)
+    if (known == name) return address;
+  const bool sanitizer = kSanitizer == Sanitizer::Address  ? name.starts_with("__asan_")
+                         : kSanitizer == Sanitizer::Thread ? name.starts_with("__tsan_")
+                                                           : false;
+  return sanitizer ? dlsym(RTLD_DEFAULT, name.c_str()) : nullptr;
 }
 
 std::string relocation_name(uint32_t type) {
@@ -113,7 +113,7 @@ class LoadedObject final : public Code {
         const std::string_view contents = file.contents(i);
         if (!contents.empty()) std::memcpy(at(i), contents.data(), contents.size());
       }
-    for (const auto& [name, stub] : stubs_) write_stub(pages_.start() + stub, find_external(name)->address);
+    for (const auto& [name, stub] : stubs_) write_stub(pages_.start() + stub, find_external(name));
     for (size_t i = 0; i < places_.size(); ++i)
       if (file.sections()[i].sh_type == SHT_RELA && file.sections()[i].sh_info < places_.size() &&
           places_[file.sections()[i].sh_info].used)

@@ -15,6 +15,7 @@
 #include "runtime/clang_plugin/sinter_clang.h"
 #include "runtime/files.h"
 #include "runtime/log.h"
+#include "runtime/sanitizer.h"
 #include "sinter/error.h"
 
 namespace sinter::runtime::cpu {
@@ -32,15 +33,25 @@ constexpr const char* kPasses =
     "instcombine<no-verify-fixpoint>,simplifycfg)";
 constexpr int kCodegenLevel = 1;
 
+// Undefined behaviour ends in a trap: a report would need writable data, which the loader refuses.
+constexpr const char* kUndefined =
+    "alignment,array-bounds,bool,integer-divide-by-zero,null,pointer-overflow,shift-base,shift-exponent";
+
 // Floating point as SEMANTICS F1 and F4 say; integers wrap and memory may be read as another type, because arenas are
 // shared by values of different types.
 std::vector<std::string> arguments(const Target& target) {
-  return {"-triple", kTriple, "-target-cpu", target.isa, "-emit-obj", "-x", "c", "-std=gnu11", "-O1", "-w",
-          "-ffreestanding", "-fno-builtin", "-nostdsysteminc", "-nobuiltininc", "-ffp-contract=off", "-fwrapv",
-          "-relaxed-aliasing", "-mrelocation-model", "pic", "-pic-level", "2", "-mcmodel=small", "-fvisibility=hidden",
-          "-mframe-pointer=none",
-          // x86-64-v4 alone makes LLVM split 64-byte vectors in two
-          fmt::format("-mprefer-vector-width={}", target.vector_bytes * 8)};
+  std::vector<std::string> words = {
+      "-triple", kTriple, "-target-cpu", target.isa, "-emit-obj", "-x", "c", "-std=gnu11", "-O1", "-w", "-ffreestanding",
+      "-fno-builtin", "-nostdsysteminc", "-nobuiltininc", "-ffp-contract=off", "-fwrapv", "-relaxed-aliasing",
+      "-mrelocation-model", "pic", "-pic-level", "2", "-mcmodel=small", "-fvisibility=hidden", "-mframe-pointer=none",
+      // x86-64-v4 alone makes LLVM split 64-byte vectors in two
+      fmt::format("-mprefer-vector-width={}", target.vector_bytes * 8)};
+  if (kSanitizer == Sanitizer::Address) {
+    words.push_back(fmt::format("-fsanitize=address,{}", kUndefined));
+    words.push_back(fmt::format("-fsanitize-trap={}", kUndefined));
+  }
+  if (kSanitizer == Sanitizer::Thread) words.push_back("-fsanitize=thread");
+  return words;
 }
 
 /// The entry points; filled once, when the library was opened.
@@ -156,7 +167,11 @@ class PluginCompiler final : public Compiler {
     const std::vector<std::string> words = arguments(target);
     std::vector<const char*> args;
     for (const std::string& word : words) args.push_back(word.c_str());
-    const SinterClangRequest request{text.c_str(), text.size(), args.data(), args.size(), kPasses, kCodegenLevel};
+    const int sanitizer = kSanitizer == Sanitizer::Address  ? SINTER_CLANG_ADDRESS
+                          : kSanitizer == Sanitizer::Thread ? SINTER_CLANG_THREAD
+                                                            : SINTER_CLANG_PLAIN;
+    const SinterClangRequest request{text.c_str(), text.size(),   args.data(), args.size(),
+                                     kPasses,      kCodegenLevel, sanitizer};
     char *object = nullptr, *messages = nullptr;
     size_t size = 0;
     const int code = library->compile(&request, &object, &size, &messages);
