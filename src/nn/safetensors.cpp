@@ -208,7 +208,9 @@ NamedTensors load_file(const std::filesystem::path& path, Loc where) {
       damaged(path, fmt::format("\"{}\" needs {} bytes, its offsets are {} of {}", name, bytes, entry["data_offsets"].dump(), data.size()), where);
     entries.push_back({name, begin, from_bytes(data.data() + begin, bytes, dtype, Shape(sizes), where)});
   }
-  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.begin < b.begin; });
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.name < b.name;  // empty tensors share an offset
+  });
   NamedTensors found;
   for (Entry& e : entries) found.emplace_back(std::move(e.name), std::move(e.tensor));
   return found;
