@@ -111,13 +111,13 @@ class Renderer {
     return n == e.size() || (n > 0 && e[n] == '(' && closing(e, n) + 1 == e.size());
   }
 
-  std::string pointer(int64_t slot, Id address) { return fmt::format("p{} + {}", slot, bare(address)); }
+  /// In parentheses: a sum taken term by term may leave a tile on its way, which C forbids even to pointers.
+  std::string pointer(int64_t slot, Id address) { return fmt::format("p{} + {}", slot, text(address)); }
 
   /// The element of a buffer, or the vector that begins there.
   std::string element(int64_t slot, Id address, Type type, bool written) {
-    const std::string at = bare(address);
-    if (type.lanes == 1) return fmt::format("p{}[{}]", slot, at);
-    return fmt::format("*({}{}*)(p{} + {})", written ? "" : "const ", spell_.memory_type(type), slot, at);
+    if (type.lanes == 1) return fmt::format("p{}[{}]", slot, bare(address));
+    return fmt::format("*({}{}*)({})", written ? "" : "const ", spell_.memory_type(type), pointer(slot, address));
   }
 
   void instruction(Id id) {
