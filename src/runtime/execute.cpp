@@ -20,10 +20,6 @@
 namespace sinter::runtime {
 namespace {
 
-/// Work below which another thread is not woken, in ns and bytes. ThreadSanitizer shall see every launch cut.
-constexpr bool kSmallest = kSanitizer == Sanitizer::Thread;
-constexpr double kPieceTime = kSmallest ? 1 : 2000, kPieceBytes = kSmallest ? 1 : 32 << 10;
-
 using Clock = std::chrono::steady_clock;
 double microseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
@@ -32,10 +28,12 @@ double microseconds_since(Clock::time_point start) {
 }  // namespace
 
 PlanRun::PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots,
-                 std::span<const int64_t> vars, std::span<const uint64_t> args)
+                 std::span<const int64_t> vars, std::span<const uint64_t> args, std::span<const StepLoad> loads)
     : plan_(plan),
       vars_(vars.begin(), vars.end()),
       args_(args.begin(), args.end()),
+      own_loads_(loads.empty() ? loads_of(plan, vars_) : std::vector<StepLoad>()),
+      loads_(loads.empty() ? own_loads_ : loads),
       memory_(plan.buffers.size()),
       owned_(plan.buffers.size()) {
   if (layout.bytes) arena_ = Buffer::allocate(static_cast<size_t>(layout.bytes));
@@ -56,12 +54,7 @@ PlanRun::PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* 
   }
 }
 
-size_t PlanRun::bytes(int buffer) const {
-  const PlanBuffer& b = plan_.buffers[static_cast<size_t>(buffer)];
-  int64_t count = 1;
-  for (const PlanDim& d : b.shape) count *= d.at(vars_);
-  return static_cast<size_t>(count) * size_of(b.dtype);
-}
+size_t PlanRun::bytes(int buffer) const { return bytes_of(plan_.buffers[static_cast<size_t>(buffer)], vars_); }
 
 uint32_t PlanRun::run() {
   Faults& f = faults();
@@ -73,7 +66,7 @@ uint32_t PlanRun::run() {
       throw BackendError("the launch failed (injected)");
     }
     const auto steps = static_cast<size_t>(plan_.launches[l]);
-    moved += launch({plan_.steps.data() + done, steps});
+    moved += launch(done, steps);
     done += steps;
   }
   if (logging(1))
@@ -84,45 +77,32 @@ uint32_t PlanRun::run() {
 
 struct PlanRun::Call {
   const Program* program;
-  std::vector<std::vector<void*>> bufs;  ///< one, or one per piece of scratch
+  const StepLoad* load;
+  std::vector<void*> bufs;  ///< `stride` of them, once or per piece of scratch
+  size_t stride;
   std::vector<int64_t> numbers;
-  int64_t points, grain;  ///< grain: fewer points are not worth a thread
-  double pieces;  ///< that are worth a thread
-  size_t moved;   ///< bytes that it reads and writes
-  double flops;
 
   int run(Program::Entry entry, int64_t begin, int64_t end, Scratch* scratch) const {
-    if (!program->scratch()) return entry(bufs[0].data(), numbers.data(), begin, end);
+    if (!program->scratch()) return entry(bufs.data(), numbers.data(), begin, end);
     const Scratch::Piece piece(*scratch);
-    return entry(bufs[piece.number()].data(), numbers.data(), begin, end);
+    return entry(bufs.data() + piece.number() * stride, numbers.data(), begin, end);
   }
 };
 
-PlanRun::Call PlanRun::prepare(const Step& step) const {
+PlanRun::Call PlanRun::prepare(size_t number) const {
+  const Step& step = plan_.steps[number];
   const Program& program = *plan_.programs[static_cast<size_t>(step.program)];
-  const Work& work = plan_.work[static_cast<size_t>(step.program)];
-  Call c{.program = &program, .bufs = {}, .numbers = {}, .points = 0, .grain = 1, .pieces = 0, .moved = 0, .flops = 0};
+  Call c{&program, &loads_[number], {}, 1 + step.buffers.size() + (program.scratch() ? 1 : 0), {}};
+  c.numbers.reserve(step.vars.size() + step.args.size());
   for (int v : step.vars) c.numbers.push_back(vars_[static_cast<size_t>(v)]);
-  double moved = 0;
-  for (size_t i = 0; i < step.buffers.size(); ++i) {
-    const double element = static_cast<double>(size_of(plan_.buffers[static_cast<size_t>(step.buffers[i])].dtype));
-    moved += std::min(static_cast<double>(bytes(step.buffers[i])), work.touched[i].at(c.numbers) * element);
-  }
-  c.moved = static_cast<size_t>(moved);
-  c.flops = work.flops.at(c.numbers);
   for (int a : step.args) c.numbers.push_back(static_cast<int64_t>(args_[static_cast<size_t>(a)]));
-
-  std::vector<void*> bufs{const_cast<uint32_t*>(&error_)};
-  for (int b : step.buffers) bufs.push_back(memory_[static_cast<size_t>(b)]);
-  c.bufs.assign(program.scratch() ? scratch_->pieces() : 1, bufs);
-  if (program.scratch())
-    for (size_t i = 0; i < c.bufs.size(); ++i) c.bufs[i].push_back(scratch_->memory(i));
-
-  std::vector<int64_t> outer;
-  for (const PlanDim& d : step.outer) outer.push_back(d.at(vars_));
-  c.points = program.points(outer);
-  c.pieces = std::max(step.time / kPieceTime, moved / kPieceBytes);
-  c.grain = std::max<int64_t>(static_cast<int64_t>(static_cast<double>(c.points) / std::max(c.pieces, 1.0)), 1);
+  const size_t copies = program.scratch() ? scratch_->pieces() : 1;
+  c.bufs.reserve(copies * c.stride);
+  for (size_t i = 0; i < copies; ++i) {
+    c.bufs.push_back(const_cast<uint32_t*>(&error_));
+    for (int b : step.buffers) c.bufs.push_back(memory_[static_cast<size_t>(b)]);
+    if (program.scratch()) c.bufs.push_back(scratch_->memory(i));
+  }
   return c;
 }
 
@@ -135,9 +115,9 @@ int PlanRun::run_together(const std::vector<Call>& calls, Scratch* scratch) {
   double worth = 1;
   for (const Call& c : calls) {
     const int64_t most = int64_t{4} * cpu::pool().threads();  // pieces of one call, which evens out what the threads do
-    const int64_t size = std::max(c.grain, (c.points + most - 1) / most);
-    for (int64_t i = 0; i < c.points; i += size) pieces.push_back({&c, i, std::min(i + size, c.points)});
-    worth += c.pieces;
+    const int64_t points = c.load->points, size = std::max(c.load->grain, (points + most - 1) / most);
+    for (int64_t i = 0; i < points; i += size) pieces.push_back({&c, i, std::min(i + size, points)});
+    worth += c.load->pieces;
   }
   const auto grain = static_cast<int64_t>(static_cast<double>(pieces.size()) / worth);
   const auto count = static_cast<int64_t>(pieces.size());
@@ -167,26 +147,28 @@ void PlanRun::open_arena(std::span<const Step> steps) {
       if (plan_.buffers[static_cast<size_t>(b)].kind == PlanBuffer::Kind::Scratch) allow(data(b), bytes(b));
 }
 
-size_t PlanRun::launch(std::span<const Step> steps) {
+size_t PlanRun::launch(size_t first, size_t number) {
+  const std::span<const Step> steps(plan_.steps.data() + first, number);
   std::deque<MemoryUse> uses;
   if (kSanitizer == Sanitizer::Thread || env().check)
     for (const Step& step : steps)
       uses.emplace_back(plan_.programs[static_cast<size_t>(step.program)]->name(), ranges(step));
   if (kSanitizer == Sanitizer::Address) open_arena(steps);
   std::vector<Call> calls;
-  for (const Step& step : steps) calls.push_back(prepare(step));
-  size_t moved = 0;
-  double flops = 0;
-  int64_t points = 0;
-  for (const Call& c : calls) moved += c.moved, flops += c.flops, points += c.points;
+  calls.reserve(steps.size());
+  StepLoad all;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const StepLoad& load = *calls.emplace_back(prepare(first + i)).load;
+    all.moved += load.moved, all.flops += load.flops, all.points += load.points;
+  }
   count(counters().launches);
-  count(counters().bytes_moved, moved);
+  count(counters().bytes_moved, all.moved);
 
   const Clock::time_point start = Clock::now();
   int bits = 0;
   if (calls.size() == 1) {
     const Call& c = calls[0];
-    bits = cpu::pool().parallel_for(0, c.points, c.grain, [&](int64_t begin, int64_t end) {
+    bits = cpu::pool().parallel_for(0, c.load->points, c.load->grain, [&](int64_t begin, int64_t end) {
       return c.run(c.program->entry(), begin, end, scratch_.get());
     });
   } else {
@@ -199,10 +181,10 @@ size_t PlanRun::launch(std::span<const Step> steps) {
     const double us = microseconds_since(start);
     std::string name = calls[0].program->name();
     if (calls.size() > 1) name += fmt::format(" and {} more", calls.size() - 1);
-    log(2, fmt::format("  {:<56} {:>9} points {:>10.1f} us {:>8.2f} GFLOP/s {:>8.2f} GB/s", name, points, us,
-                       flops / us * 1e-3, static_cast<double>(moved) / us * 1e-3));
+    log(2, fmt::format("  {:<56} {:>9} points {:>10.1f} us {:>8.2f} GFLOP/s {:>8.2f} GB/s", name, all.points, us,
+                       all.flops / us * 1e-3, static_cast<double>(all.moved) / us * 1e-3));
   }
-  return moved;
+  return all.moved;
 }
 
 }  // namespace sinter::runtime

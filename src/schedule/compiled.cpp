@@ -20,6 +20,7 @@ class Compiled final : public Executable {
 
   runtime::Plan plan;
   runtime::ArenaLayout layout;
+  std::vector<runtime::StepLoad> loads;  ///< of a plan without variables
   std::vector<DType> arg_types;
   std::vector<int> buffers;  ///< of each target: where the plan computes it
 };
@@ -27,7 +28,7 @@ class Compiled final : public Executable {
 class Run final : public Execution {
  public:
   Run(const Compiled& plan, const Bindings& bindings)
-      : run_(plan.plan, plan.layout, bindings.slots, bindings.vars, bits(plan, bindings)) {
+      : run_(plan.plan, plan.layout, bindings.slots, bindings.vars, bits(plan, bindings), plan.loads) {
     fresh.resize(plan.targets.size());
     for (size_t i = 0; i < plan.targets.size(); ++i) {
       const int buffer = plan.buffers[i];
@@ -75,6 +76,7 @@ std::shared_ptr<Executable> compile_plan(const Lifted& program, const runtime::T
   plan.programs = runtime::compile(written.sources, target);
   out->layout = runtime::lay_out(plan);
   if (runtime::env().check) check_programs(program.graph, written.scheduled, out->layout);
+  if (program.graph.vars.empty()) out->loads = runtime::loads_of(plan, {});
   out->plan = std::move(plan);
 
   const auto slots = static_cast<int>(program.graph.slots.size());
