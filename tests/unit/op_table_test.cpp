@@ -117,6 +117,43 @@ TEST_CASE("every op has a name of its own and a meaning", "[ops]") {
   });
 }
 
+TEST_CASE("ops are batched as their class says", "[ops]") {
+  for_each_op([](Op op) {
+    const Batching how = info(op).batching;
+    switch (info(op).cls) {
+      case OpClass::Alu: CHECK(how == (op == Op::Check ? Batching::None : Batching::Map)); break;
+      case OpClass::Movement: CHECK(how == Batching::Move); break;
+      case OpClass::Reduce: CHECK(how == Batching::Fold); break;
+      case OpClass::Pick: CHECK(how == Batching::Pick); break;
+      case OpClass::Memory:
+      case OpClass::Control: CHECK(how == Batching::None); break;
+      default: CHECK((how != Batching::Fold && how != Batching::Pick)); break;
+    }
+  });
+}
+
+TEST_CASE("the ops that say so are associative and commutative on integers, and no others", "[ops]") {
+  const int64_t numbers[] = {-7, -1, 0, 1, 2, 3, 100};
+  for_each_op([&](Op op) {
+    if (!is_alu(op) || info(op).arity != 2 || info(op).result != ResultType::Same || has(op, kFloat)) return;
+    const auto of = [op](Scalar a, Scalar b) { return evaluate(op, DType::I32, std::vector<Scalar>{a, b}); };
+    bool associates = true, commutes = true;
+    for (int64_t i : numbers)
+      for (int64_t j : numbers)
+        for (int64_t k : numbers) {
+          const Scalar a = Scalar::of(DType::I32, i), b = Scalar::of(DType::I32, j), c = Scalar::of(DType::I32, k);
+          try {
+            associates = associates && of(of(a, b), c).as_int() == of(a, of(b, c)).as_int();
+            commutes = commutes && of(a, b).as_int() == of(b, a).as_int();
+          } catch (const InternalError&) {
+            return;  // it has no meaning on int32
+          }
+        }
+    CHECK(has(op, kAssociative) == associates);
+    CHECK(has(op, kCommutative) == commutes);
+  });
+}
+
 TEST_CASE("every op is built, verified, written as text and read back", "[ops]") {
   for_each_op([](Op op) {
     int types = 0;
