@@ -55,13 +55,13 @@ const Part kParts[] = {
      }},
     {"the programs of a plan",
      {{Mutant::LostTail, {"add", "mul", "long sum", "cast"}},
-      {Mutant::ArenaOverlap, {"matmul", "long sum", "softmax", "add"}},
       {Mutant::MaxFromZero, {"max"}},
       {Mutant::SecondInitLost, {"long sum", "sum", "twins"}},
       {Mutant::SubSwapped, {"sub"}},
       {Mutant::ScatterAssigns, {"scatter_add"}},
       {Mutant::DivisionTruncates, {"floor_divide", "cast"}},
       {Mutant::UnsignedCompare, {"lt", "gt", "cast"}}}},
+    {"and one of the two is written", {{Mutant::ArenaOverlap, {"matmul", "long sum", "softmax", "add"}}}},  // of a launch
 };
 
 }  // namespace
