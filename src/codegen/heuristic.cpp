@@ -38,6 +38,9 @@ std::vector<Opt> heuristic(const Kernel& kernel, const runtime::Target& target) 
   const int last = static_cast<int>(outer.size()) - 1;
   if (last < 0 || !outer.back()) return {};
   const UOp j = outer.back();
+  // The last block of a range may be shorter: its loops inside run from point to point.
+  for (UOp n : nodes)
+    if (n->op == Op::Range && ranges.free(n->src[0]).any()) return {};
   bool along = false;
   for (UOp n : nodes) {
     if (n->op == Op::Reduce) {

@@ -2,7 +2,9 @@
 #include "codegen/reduce_tree.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "codegen/ranges.h"
@@ -37,12 +39,46 @@ class Splitter {
       UOp made = rebuilt(n, done);
       done[n] = made->op == Op::Reduce && !follows_loops(ranges_of(made), made->reduction().tree) ? split(made) : made;
     }
-    return done.at(sink);
+    return stands_for_.empty() ? done.at(sink) : in_order(done.at(sink));
   }
 
  private:
   UOp number(int64_t v) { return ir::constant(g_, DType::Index, v); }
-  UOp fresh(UOp bound) { return ir::range(bound, next_id_++, AxisKind::Inner); }
+  /// A new range in the place of `old`, the `part`th of those.
+  UOp fresh(UOp bound, UOp old, int part) {
+    UOp made = ir::range(bound, next_id_++, AxisKind::Inner);
+    stands_for_[made] = {place_of(old).first, part};
+    return made;
+  }
+  std::pair<int, int> place_of(UOp range) const {
+    auto it = stands_for_.find(range);
+    return it == stands_for_.end() ? std::pair{range_id(range), 0} : it->second;
+  }
+
+  /// Ids ascend from loops outside to loops inside: new ranges take the places of those that they stand for.
+  UOp in_order(UOp sink) {
+    std::vector<UOp> inner;
+    int first = std::numeric_limits<int>::max();
+    const std::vector<UOp> nodes = ir::topological(sink);
+    for (UOp n : nodes)
+      if (n->op == Op::Range && range_kind(n) == AxisKind::Inner) {
+        inner.push_back(n);
+        first = std::min(first, place_of(n).first);
+      }
+    std::sort(inner.begin(), inner.end(), [&](UOp a, UOp b) {
+      return std::tuple(place_of(a), range_id(a)) < std::tuple(place_of(b), range_id(b));
+    });
+    std::unordered_map<UOp, int> ids;
+    for (size_t i = 0; i < inner.size(); ++i) ids[inner[i]] = first + static_cast<int>(i);
+    Map done;
+    for (UOp n : nodes) {
+      UOp made = rebuilt(n, done);
+      auto it = ids.find(n);
+      done[n] = it == ids.end() ? made : ir::range(made->src[0], it->second, AxisKind::Inner);
+    }
+    return done.at(sink);
+  }
+
   UOp product(UOp a, UOp b) {
     if (is_const(a) && is_const(b)) return number(a->scalar().as_int() * b->scalar().as_int());
     return is_const(a) && a->scalar().as_int() == 1 ? b : a * b;
@@ -99,7 +135,7 @@ class Splitter {
     if (!first) return it->second;
     UOp total = number(1);
     for (UOp r : ranges) total = product(total, r->src[0]);
-    UOp flat = fresh(total), stride = number(1);
+    UOp flat = fresh(total, ranges.back(), 1), stride = number(1);
     Map map;
     for (size_t i = ranges.size(); i-- > 0;) {
       UOp bound = ranges[i]->src[0];
@@ -117,29 +153,53 @@ class Splitter {
     UOp bound = range->src[0];
     UOp count = is_const(bound) ? number((bound->scalar().as_int() + size - 1) / size)
                                 : ir::idiv(bound + number(size - 1), number(size));
-    UOp outer = fresh(count), begin = outer * number(size);
-    UOp inner = fresh(divides(size, bound) ? number(size) : ir::minimum(bound - begin, number(size)));
+    UOp outer = fresh(count, range, 2), begin = outer * number(size);
+    UOp inner = fresh(divides(size, bound) ? number(size) : ir::minimum(bound - begin, number(size)), range, 3);
     return it->second = {{outer, inner}, Map{{range, begin + inner}}};
+  }
+
+  /// The range of which a block is some values together with all of the ranges behind it; -1 if there is none.
+  static int blocked(const std::vector<UOp>& ranges, int64_t block, int64_t& values) {
+    int64_t inside = 1;
+    for (size_t k = ranges.size(); k-- > 0; inside *= ranges[k]->src[0]->scalar().as_int()) {
+      const bool known = is_const(ranges[k]->src[0]);
+      values = inside ? block / inside : 0;
+      if (values == 0 || block % inside || (!known && k > 0)) return -1;
+      if (k == 0) return 0;
+      const int64_t size = ranges[k]->src[0]->scalar().as_int();
+      if (values < size) return size % values ? -1 : static_cast<int>(k);
+    }
+    return -1;
   }
 
   UOp split(UOp n) {
     const ir::ReduceAttr attr = n->reduction();
     std::vector<UOp> values = values_of(n), ranges = ranges_of(n);
-    if (ranges.size() > 1) {
+    int64_t size = attr.tree.block;
+    int at = size ? blocked(ranges, size, size) : -1;
+    if (at < 0) {
       auto [flat, map] = flatten(ranges);
       values = substitute(values, map);
       ranges = {flat};
+      if (attr.tree.block == 0) return ir::reduce_over(attr.combine, values, ranges, attr.tree);
+      size = attr.tree.block;
+      at = 0;
     }
-    if (attr.tree.block == 0) return ir::reduce_over(attr.combine, values, ranges, attr.tree);
-    auto [loops, map] = block(ranges[0], attr.tree.block);
-    UOp part = ir::reduce_over(attr.combine, substitute(values, map), {&loops[1], 1}, {attr.tree.lanes, 0});
+    const auto k = static_cast<size_t>(at);
+    auto [loops, map] = block(ranges[k], size);
+    std::vector<UOp> inside{loops[1]}, around(ranges.begin(), ranges.begin() + at);
+    inside.insert(inside.end(), ranges.begin() + at + 1, ranges.end());
+    around.push_back(loops[0]);
+    UOp part = ir::reduce_over(attr.combine, substitute(values, map), inside, {attr.tree.lanes, 0});
+    if (!follows_loops(inside, part->reduction().tree)) part = split(part);
     ir::Combine over = attr.combine == ir::Combine::Dot ? ir::Combine::Add : attr.combine;
-    return ir::reduce_over(over, {&part, 1}, {&loops[0], 1}, {});
+    return ir::reduce_over(over, {&part, 1}, around, {});
   }
 
   ir::Graph& g_;
   Ranges ranges_;
   int next_id_ = 0;
+  std::unordered_map<UOp, std::pair<int, int>> stands_for_;  ///< new ranges: id of an old one, which of its parts
   std::map<std::vector<uint64_t>, std::pair<UOp, Map>> flat_;
   std::map<std::pair<uint64_t, int64_t>, std::pair<std::vector<UOp>, Map>> blocks_;
 };

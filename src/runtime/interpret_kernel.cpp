@@ -118,12 +118,12 @@ class StoreRun {
     return value(bounds_[range].back()).as_int();
   }
 
-  /// Which ranges a node's value changes with; a REDUCE closes its own.
+  /// Which ranges a node's value changes with, bounds of its loops included; a REDUCE closes its own.
   void find_dependences() {
     depends_.assign(order_.size(), std::vector<bool>(ranges_.size(), false));
     for (size_t i = 0; i < order_.size(); ++i) {
       const size_t values = order_[i]->op == Op::Reduce ? values_of(order_[i]) : sources_[i].size();
-      for (size_t k = 0; k < values; ++k)
+      for (size_t k = 0; k < sources_[i].size(); ++k)
         for (size_t r = 0; r < ranges_.size(); ++r)
           if (depends_[sources_[i][k]][r]) depends_[i][r] = true;
       for (size_t k = values; k < sources_[i].size(); ++k) depends_[i][number_.at(order_[i]->src[k])] = false;

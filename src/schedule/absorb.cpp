@@ -76,13 +76,13 @@ double Partitioner::evaluations(const Kernel& k, const Stage& s, IndexId ix) con
 /// The price of fewer outer points: units that stand idle, and register tiles of products that lose an axis.
 double Partitioner::shrink(const Kernel& k, const std::vector<int>& lost, double extra) const {
   if (lost.empty()) return 0;
+  for (const auto& [sum, ranges] : sums_across(k))
+    for (int a : ranges)
+      if (contains(lost, a)) return kNever;
   std::vector<int> rest;
   for (int a : k.outer)
     if (!contains(lost, a)) rest.push_back(a);
-  auto units = [&](const std::vector<int>& axes) {
-    return static_cast<double>(std::clamp<int64_t>(points(axes), 1, prices_.parallel));
-  };
-  double ns = (k.time + extra) * (units(k.outer) / units(rest) - 1);
+  double ns = idle(k.time + extra, points(k.outer, k.blocks), points(rest, k.blocks));
   int64_t tile = 1;
   for (int a : lost)
     if (contains(k.contraction_outer, a)) tile *= space_.bound(a);
@@ -111,8 +111,16 @@ Absorb Partitioner::absorb(int kernel, int s, const std::vector<IndexId>& ix) {
   if (st.kind == StageKind::ScatterAdd) return {kNever, "a scatter owns its loops"};
   if (st.loops() && k.nests.size() >= static_cast<size_t>(prices_.max_loops))
     return {kNever, "kernel has too many loops"};
+  const std::vector<int>& late = late_wants_[static_cast<size_t>(kernel)];
+  if (std::binary_search(late.begin(), late.end(), s))
+    return {st.own * static_cast<double>(ix.size()) * (st.loops() ? static_cast<double>(prices_.parallel) : 1),
+            "when all points are done"};
   Absorb each = absorb_each(k, st, ix), row = absorb_row(k, st, ix);
-  return row.ns <= each.ns ? row : each;
+  // Outer ranges are given up for a price only, indices become one for nothing.
+  if (row.siblings.empty() ? row.ns < each.ns : row.ns <= each.ns) each = std::move(row);
+  if (ix.size() != 1 || st.contraction) return each;
+  Absorb turned = turn_over(k, st, ix[0]);
+  return turned.ns < each.ns ? turned : each;
 }
 
 /// Evaluated at every index by itself; the kernel stays as it is.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "codegen/kernel.h"
 
@@ -11,6 +12,8 @@ namespace sinter::schedule {
 /// numbers alone are equal. Into an arena of its own.
 void number_vars(codegen::Kernel& kernel);
 
+/// The nodes of a kernel and of its finish, sources first.
+std::vector<ir::UOp> nodes_of(const codegen::Kernel& kernel);
 /// Equal graphs under their sinks. Names do not count.
 bool same_body(const codegen::Kernel& a, const codegen::Kernel& b);
 /// Equal for equal bodies.

@@ -13,6 +13,7 @@ Prices prices_for(const runtime::Target& target) {
   p.parallel = target.parallel_units;
   p.row_bytes = target.l1 / 2;
   p.row_bytes_far = target.l2 / 2;
+  p.partial_bytes = 2 * target.l1;
   return p;
 }
 

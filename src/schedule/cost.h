@@ -31,6 +31,7 @@ struct Prices {
   int64_t tile = 64;            ///< elements of a row that one register tile of a product covers
   double narrow_row = 8;        ///< share of a product's time lost when an axis of its result becomes a loop inside
   double wide_row = 8;          ///< the same where that axis is longer than a tile
+  int64_t partial_bytes = 0;    ///< the most that one point adds to for sums across outer ranges
 
   // Caps keep the pass near linear and kernels compilable.
   int max_stages = 400;      ///< evaluations in a kernel

@@ -18,6 +18,7 @@ void Partitioner::normalise(std::vector<IndexId>& indices) {
 void Partitioner::refresh(Kernel& k) {
   k.outer = space_.expand(k.outer);
   k.contraction_outer = space_.expand(k.contraction_outer);
+  if (k.blocks.axis >= 0) k.blocks.axis = space_.find(k.blocks.axis);
   for (Nest& n : k.nests) {
     n.at = space_.normal(n.at);
     n.axes = space_.expand(n.axes);
@@ -37,7 +38,30 @@ void Partitioner::evaluate(int kernel, int s, std::vector<IndexId> ix, const Abs
   refresh(k);
   normalise(ix);
   give_up(k, form.lost);
+  if (form.blocks.axis >= 0) {
+    k.outer = form.outer;
+    k.blocks = form.blocks;
+    space_.keep_whole(k.blocks.axis);
+    k.late = form.late;
+    find_late_wants(kernel);
+  }
+  std::vector<int>& late_wants = late_wants_[static_cast<size_t>(kernel)];
+  const bool late = std::binary_search(late_wants.begin(), late_wants.end(), s);
+  if (late) {
+    late_wants.erase(std::lower_bound(late_wants.begin(), late_wants.end(), s));
+    k.late.insert(std::lower_bound(k.late.begin(), k.late.end(), s), s);
+  }
   const Stage& st = stage(s);
+  if (k.blocks.axis >= 0)
+    for (const Source& src : st.sources) {
+      if (src.stage < 0) continue;
+      auto it = std::lower_bound(late_wants.begin(), late_wants.end(), src.stage);
+      const bool known = it != late_wants.end() && *it == src.stage;
+      if (late && !known && !k.wanted.contains(src.stage))
+        late_wants.insert(it, src.stage);
+      else if (!late && known)
+        late_wants.erase(it);
+    }
   k.time += form.ns;
   k.evaluations += static_cast<int>(ix.size());
   if (st.contraction) {
@@ -48,6 +72,18 @@ void Partitioner::evaluate(int kernel, int s, std::vector<IndexId> ix, const Abs
   std::vector<int> reduced;
   for (IndexId i : ix) push(kernel, s, i, reduced);
   at(kernel).members.push_back({s, std::move(ix), std::move(reduced)});
+}
+
+/// Which of the stages that the kernel waits for are needed by its late members only.
+void Partitioner::find_late_wants(int kernel) {
+  const Kernel& k = at(kernel);
+  std::vector<int>& late = late_wants_[static_cast<size_t>(kernel)];
+  late.clear();
+  for (const auto& [s, indices] : k.wanted) late.push_back(s);
+  for (const Member& m : k.members)
+    if (!std::binary_search(k.late.begin(), k.late.end(), m.stage))
+      for (const Source& src : stage(m.stage).sources) std::erase(late, src.stage);
+  std::sort(late.begin(), late.end());
 }
 
 void Partitioner::want(int kernel, const Source& source, IndexId ix) {
@@ -73,7 +109,7 @@ void Partitioner::push(int kernel, int s, IndexId ix, std::vector<int>& reduced)
         if (fresh) reduced.push_back(space_.axis(size));
         inner[static_cast<size_t>(d)] = space_.whole(reduced[next++]);
       }
-      at(kernel).nests.push_back({ix, reduced});
+      at(kernel).nests.push_back({ix, reduced, s});
       const IndexId id = space_.intern(std::move(inner));
       for (const Source& src : st.sources) want(kernel, src, id);
       return;
@@ -93,7 +129,7 @@ void Partitioner::push(int kernel, int s, IndexId ix, std::vector<int>& reduced)
       around[axis] = {};
       if (!(turns == 1)) reduced.push_back(space_.axis(turns));
       update[axis] = reduced.empty() ? DimIndex{} : space_.whole(reduced[0]);
-      at(kernel).nests.push_back({space_.intern(std::move(around)), reduced});
+      at(kernel).nests.push_back({space_.intern(std::move(around)), reduced, s});
       const IndexId id = space_.intern(std::move(update));
       want(kernel, st.sources[0], ix);
       want(kernel, st.sources[1], id);

@@ -67,18 +67,20 @@ std::vector<int> cut_circles(StageGraph& g) {
   return lost;
 }
 
-/// The slots with a home that a stage's value is made of inside the kernel, from its sources number `first` on.
-std::vector<int> homes_read(const Partition& p, const Kernel& k, int stage, size_t first,
-                            const std::map<int, int>& stores) {
+bool is_late(const Kernel& k, int stage) { return std::binary_search(k.late.begin(), k.late.end(), stage); }
+
+/// What a stage's value is made of inside the kernel when it is stored, from its sources number `first` on: members and
+/// what they read. What sums across outer ranges are made of has been read by then.
+std::unordered_set<int> made_of(const Partition& p, const Kernel& k, int stage, size_t first = 0) {
   std::unordered_set<int> members, seen;
   for (const Member& m : k.members) members.insert(m.stage);
-  std::vector<int> found, todo;
+  for (const auto& [sum, ranges] : sums_across(k)) {
+    if (sum == stage) return {};
+    members.erase(sum);
+  }
+  std::vector<int> todo;
   auto visit = [&](const Source& src) {
-    if (src.stage < 0 || !seen.insert(src.stage).second) return;
-    if (members.contains(src.stage))
-      todo.push_back(src.stage);
-    else if (is_buffer(p.graph, src.stage) && stores.contains(slot_of(p.graph, src.stage)))
-      found.push_back(slot_of(p.graph, src.stage));
+    if (src.stage >= 0 && seen.insert(src.stage).second && members.contains(src.stage)) todo.push_back(src.stage);
   };
   const std::vector<Source>& sources = p.graph.stages[static_cast<size_t>(stage)].sources;
   for (size_t i = first; i < sources.size(); ++i) visit(sources[i]);
@@ -87,6 +89,15 @@ std::vector<int> homes_read(const Partition& p, const Kernel& k, int stage, size
     todo.pop_back();
     for (const Source& src : p.graph.stages[static_cast<size_t>(s)].sources) visit(src);
   }
+  return seen;
+}
+
+/// The slots with a home among that.
+std::vector<int> homes_read(const Partition& p, const Kernel& k, int stage, size_t first,
+                            const std::map<int, int>& stores) {
+  std::vector<int> found;
+  for (int s : made_of(p, k, stage, first))
+    if (is_buffer(p.graph, s) && stores.contains(slot_of(p.graph, s))) found.push_back(slot_of(p.graph, s));
   return found;
 }
 
@@ -100,6 +111,12 @@ void order_stores(Partition& p, Kernel& k, const std::map<int, int>& stores) {
     return std::any_of(outputs.begin(), outputs.end(),
                        [&](int o) { return p.graph.homes[static_cast<size_t>(o)] == slot; });
   };
+  // Late stores run behind all others, whatever they read.
+  auto late = [&](size_t i) { return is_late(k, k.outputs[i].stage); };
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j < n; ++j)
+      if (!late(i) && late(j) && std::any_of(reads[j].begin(), reads[j].end(), [&](int slot) { return writes(i, slot); }))
+        take_new_storage(p.graph, k.outputs[i].stage);
   std::vector<Stored> order;
   std::vector<char> placed(n, 0);
   while (order.size() < n) {
@@ -107,6 +124,7 @@ void order_stores(Partition& p, Kernel& k, const std::map<int, int>& stores) {
     for (size_t i = 0; i < n && next == n; ++i) {
       if (placed[i]) continue;
       bool free = true;
+      for (size_t j = 0; j < n; ++j) free &= !(late(i) && !late(j) && !placed[j]);
       for (size_t j = 0; j < n; ++j)
         if (j != i && !placed[j])
           for (int slot : reads[j]) free &= !writes(i, slot);
@@ -170,6 +188,17 @@ bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) 
     }
     const ir::UOp target = p.graph.stages[static_cast<size_t>(store)].target;
     const IndexId element = p.space.normal(target ? p.space.down(target, out.at) : out.at);
+    if (is_late(k, store)) {  // all else has been read
+      std::unordered_set<int> with = made_of(p, k, store);
+      with.insert(store);
+      for (const Member& m : k.members) {
+        if (!with.contains(m.stage)) continue;
+        for (const Source& src : p.graph.stages[static_cast<size_t>(m.stage)].sources)
+          for (IndexId at : m.at)
+            if (src.stage == buffer && p.space.normal(p.space.down(src.head, at)) != element) return false;
+      }
+      continue;
+    }
     for (IndexId at : k.reads.at(buffer))
       if (p.space.normal(at) != element) return false;
     // What lacks an outer range is stored at its first point: nobody may read it at the others.

@@ -62,6 +62,7 @@ void IndexSpace::unify(int a, int b) {
   a = find(a), b = find(b);
   if (a == b) return;
   axes_[static_cast<size_t>(b)].parent = a;
+  axes_[static_cast<size_t>(a)].whole |= axes_[static_cast<size_t>(b)].whole;
   ++epoch_;
 }
 
@@ -330,6 +331,7 @@ void IndexSpace::refine(IndexId a, IndexId b, size_t dim) {
       const Digit &big = p.size > q.size ? p : q, &small = p.size > q.size ? q : p;
       if (!small.size || big.size % small.size) return;
       if (big.div != 1 || bound(big.axis) != big.size || size(big.axis).symbolic()) return;
+      if (axes_[static_cast<size_t>(find(big.axis))].whole) return;
       split(big.axis, small.size);
       changed = true;
       break;

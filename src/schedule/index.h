@@ -52,6 +52,8 @@ class IndexSpace {
   int64_t least(int a) const { return size(a).symbolic() ? size(a).var().min() : size(a).value(); }
   /// Makes b another name of a; their sizes are equal.
   void unify(int a, int b);
+  /// Never splits this axis from now on: it runs in blocks, which know nothing of its parts.
+  void keep_whole(int a) { axes_[static_cast<size_t>(find(a))].whole = true; }
   /// The axes with split ones replaced by their parts, outer to inner.
   std::vector<int> expand(const std::vector<int>& axes) const;
 
@@ -82,6 +84,7 @@ class IndexSpace {
     Dim size;
     int parent;
     int high = -1, low = -1;  ///< its parts, when split
+    bool whole = false;       ///< is never split
   };
   struct Entry {
     Index index;

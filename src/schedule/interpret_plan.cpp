@@ -135,7 +135,8 @@ PlanValues interpret_steps(const Scheduled& s, const PlanInputs& in) {
     std::map<std::string, int64_t> vars;
     for (size_t v = 0; v < kernel.vars.size(); ++v)
       vars[kernel.vars[v].name()] = in.vars[static_cast<size_t>(step.vars[v])];
-    runtime::interpret_kernel(kernel.sink, {params, vars, args, &out.error});
+    for (ir::UOp sink : {kernel.sink, kernel.finish})
+      if (sink) runtime::interpret_kernel(sink, {params, vars, args, &out.error});
   }
   for (int b : s.plan.outputs) out.outputs.push_back(memory[static_cast<size_t>(b)]);
   for (size_t b = 0; b < in.slots.size(); ++b)
@@ -161,7 +162,8 @@ void check_programs(const PlanGraph& plan, Scheduled scheduled, const runtime::A
   const std::optional<PlanInputs> in = sample_inputs(plan, kMostExpanded);
   if (!in) return;
   for (codegen::Kernel& k : scheduled.kernels)  // as codegen begins: what follows keeps every bit
-    k.sink = codegen::expand_math(*k.graph, ir::rewrite(*k.graph, k.sink, ir::simplify_rules(), "check"));
+    for (ir::UOp* sink : {&k.sink, &k.finish})
+      if (*sink) *sink = codegen::expand_math(*k.graph, ir::rewrite(*k.graph, *sink, ir::simplify_rules(), "check"));
   const PlanValues expected = interpret_steps(scheduled, *in);
 
   const Unseen unseen;

@@ -24,17 +24,20 @@ uint64_t likeness(const Partition& p, const Kernel& k) {
   return h;
 }
 
-/// Per kernel the launch that it belongs to, numbered by first kernel. Kernels of one level cannot wait for each other.
-std::vector<int> group(const Partition& p, const Prices& prices, Policy policy, int& count) {
+/// Per kernel the launch that it belongs to. Kernels of one level cannot wait for each other: there equal bodies run
+/// together, and small kernels beside the largest.
+std::vector<int> group(const Partition& p, const Prices& prices, int& count) {
+  std::map<std::pair<int, uint64_t>, int> groups;  // by level and likeness
+  std::map<int, int> largest;                      // by level: a kernel
+  for (size_t k = 0; k < p.kernels.size(); ++k) {
+    auto [it, fresh] = largest.try_emplace(p.kernels[k].level, static_cast<int>(k));
+    if (!fresh && p.kernels[static_cast<size_t>(it->second)].time < p.kernels[k].time) it->second = static_cast<int>(k);
+  }
   std::vector<int> launch_of;
-  std::map<std::pair<int, uint64_t>, int> groups;  // by level, and 0 or likeness
   for (const Kernel& k : p.kernels) {
-    if (policy == Policy::Unfused) {
-      launch_of.push_back(count++);
-      continue;
-    }
     const bool small = k.time < prices.small_kernel && k.contraction_time < prices.small_kernel / 2;
-    auto [it, fresh] = groups.try_emplace({k.level, small ? 0 : likeness(p, k)}, count);
+    const Kernel& like = small ? p.kernels[static_cast<size_t>(largest.at(k.level))] : k;
+    auto [it, fresh] = groups.try_emplace({k.level, likeness(p, like)}, count);
     if (fresh) ++count;
     launch_of.push_back(it->second);
   }
@@ -45,7 +48,11 @@ std::vector<int> group(const Partition& p, const Prices& prices, Policy policy, 
 
 std::vector<std::vector<int>> launch_order(const Partition& p, const Prices& prices, Policy policy) {
   int count = 0;
-  const std::vector<int> launch_of = group(p, prices, policy, count);
+  std::vector<int> launch_of;
+  if (policy == Policy::Fused)
+    launch_of = group(p, prices, count);
+  else
+    for (size_t k = 0; k < p.kernels.size(); ++k) launch_of.push_back(count++);
   const auto n = static_cast<size_t>(count);
   std::vector<std::vector<int>> kernels(n), before(n);  // before: launches that must have run
   for (size_t k = 0; k < p.kernels.size(); ++k) kernels[static_cast<size_t>(launch_of[k])].push_back(static_cast<int>(k));

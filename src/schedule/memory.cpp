@@ -52,6 +52,19 @@ Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan
     const ir::UOp value = p.graph.stages[s].node;
     placement.stage_buffers[s] = add_buffer(plan, PlanBuffer::Kind::Scratch, value->dtype, value->shape, graph.vars);
   }
+  for (size_t k = 0; k < p.kernels.size(); ++k)
+    for (const auto& [sum, ranges] : sums_across(p.kernels[k])) {
+      const Kernel& kernel = p.kernels[k];
+      std::vector<Dim> dims;
+      for (int a : ranges) {
+        const int64_t size = p.space.bound(a), block = a == kernel.blocks.axis ? kernel.blocks.size : 1;
+        dims.push_back((size + block - 1) / block);
+      }
+      const ir::UOp value = p.graph.stages[static_cast<size_t>(sum)].node;
+      dims.insert(dims.end(), value->shape.begin(), value->shape.end());
+      placement.parts[{static_cast<int>(k), sum}] =
+          add_buffer(plan, PlanBuffer::Kind::Scratch, value->dtype, Shape(std::move(dims)), graph.vars);
+    }
   plan.outputs = placement.output_buffers;
   return placement;
 }

@@ -144,19 +144,38 @@ Union Partitioner::unite(int a, int b, int s) {
   if (k1.contraction_time > prices_.launch && k2.contraction_time > prices_.launch) return best;
   consider(unite_as_guest(k1, k2, pairs, false));
   consider(unite_as_guest(k2, k1, pairs, true));
+  consider(unite_across(k1, k2, pairs, false));
+  consider(unite_across(k2, k1, pairs, true));
   return best;
 }
 
-/// May the axes of `form` be one, together with the loops of both kernels?
-bool Partitioner::stay_apart(const Kernel& k1, const Kernel& k2, const Union& form) {
+/// May the axes of `form` be one, together with the loops of both kernels? Finds what then waits for sums across outer
+/// ranges.
+bool Partitioner::stay_apart(const Kernel& k1, const Kernel& k2, Union& form) {
   Kernel both;
-  both.outer = k1.outer;
-  both.outer.insert(both.outer.end(), k2.outer.begin(), k2.outer.end());
+  auto name = [&](int a) {
+    for (auto [p, q] : form.pairs)
+      if (q == a) return p;
+    return a;
+  };
+  for (int a : form.swapped ? k2.outer : k1.outer)
+    if (!contains(form.lost, a)) both.outer.push_back(name(a));
   for (const Kernel* k : {&k1, &k2}) {
     both.outputs.insert(both.outputs.end(), k->outputs.begin(), k->outputs.end());
-    both.nests.insert(both.nests.end(), k->nests.begin(), k->nests.end());
+    both.members.insert(both.members.end(), k->members.begin(), k->members.end());
+    for (Nest n : k->nests) {
+      for (int& a : n.axes) a = name(a);
+      both.nests.push_back(std::move(n));
+    }
   }
-  return loops_stay_apart(both, form.pairs, form.lost);
+  if (!loops_stay_apart(both, form.pairs, {})) return false;
+  if (sums_across(both).empty()) return k1.blocks.axis < 0 && k2.blocks.axis < 0;
+  if (!may_cross(both, form.pairs, form.blocks, form.late)) return false;
+  for (const Kernel* k : {&k1, &k2})
+    if (k->blocks.axis >= 0 && !(Blocks{name(k->blocks.axis), k->blocks.size} == form.blocks)) return false;
+  both.blocks = form.blocks;
+  form.partial = result_bytes(both) * points(both.outer, both.blocks);
+  return result_bytes(both) <= prices_.partial_bytes;
 }
 
 /// Both keep the outer ranges that they share; each other one must be a loop of the other kernel, so that they meet in
@@ -237,6 +256,14 @@ void Partitioner::merge(int a, int b, const Union& form) {
   }
   refresh(k1);
   give_up(k1, form.lost);
+  if (form.blocks.axis >= 0) {
+    k1.blocks = {space_.find(form.blocks.axis), form.blocks.size};
+    space_.keep_whole(k1.blocks.axis);
+    for (const std::vector<int>& list : {form.late, k2.late}) k1.late.insert(k1.late.end(), list.begin(), list.end());
+    std::sort(k1.late.begin(), k1.late.end());
+    k1.late.erase(std::unique(k1.late.begin(), k1.late.end()), k1.late.end());
+    find_late_wants(a);
+  }
   for (auto* uses : {&k1.reads, &k1.wanted})
     for (auto& [stage, indices] : *uses) normalise(indices);
   k1.level = std::max(k1.level, k2.level);

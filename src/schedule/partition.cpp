@@ -30,12 +30,6 @@ std::vector<int> Partitioner::roots(const std::vector<int>& kernels) const {
   return out;
 }
 
-int64_t Partitioner::points(const std::vector<int>& axes) const {
-  int64_t n = 1;
-  for (int a : axes) n *= space_.bound(a);
-  return n;
-}
-
 /// Among the stages whose users are all decided the largest first: full-size stages tell how axes correspond.
 std::vector<int> Partitioner::visiting_order() const {
   const size_t n = graph_.stages.size();
@@ -205,6 +199,7 @@ void Partitioner::do_join(int s, const std::vector<int>& kernels, const std::vec
 void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const Options& o) {
   const int k = static_cast<int>(kernels_.size());
   kernels_.emplace_back();
+  late_wants_.emplace_back();
   lift(k, kernels, hazards);
   for (int user : kernels) {
     at(user).reads.emplace(s, std::move(at(user).wanted[s]));
@@ -254,6 +249,7 @@ Partition Partitioner::finish() {
     Kernel& kernel = at(k);
     refresh(kernel);
     for (auto& [stage, indices] : kernel.reads) normalise(indices);
+    if (policy_ == Policy::Fused) cut_long_sums(kernel);
     share_rows(kernel);
     for (Stored& o : kernel.outputs) o.at = space_.normal(o.at);
     for (auto& [stage, indices] : kernel.reads) normalise(indices);

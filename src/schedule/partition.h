@@ -27,10 +27,19 @@ struct Stored {
   IndexId at;
 };
 
-/// The loops of one reduction: over `axes`, at each point of `at`.
+/// The loops of one reduction: over `axes`, at each point of `at`. Where the first of them are outer ranges, the sum goes
+/// across those: every block of them sums its part, and the parts are summed when all are done.
 struct Nest {
   IndexId at;
   std::vector<int> axes;
+  int stage;
+};
+
+/// An outer range that runs in blocks: one point of it covers `size` of its values, the last one what is left.
+struct Blocks {
+  int axis = -1;
+  int64_t size = 1;
+  friend bool operator==(const Blocks&, const Blocks&) = default;
 };
 
 using Uses = std::unordered_map<int, std::vector<IndexId>>;  ///< stage -> indices at which it is used
@@ -41,6 +50,8 @@ struct Kernel {
   std::vector<int> outer;       ///< axes, outermost first
   std::vector<int> inner = {};  ///< the other ones, in an order that puts every loop inside those it depends on
   std::vector<Nest> nests;      ///< of its reductions
+  Blocks blocks = {};           ///< set where sums go across outer ranges
+  std::vector<int> late = {};   ///< members that run when all points are done: such sums and what is made of them, ascending
   std::vector<Member> members;  ///< users before sources
   std::vector<Stored> outputs;
   Uses reads;                ///< from memory: Buffers, and what other kernels store
@@ -78,6 +89,12 @@ struct Partition {
   std::vector<Decision> decisions;  ///< in the order in which they were taken
   std::vector<int> kernel_of;       ///< per stage: the kernel that stores it, or -1
 };
+
+/// How many of a sum's axes, from the first on, are among these outer ranges; -1 if others stand before one that is.
+int crossed(const std::vector<int>& axes, const std::vector<int>& outer);
+
+/// The stages of a kernel whose sums go across its outer ranges, each with those ranges.
+std::vector<std::pair<int, std::vector<int>>> sums_across(const Kernel& kernel);
 
 /// Cuts stages into kernels. `graph` has been through order_in_place().
 Partition partition(StageGraph graph, const Prices& prices, Policy policy);

@@ -28,6 +28,9 @@ struct Absorb {
   const char* how = "";
   std::vector<int> lost = {};  ///< outer axes that become loops inside
   AxisPairs siblings = {};     ///< inner axes that become one: its indices are then one evaluation, read by sibling loops
+  std::vector<int> outer = {};  ///< where the kernel is turned over: its new outer axes,
+  Blocks blocks = {};           ///< the one that runs in blocks,
+  std::vector<int> late = {};   ///< and what waits for all of them
 };
 
 /// How one kernel may go into another.
@@ -36,6 +39,9 @@ struct Union {
   AxisPairs pairs = {};        ///< axes that become one: of the first kernel, of the second
   std::vector<int> lost = {};  ///< outer axes of either that become loops inside
   bool swapped = false;        ///< the outer ranges are those of the second
+  Blocks blocks = {};          ///< where sums go across outer ranges
+  std::vector<int> late = {};
+  int64_t partial = 0;         ///< bytes that all points store for them
   const char* why = "";
 };
 
@@ -71,6 +77,7 @@ class Partitioner {
   void normalise(std::vector<IndexId>& indices);
   void refresh(Kernel& k);
   void give_up(Kernel& k, const std::vector<int>& axes);
+  void find_late_wants(int kernel);
 
   // absorb.cpp
   Absorb absorb(int kernel, int s, const std::vector<IndexId>& at);
@@ -84,6 +91,16 @@ class Partitioner {
   bool aligned(const Stage& s, IndexId at) const;
   bool may_be_empty(int axis) const { return space_.least(axis) == 0; }
   double reads_of(const Stage& s, const Kernel* k) const;
+
+  // crossing.cpp
+  int64_t points(const std::vector<int>& outer, const Blocks& blocks = {}) const;
+  std::vector<int> downstream(const std::vector<Member>& members, const std::vector<int>& seeds) const;
+  bool may_cross(const Kernel& k, const AxisPairs& names, Blocks& blocks, std::vector<int>& late);
+  int64_t result_bytes(const Kernel& k) const;
+  double idle(double ns, int64_t from, int64_t to) const;
+  Absorb turn_over(Kernel& k, const Stage& s, IndexId at);
+  Union unite_across(const Kernel& host, const Kernel& guest, const AxisPairs& pairs, bool swapped);
+  void cut_long_sums(Kernel& k);
 
   // rows.cpp
   bool siblings(const Kernel& k, IndexId a, IndexId b, AxisPairs& pairs, std::vector<int>& lost);
@@ -105,7 +122,7 @@ class Partitioner {
   Union unite(int a, int b, int s);
   Union unite_at_rows(const Kernel& k1, const Kernel& k2, const AxisPairs& pairs, int s);
   Union unite_as_guest(const Kernel& host, const Kernel& guest, const AxisPairs& pairs, bool swapped);
-  bool stay_apart(const Kernel& k1, const Kernel& k2, const Union& form);
+  bool stay_apart(const Kernel& k1, const Kernel& k2, Union& form);
   void merge(int a, int b, const Union& form);
 
   std::vector<int> roots(const std::vector<int>& kernels) const;
@@ -114,7 +131,6 @@ class Partitioner {
   const Kernel& at(int kernel) const { return kernels_[static_cast<size_t>(kernel)]; }
   Stage& stage(int s) { return graph_.stages[static_cast<size_t>(s)]; }
   const Stage& stage(int s) const { return graph_.stages[static_cast<size_t>(s)]; }
-  int64_t points(const std::vector<int>& axes) const;
 
   StageGraph graph_;
   const Prices& prices_;
@@ -123,6 +139,7 @@ class Partitioner {
   mutable std::vector<Kernel> kernels_;  // find() shortens paths
   std::vector<std::vector<int>> users_;  // per stage: kernels that need it, once each but for merges
   std::vector<int> stored_by_;           // per stage
+  std::vector<std::vector<int>> late_wants_;  // per kernel: what only its late members need, ascending
   std::vector<Decision> decisions_;
 };
 

@@ -4,15 +4,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 
-#include "codegen/ranges.h"
-#include "rewrite/index_math.h"
-#include "rewrite/view.h"
-#include "runtime/interpreter.h"
-#include "schedule/gate.h"
-#include "sinter/error.h"
+#include "schedule/body.h"
+#include "schedule/places.h"
 #include "uop/build.h"
 #include "uop/walk.h"
 
@@ -20,7 +15,6 @@ namespace sinter::schedule {
 namespace {
 
 using ir::Indexed;
-using ir::IndexMath;
 using ir::mix;
 using ir::Op;
 using ir::UOp;
@@ -35,25 +29,33 @@ class Writer {
         blind_(blind),
         number_(number),
         kernel_(p.kernels[static_cast<size_t>(number)]),
-        graph_(std::make_shared<ir::Arena>()),
-        g_(*graph_),
-        math_(g_) {}
+        places_(p, kernel_),
+        g_(places_.graph()) {}
 
   Ranged write() {
-    for (int a : kernel_.outer) {
-      const Dim& size = p_.space.size(a);
-      axes_[a] = range(size, ir::AxisKind::Outer);
-      out_.kernel.outer.push_back(size);
-    }
-    for (int a : kernel_.inner) axes_[a] = range(p_.space.size(a), ir::AxisKind::Inner);
     for (const Member& m : kernel_.members) loops_[m.stage] = &m.reduced;
+    for (const auto& [sum, ranges] : sums_across(kernel_)) across_[sum] = ranges;
+    auto late = [&](const Stored& o) { return std::binary_search(kernel_.late.begin(), kernel_.late.end(), o.stage); };
     std::vector<UOp> stores;
     for (const Stored& o : kernel_.outputs)
-      if (stage(o.stage).kind == StageKind::ScatterAdd || !empty(p_.space.axes_of(o.at))) store(o, stores);
-    out_.kernel.graph = graph_;
+      if (!late(o)) store(o, stores);
+    for (const auto& [sum, ranges] : across_) store_part(sum, stores);
+    out_.kernel.graph = places_.arena();
     out_.kernel.sink = ir::sink(g_, std::move(stores));
-    out_.kernel.params = static_cast<int>(out_.buffers.size());
-    for (UOp n : ir::topological(out_.kernel.sink))
+    if (!across_.empty()) {
+      places_.be_late();
+      done_.clear();
+      std::vector<UOp> last;
+      for (const Stored& o : kernel_.outputs)
+        if (late(o)) store(o, last);
+      out_.kernel.finish = ir::sink(g_, std::move(last));
+    }
+    out_.kernel.outer = places_.outer();
+    out_.kernel.params = static_cast<int>(places_.buffers().size());
+    out_.buffers = places_.buffers();
+    out_.args = places_.args();
+    out_.kernel.args = places_.arg_types();
+    for (UOp n : nodes_of(out_.kernel))
       if (n->op == Op::Var &&
           std::find(out_.kernel.vars.begin(), out_.kernel.vars.end(), n->get<Var>()) == out_.kernel.vars.end())
         out_.kernel.vars.push_back(n->get<Var>());
@@ -63,130 +65,66 @@ class Writer {
 
  private:
   struct Request {
-    int stage = -1;      // a stage, or
-    UOp leaf;            // numbers without memory
-    int place = 0;       // where it is needed
-    UOp gate = {};       // the value is zero where this is false
+    int stage = -1;       // a stage, or
+    UOp leaf = {};        // numbers without memory
+    int place = 0;        // where it is needed
+    UOp gate = {};        // the value is zero where this is false
+    bool part = false;    // of a sum across outer ranges: what one point adds to it
   };
   struct Frame {
-    int stage, place;
-    std::vector<Request> requests;
+    Request of;
+    std::vector<Request> requests = {};
     int step = 0;
     std::vector<UOp> ranges = {};  // of a reduction
-  };
-  using AxisRanges = std::map<int, UOp>;
-  struct PlaceHash {
-    size_t operator()(const Indexed& at) const {
-      size_t h = std::hash<UOp>{}(at.valid);
-      for (UOp i : at.index) h = mix(h, std::hash<UOp>{}(i));
-      return h;
-    }
-  };
-  struct PlaceEqual {
-    bool operator()(const Indexed& a, const Indexed& b) const { return a.valid == b.valid && a.index == b.index; }
   };
 
   const Stage& stage(int s) const { return p_.graph.stages[static_cast<size_t>(s)]; }
   bool member(int s) const { return member_of_[static_cast<size_t>(s)] == number_; }
-  static uint64_t key(int stage, int place) {
-    return static_cast<uint64_t>(stage) << 32 | static_cast<uint32_t>(place);
-  }
-
-  int place(Indexed at) {
-    auto [it, fresh] = place_ids_.try_emplace(std::move(at), static_cast<int>(places_.size()));
-    if (fresh) places_.push_back(&it->first);
-    return it->second;
-  }
-
-  UOp range(const Dim& size, ir::AxisKind kind) { return ir::range(ir::extent_of(g_, size), ranges_++, kind); }
-
-  UOp param(int buffer, DType dtype, const Shape& shape) {
-    auto [it, fresh] = params_.try_emplace(buffer, static_cast<int>(out_.buffers.size()));
-    if (fresh) out_.buffers.push_back(buffer);
-    return ir::param(g_, it->second, dtype, shape);
-  }
-
-  UOp argument(UOp n) {
-    const int plan = static_cast<int>(n->integer());
-    auto [it, fresh] = args_.try_emplace(plan, static_cast<int>(out_.args.size()));
-    if (fresh) {
-      out_.args.push_back(plan);
-      out_.kernel.args.push_back(n->dtype);
-    }
-    return ir::argument(g_, it->second, n->dtype);
+  static uint64_t key(const Request& r) {
+    return static_cast<uint64_t>(r.stage) << 33 | static_cast<uint64_t>(r.part) << 32 | static_cast<uint32_t>(r.place);
   }
 
   /// From the place of `head` down its movement nodes.
   Request request(const Source& source, int at) {
-    UOp n = source.head;
-    if (ir::is_movement(n->op)) {
-      Indexed now = *places_[static_cast<size_t>(at)];
-      for (; ir::is_movement(n->op); n = n->src[0]) {
-        now = ir::through(g_, local(n), now);
-        for (size_t i = 0; i < now.index.size(); ++i)
-          if (n->src[0]->shape[i] == 1) now.index[i] = math_.constant(0);  // where there is an element at all
-      }
-      const UOp gate = now.valid == places_[static_cast<size_t>(at)]->valid ? UOp() : now.valid;
-      now.valid = still_needed(now, free_);
-      return {source.stage, n, place(std::move(now)), gate};
-    }
-    return {source.stage, n, at, {}};
+    const Places::Moved to = places_.down(source.head, at);
+    return {source.stage, to.node, to.place, to.gate};
   }
-
-  /// A movement node whose begins are arguments, with this kernel's arguments.
-  UOp local(UOp n) {
-    if (n->src.size() < 2) return n;
-    std::vector<UOp> src{ir::param(g_, -1, n->src[0]->dtype, n->src[0]->shape)};
-    for (size_t i = 1; i < n->src.size(); ++i) src.push_back(leaf(n->src[i], {}));
-    return g_.make({n->op, n->dtype, n->shape, std::move(src), n->attr});
-  }
-
-  UOp leaf(UOp n, const Indexed& at) {
-    switch (n->op) {
-      case Op::Const: return ir::constant(g_, n->scalar(), n->dtype);
-      case Op::Arange: return ir::cast(at.index[0], n->dtype);
-      case Op::Var: return ir::cast(ir::variable(g_, n->get<Var>(), DType::Index), n->dtype);
-      case Op::Arg: return argument(n);
-      default: throw InternalError(fmt::format("rangeify: {} is no number", ir::info(n->op).name));
-    }
-  }
-
-  UOp zero(DType dtype) { return ir::constant(g_, dtype, 0); }
 
   UOp load(int s, const Indexed& at) {
     UOp n = stage(s).node;
     const int buffer = stage(s).kind == StageKind::Buffer ? static_cast<int>(n->integer())
                                                           : placement_.stage_buffers[static_cast<size_t>(s)];
-    return ir::load(param(buffer, n->dtype, n->shape), at.index, at.valid, at.valid ? zero(n->dtype) : UOp());
+    UOp from = places_.param(buffer, n->dtype, n->shape);
+    return ir::load(from, at.index, at.valid, at.valid ? places_.zero(n->dtype) : UOp());
   }
 
   /// The value of a request, or null if it must be evaluated first.
   UOp value(const Request& r) {
-    const Indexed& at = *places_[static_cast<size_t>(r.place)];
+    const Indexed& at = places_[r.place];
     if (at.valid && at.valid->op == Op::Const)  // nowhere: a gate that holds everywhere is null
-      return zero(r.stage >= 0 ? stage(r.stage).node->dtype : r.leaf->dtype);
+      return places_.zero(r.stage >= 0 ? stage(r.stage).node->dtype : r.leaf->dtype);
     UOp v;
     if (r.stage >= 0 && !member(r.stage)) {
       v = load(r.stage, at);
       if (r.gate == at.valid) return v;
     } else if (r.stage < 0) {
-      v = leaf(r.leaf, at);
+      v = places_.leaf(r.leaf, at);
     } else {
-      auto it = done_.find(key(r.stage, r.place));
+      auto it = done_.find(key(r));
       if (it == done_.end()) return {};
       v = it->second;
     }
     if (!r.gate) return v;
-    return ir::where(r.gate, v, zero(v->dtype));
+    return ir::where(r.gate, v, places_.zero(v->dtype));
   }
 
   UOp evaluate(const Request& root) {
     if (UOp v = value(root)) return v;
     std::vector<Frame> stack;
-    stack.push_back({root.stage, root.place, {}});
+    stack.push_back({root});
     while (!stack.empty()) {
       Frame& f = stack.back();
-      if (done_.contains(key(f.stage, f.place))) {
+      if (done_.contains(key(f.of))) {
         stack.pop_back();
         continue;
       }
@@ -200,12 +138,13 @@ class Writer {
         break;
       }
       if (missing) {
-        stack.push_back({missing->stage, missing->place, {}});
+        const Request next = *missing;
+        stack.push_back({next});
         continue;
       }
       for (const Request& r : f.requests) values.push_back(value(r));
       if (UOp v = close(f, values)) {
-        done_.emplace(key(f.stage, f.place), v);
+        done_.emplace(key(f.of), v);
         stack.pop_back();
       }
     }
@@ -215,7 +154,7 @@ class Writer {
   std::vector<size_t> walk_order(const Frame& f) const {
     std::vector<size_t> order(f.requests.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    if (order.size() == 2 && ir::has(stage(f.stage).node->op, ir::kCommutative)) {
+    if (order.size() == 2 && ir::has(stage(f.of.stage).node->op, ir::kCommutative)) {
       auto look = [&](const Request& r) { return r.stage < 0 ? uint64_t{0} : blind_[static_cast<size_t>(r.stage)]; };
       if (look(f.requests[1]) < look(f.requests[0])) std::swap(order[0], order[1]);
     }
@@ -224,43 +163,46 @@ class Writer {
 
   /// What a stage needs first.
   void open(Frame& f) {
-    const Stage& s = stage(f.stage);
+    const Stage& s = stage(f.of.stage);
     if (s.kind == StageKind::Reduce) {
-      Indexed at = *places_[static_cast<size_t>(f.place)];
-      const std::vector<int>& loops = *loops_.at(f.stage);
-      const AxisRanges ranges = ranges_of(loops, at);
+      if (across_.contains(f.of.stage) && !f.of.part) return;  // its parts lie in memory
+      Indexed at = places_[f.of.place];
+      const std::vector<int>& loops = *loops_.at(f.of.stage);
+      Places::Bound bound = places_.bind(loops, at);
       size_t next = 0;
       for (int64_t d : s.node->reduction().axes)
         if (!(s.node->src[0]->shape[static_cast<size_t>(d)] == 1))
-          at.index[static_cast<size_t>(d)] = expression(p_.space.expand({loops[next++]}), ranges);
-      for (int a : p_.space.expand(loops)) f.ranges.push_back(ranges.at(a));
-      if (f.ranges.empty()) f.ranges.push_back(range(1, ir::AxisKind::Inner));
-      const int inside = place(std::move(at));
+          at.index[static_cast<size_t>(d)] = places_.expression(p_.space.expand({loops[next++]}), bound.index);
+      f.ranges = std::move(bound.ranges);
+      const int inside = places_.place(std::move(at));
       for (const Source& src : s.sources) f.requests.push_back(request(src, inside));
     } else if (s.kind == StageKind::Gather) {
-      f.requests.push_back(request(s.sources[1], f.place));
+      f.requests.push_back(request(s.sources[1], f.of.place));
     } else {
-      for (const Source& src : s.sources) f.requests.push_back(request(src, f.place));
+      for (const Source& src : s.sources) f.requests.push_back(request(src, f.of.place));
     }
   }
 
   /// The stage's value, or null when new requests came up.
   UOp close(Frame& f, std::vector<UOp>& values) {
-    const Stage& s = stage(f.stage);
+    const Stage& s = stage(f.of.stage);
     UOp n = s.node;
     switch (s.kind) {
       case StageKind::Reduce: {
         const ir::ReduceAttr& attr = n->reduction();
-        if (empty(*loops_.at(f.stage))) return ir::constant(g_, ir::identity_of(attr.combine, n->dtype), n->dtype);
+        if (places_.empty(*loops_.at(f.of.stage)))
+          return ir::constant(g_, ir::identity_of(attr.combine, n->dtype), n->dtype);
+        if (f.of.part) return ir::reduce_over(attr.combine, values, f.ranges, {attr.tree.lanes, 0});
+        if (across_.contains(f.of.stage)) return sum_of_parts(f.of.stage, places_[f.of.place]);
         return ir::reduce_over(attr.combine, values, f.ranges, attr.tree);
       }
       case StageKind::Gather: {
         if (f.step++ == 0) {
           const auto axis = static_cast<size_t>(n->integer());
-          Indexed at = *places_[static_cast<size_t>(f.place)];
-          at.index[axis] = checked(values[0], n->src[0]->shape[axis], n->shape, at.valid);
+          Indexed at = places_[f.of.place];
+          at.index[axis] = places_.checked(values[0], n->src[0]->shape[axis], n->shape, at.valid);
           const UOp gate = at.valid;
-          f.requests.push_back(request(s.sources[0], place(std::move(at))));
+          f.requests.push_back(request(s.sources[0], places_.place(std::move(at))));
           if (!f.requests.back().gate) f.requests.back().gate = gate;  // a value that no load gates is gated here
           return {};
         }
@@ -274,88 +216,64 @@ class Writer {
     }
   }
 
-  /// The kernel's ranges, or new ones for the loops of a reduction at a place that depends on loops inside those: a gate
-  /// may depend on more than the index that the partition knew.
-  AxisRanges ranges_of(const std::vector<int>& loops, const Indexed& at) {
-    std::vector<UOp> around = at.index;
-    if (at.valid) around.push_back(at.valid);
-    codegen::RangeSet open;
-    for (UOp u : around) open |= free_.free(u);
-    AxisRanges ranges = axes_;
-    const std::vector<int> own = p_.space.expand(loops);
-    const bool inside = std::all_of(own.begin(), own.end(), [&](int a) {
-      return std::all_of(axes_.begin(), axes_.end(), [&](const auto& other) {
-        return !open[free_.number(other.second)] || codegen::range_id(other.second) < codegen::range_id(axes_.at(a));
-      });
-    });
-    if (inside && !(open & fresh_).any()) return ranges;
-    for (int a : own) {
-      ranges[a] = range(p_.space.size(a), ir::AxisKind::Inner);
-      fresh_.set(free_.number(ranges[a]));
-    }
-    return ranges;
+  // ---- sums across outer ranges
+  /// Parts lie by point, then as the sum does.
+  UOp parts_of(int sum) {
+    std::vector<Dim> dims;
+    for (UOp point : points_of(sum)) dims.push_back(point->src[0]->scalar().as_int());
+    UOp n = stage(sum).node;
+    dims.insert(dims.end(), n->shape.begin(), n->shape.end());
+    return places_.param(placement_.parts.at({number_, sum}), n->dtype, Shape(std::move(dims)));
+  }
+  std::vector<UOp> points_of(int sum) const {
+    std::vector<UOp> points;
+    for (int a : across_.at(sum)) points.push_back(places_.point(a));
+    return points;
   }
 
-  /// An index that was read, from a tensor of shape `indices` (SEMANTICS F6): negative ones count from the end, one out
-  /// of range raises the error bit. Narrows the gate.
-  UOp checked(UOp index, const Dim& size, const Shape& indices, UOp& valid) {
-    UOp extent = ir::extent_of(g_, size);
-    IndexMath free(g_), m = valid ? IndexMath(free, valid) : free;
-    UOp i = m.to_index(index->dtype == DType::Index ? index : ir::cast(index, DType::Index));
-    UOp negative = m.lt(i, m.constant(0));
-    if (negative->op != Op::Const)
-      i = ir::where(negative, m.add(i, extent), i);
-    else if (negative->scalar().as_int())
-      i = m.add(i, extent);
-    UOp ok = size == 0 ? ir::constant(g_, DType::Bool, 0) : m.both(m.le(m.constant(0), i), m.lt(i, extent));
-    if (!ok || (ok->op == Op::Const && ok->scalar().as_int())) return i;
-    // An index that is never right is not even read, so that nothing but this says whether there is one.
-    const bool shut = ok->op == Op::Const;
-    UOp raise = ok;
-    if (shut)
-      for (const Dim& d : indices) raise = ir::alu(Op::Or, {raise, ir::eq(ir::extent_of(g_, d), m.constant(0))});
-    if (valid) raise = ir::alu(Op::Or, {raise, ir::alu(Op::Not, {valid})});
-    // The check is on the gate, not on the index: a table that is one value all along the axis needs no index. The bare
-    // condition stands beside it, for what it says about the index; where it never holds the check says so itself,
-    // because a gate that is known to be shut would be dropped, and the check with it.
-    UOp check = g_.make({Op::Check, DType::Bool, {}, {ok, raise}, runtime::kIndexErrorBit});
-    valid = free.both(shut ? valid : free.both(valid, ok), check);
-    return i;
+  void store_part(int sum, std::vector<UOp>& stores) {
+    const Member& m = *std::find_if(kernel_.members.begin(), kernel_.members.end(),
+                                    [&](const Member& member) { return member.stage == sum; });
+    Indexed at = index_of(m.at[0]);
+    std::vector<UOp> index = points_of(sum);
+    index.insert(index.end(), at.index.begin(), at.index.end());
+    const UOp part = evaluate({.stage = sum, .place = places_.place(std::move(at)), .part = true});
+    UOp to = parts_of(sum);
+    stores.push_back(ir::store(to, index, part));
+    out_.writes.push_back(placement_.parts.at({number_, sum}));
   }
 
-  bool empty(const std::vector<int>& axes) const {
-    return std::any_of(axes.begin(), axes.end(), [&](int a) { return p_.space.bound(a) == 0; });
+  UOp sum_of_parts(int sum, const Indexed& at) {
+    std::vector<UOp>& ranges = late_ranges_[across_.at(sum)];
+    if (ranges.empty())
+      for (UOp point : points_of(sum)) ranges.push_back(places_.range(Dim(point->src[0]->scalar().as_int())));
+    std::vector<UOp> index = ranges;
+    index.insert(index.end(), at.index.begin(), at.index.end());
+    UOp n = stage(sum).node;
+    UOp part = ir::load(parts_of(sum), index, at.valid, at.valid ? places_.zero(n->dtype) : UOp());
+    const ir::Combine combine = n->reduction().combine;
+    return ir::reduce_over(combine == ir::Combine::Dot ? ir::Combine::Add : combine, {&part, 1}, ranges, {});
   }
 
-  /// One index over all of these axes in row-major order.
-  UOp expression(const std::vector<int>& axes, const AxisRanges& ranges) {
-    if (axes.size() == 1) return ranges.at(axes[0]);  // also where it is empty, and arithmetic would find a constant
-    UOp i = math_.constant(0);
-    for (int a : axes) i = math_.add(math_.mul(i, ir::extent_of(g_, p_.space.size(a))), ranges.at(a));
-    return i;
-  }
-  UOp expression(const std::vector<int>& axes) { return expression(axes, axes_); }
-  UOp expression(const DimIndex& dim) {
-    std::vector<int> axes;
-    for (const Digit& d : dim.digits) axes.push_back(d.axis);
-    return expression(axes);
+  // ---- stores
+  Indexed index_of(IndexId id) {
+    Indexed at;
+    for (const DimIndex& d : p_.space[id]) at.index.push_back(places_.expression(Places::axes_of(d)));
+    return at;
   }
 
   void store(const Stored& out, std::vector<UOp>& stores) {
     const Stage& s = stage(out.stage);
+    if (s.kind != StageKind::ScatterAdd && places_.empty(p_.space.axes_of(out.at))) return;
     if (s.kind == StageKind::ScatterAdd) return scatter(out, stores);
-    Indexed at;
-    for (const DimIndex& d : p_.space[out.at]) at.index.push_back(expression(d));
+    Indexed at = index_of(out.at);
     Indexed target = at;
-    if (s.target) target = ir::through(g_, local(s.target), at);
-    const UOp v = evaluate({out.stage, {}, place(std::move(at)), {}});
+    if (s.target) target = ir::through(g_, places_.local(s.target), at);
+    const UOp v = evaluate({.stage = out.stage, .place = places_.place(std::move(at))});
     for (int b : destinations(out.stage)) stores.push_back(ir::store(destination(s, b), target.index, v));
   }
 
-  UOp destination(const Stage& s, int buffer) {
-    UOp n = s.node;
-    return param(buffer, n->dtype, n->shape);
-  }
+  UOp destination(const Stage& s, int buffer) { return places_.param(buffer, s.node->dtype, s.node->shape); }
 
   /// Where the value goes: into its home last, so that the other stores do not read what it overwrites.
   std::vector<int> destinations(int number) {
@@ -374,28 +292,25 @@ class Writer {
     const Stage& s = stage(out.stage);
     UOp n = s.node;
     const auto axis = static_cast<size_t>(n->integer());
-    Indexed at;
-    const Index& index = p_.space[out.at];
-    for (const DimIndex& d : index) at.index.push_back(expression(d));
-    Indexed fill = at, update = at;
+    Indexed fill = index_of(out.at), update = fill, to = fill;
     const bool lies_there = s.sources[0].stage >= 0 && stage(s.sources[0].stage).kind == StageKind::Buffer &&
                             s.sources[0].head->op == Op::Param;
     UOp base;
     const std::vector<int> buffers = destinations(out.stage);
     for (int buffer : buffers) {
       if (lies_there && buffer == static_cast<int>(stage(s.sources[0].stage).node->integer())) continue;
-      if (!base) base = evaluate(request(s.sources[0], place(fill)));
+      if (!base) base = evaluate(request(s.sources[0], places_.place(fill)));
       stores.push_back(ir::store(destination(s, buffer), fill.index, base));
     }
-    update.index[axis] = expression(p_.space.expand(*loops_.at(out.stage)));
-    const int there = place(update);
+    const std::vector<int> turns = p_.space.expand(*loops_.at(out.stage));
+    update.index[axis] = places_.expression(turns);
+    const int there = places_.place(update);
     UOp gate;
-    UOp target = checked(evaluate(request(s.sources[1], there)), n->shape[axis], n->src[1]->shape, gate);
+    UOp target = places_.checked(evaluate(request(s.sources[1], there)), n->shape[axis], n->src[1]->shape, gate);
     UOp value = evaluate(request(s.sources[2], there));
-    Indexed to = at;
     to.index[axis] = target;
-    for (int a : p_.space.expand(*loops_.at(out.stage)))
-      if (!free_.depends(target, axes_.at(a)) && !free_.depends(value, axes_.at(a))) out_.alike = n;
+    for (int a : turns)
+      if (!places_.depends(target, a) && !places_.depends(value, a)) out_.alike = n;
     for (int buffer : buffers) stores.push_back(ir::store(destination(s, buffer), to.index, value, true, gate));
   }
 
@@ -419,18 +334,12 @@ class Writer {
   const std::vector<uint64_t>& blind_;
   const int number_;
   const Kernel& kernel_;
-  std::shared_ptr<ir::Arena> graph_;
+  Places places_;
   ir::Graph& g_;
-  IndexMath math_;
   Ranged out_;
-  int ranges_ = 0;
-  AxisRanges axes_;
-  codegen::Ranges free_;
-  codegen::RangeSet fresh_;  ///< ranges that are no axis of the partition
   std::unordered_map<int, const std::vector<int>*> loops_;  ///< per member: the axes of its own loops
-  std::unordered_map<int, int> params_, args_;
-  std::unordered_map<Indexed, int, PlaceHash, PlaceEqual> place_ids_;
-  std::vector<const Indexed*> places_;
+  std::map<int, std::vector<int>> across_;                  ///< per sum across outer ranges: these ranges
+  std::map<std::vector<int>, std::vector<UOp>> late_ranges_;
   std::unordered_map<uint64_t, UOp> done_;
 };
 

@@ -1,6 +1,8 @@
 // From a set of stages to loops: writes the indices of one kernel of the partition into IR. No movement op survives.
 #pragma once
 
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "codegen/kernel.h"
@@ -12,6 +14,7 @@ namespace sinter::schedule {
 struct Placement {
   std::vector<int> output_buffers;  ///< per output; its home when it is stored in place
   std::vector<int> stage_buffers;   ///< per stage that other kernels read, else -1
+  std::map<std::pair<int, int>, int> parts;  ///< per (kernel, stage) of a sum across outer ranges: what its points add
 };
 
 /// A kernel and what it is launched with.

@@ -2,7 +2,6 @@
 #include "schedule/reductions.h"
 
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 
 #include "schedule/rebuild.h"
@@ -15,9 +14,11 @@ using ir::UOp;
 
 // Lanes fill one 64-byte vector, on every machine: the tree is part of a program's meaning.
 constexpr int64_t kLaneBytes = 64;
-constexpr int64_t kShortest = 64;       // elements below which a chain is as good
-constexpr int64_t kBlock = 4096;        // elements that are summed by themselves in long sums
-constexpr int64_t kLong = 16 * kBlock;  // elements from which sums are cut into blocks
+constexpr int64_t kShortest = 64;        // elements below which a chain is as good
+constexpr int64_t kFewestRows = 32;      // of a block
+constexpr int64_t kMostRows = 4096;
+constexpr int64_t kBlocks = 64;          // as many as a launch can use
+constexpr int64_t kLong = 65536;         // elements of a row that is a block by itself
 
 /// Per axis the distance of neighbours in memory, in elements; 0 where they are one, -1 where there is no one distance.
 using Strides = std::vector<int64_t>;
@@ -126,42 +127,85 @@ Strides strides_of(UOp n, const std::vector<const Strides*>& src) {
   return out;
 }
 
-/// `strides`: of each value source, over the axes of `shape`, the sources' common shape.
-ir::Tree choose_tree(DType dtype, const Shape& shape, const ir::Ints& axes,
-                     const std::vector<const Strides*>& strides) {
-  if (!is_float(dtype)) return {};
-  ir::Ints long_axes;
-  for (int64_t a : axes)
-    if (!(shape[static_cast<size_t>(a)] == 1)) long_axes.push_back(a);
-  if (long_axes.empty()) return {};
-  const auto inner = static_cast<size_t>(long_axes.back());
+/// Elements of the leading axes that are summed by themselves; 0 where they are too few. A block is some values of one of
+/// those axes with all of the axes behind it.
+int64_t block_of(const std::vector<int64_t>& leading) {
+  int64_t rows = 1;
+  for (int64_t n : leading) rows *= n;
+  const int64_t wanted = rows_in_block(rows);
+  if (wanted == 0) return 0;
+  int64_t inside = 1;
+  for (size_t k = leading.size(); k-- > 0; inside *= leading[k]) {
+    int64_t part = (wanted + inside - 1) / inside;
+    if (k > 0) {
+      if (part >= leading[k]) continue;
+      while (leading[k] % part) ++part;  // blocks end where the axis does
+      if (part == leading[k]) continue;
+    }
+    return part * inside < rows ? part * inside : 0;
+  }
+  return 0;
+}
+
+/// Lanes: where the sources lie in order along the last axis that is summed.
+int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
+  const auto inner = static_cast<size_t>(axes.back());
   for (const Strides* s : strides)
-    if ((*s)[inner] != 0 && (*s)[inner] != 1) return {};
+    if ((*s)[inner] != 0 && (*s)[inner] != 1) return 1;
   int64_t total = 1;
-  for (int64_t a : long_axes) total *= shape[static_cast<size_t>(a)].bound();
+  for (int64_t a : axes) total *= shape[static_cast<size_t>(a)].bound();
   const int64_t lanes = kLaneBytes / static_cast<int64_t>(size_of(dtype)), row = shape[inner].bound();
-  const bool one = long_axes.size() == 1;
-  // Lanes and blocks that cross from row to row would cost a division at every element.
-  if (total < kShortest || (!one && (row % lanes || shape[inner].symbolic()))) return {};
-  ir::Tree tree{static_cast<int>(lanes), 0};
-  const bool everything = static_cast<size_t>(std::count_if(
-                              shape.begin(), shape.end(), [](const Dim& d) { return !(d == 1); })) == long_axes.size();
-  if (total < kLong || !everything) return tree;
-  if (one) {
-    tree.block = kBlock;
-    return tree;
+  // Lanes that cross from row to row would cost a division at every element.
+  if (total < kShortest || (axes.size() > 1 && (row % lanes || shape[inner].symbolic()))) return 1;
+  return static_cast<int>(lanes);
+}
+
+/// Blocks: of a sum over the outermost axis, which may be an outer range of its kernel. `axes` are not of size 1.
+int64_t choose_block(const Shape& shape, const ir::Ints& axes, int lanes) {
+  std::vector<int64_t> leading;
+  int64_t rest = 1, kept = 0;
+  size_t next = 0;
+  for (size_t a = 0; a < shape.rank(); ++a) {
+    if (shape[a] == 1) continue;
+    const bool summed = next < axes.size() && axes[next] == static_cast<int64_t>(a);
+    if (!summed) {
+      ++kept;
+      continue;
+    }
+    if (next++ > 0 && shape[a].symbolic()) return 0;
+    if (kept)
+      rest *= shape[a].bound();
+    else
+      leading.push_back(shape[a].bound());
   }
-  int64_t run = 1;
-  for (size_t i = long_axes.size(); i-- > 0 && run < kBlock / 4;) {
-    const Dim& d = shape[static_cast<size_t>(long_axes[i])];
-    if (d.symbolic()) return tree;
-    run *= d.bound();
+  // Of a sum over everything the last axis counts as a row, if there is more than one.
+  if (!kept && leading.size() > 1) {
+    rest = leading.back();
+    leading.pop_back();
   }
-  if (run <= kLong) tree.block = run;
-  return tree;
+  if (leading.empty() || rest == 0) return 0;
+  if (kept && rest == 1 && lanes > 1) return 0;  // it lies in order along the outermost axis: no row to go across
+  if (const int64_t block = block_of(leading)) return block * rest;
+  return !kept && leading[0] > 1 && rest >= kLong / 2 ? rest : 0;
 }
 
 }  // namespace
+
+int64_t rows_in_block(int64_t rows) {
+  if (rows < 2 * kFewestRows) return 0;
+  int64_t block = kFewestRows;
+  while (block * kBlocks < rows && block < kMostRows) block *= 2;
+  return block;
+}
+
+bool is_contraction(ir::Combine combine, const std::vector<UOp>& values) {
+  if (combine != ir::Combine::Dot) return false;
+  return std::all_of(values.begin(), values.end(), [](UOp n) {
+    bool repeated = false;
+    for (; ir::is_movement(n->op); n = n->src[0]) repeated |= n->op == Op::Expand;
+    return repeated && n->shape.bound() > 1 && n->op != Op::Arange;
+  });
+}
 
 void choose_reductions(PlanGraph& plan) {
   std::unordered_map<ir::Node*, Strides> known;  // of the new nodes
@@ -179,7 +223,13 @@ void choose_reductions(PlanGraph& plan) {
         attr.combine = ir::Combine::Dot;
         values = src[0]->src;
       }
-      attr.tree = choose_tree(n->dtype, values[0]->shape, attr.axes, of(values));
+      ir::Ints axes;
+      for (int64_t a : attr.axes)
+        if (!(values[0]->shape[static_cast<size_t>(a)] == 1)) axes.push_back(a);
+      if (is_float(n->dtype) && !axes.empty()) {
+        attr.tree.lanes = choose_lanes(n->dtype, values[0]->shape, axes, of(values));
+        if (!is_contraction(attr.combine, values)) attr.tree.block = choose_block(values[0]->shape, axes, attr.tree.lanes);
+      }
       made = plan.graph->make({Op::Reduce, n->dtype, n->shape, std::move(values), std::move(attr)});
     }
     if (!known.contains(made.get())) known.emplace(made.get(), strides_of(made, of(made->src)));

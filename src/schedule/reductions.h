@@ -7,8 +7,15 @@ namespace sinter::schedule {
 
 /// REDUCE(Add, a * b) on floats becomes REDUCE(Dot; a, b), and every float REDUCE gets its Tree: from its shape (bounds
 /// of symbolic sizes), its dtype and the way its sources lie in memory, and from nothing else: not from consumers,
-/// threads or fusion. Sources that lie in order along the reduced axes are summed in lanes, long ones in blocks too;
-/// all others in one chain.
+/// threads or fusion. Sources that lie in order along the reduced axes are summed in lanes. Sums over the outermost axis
+/// are cut into blocks of it, unless they are products of matrices, so that they may run across the outer ranges of a
+/// kernel (schedule/crossing.cpp). All others are one chain.
 void choose_reductions(PlanGraph& plan);
+
+/// How many of so many rows are summed by themselves; 0 where they are too few for that.
+int64_t rows_in_block(int64_t rows);
+
+/// A product of matrices: both factors are repeated along an axis.
+bool is_contraction(ir::Combine combine, const std::vector<ir::UOp>& values);
 
 }  // namespace sinter::schedule

@@ -88,17 +88,21 @@ bool Partitioner::siblings(const Kernel& k, IndexId a, IndexId b, AxisPairs& pai
 /// Whether the axes may be one, when the kernel has lost some of its outer ones.
 bool Partitioner::loops_stay_apart(const Kernel& k, const AxisPairs& pairs, const std::vector<int>& lost) {
   const Names names(pairs);
+  auto outer = [&](int a) {
+    return std::any_of(k.outer.begin(), k.outer.end(),
+                       [&](int o) { return !contains(lost, o) && names.of(o) == names.of(a); });
+  };
   for (const Stored& o : k.outputs)
     if (!distinct(space_.axes_of(space_.normal(o.at)), names)) return false;
   Edges edges;
   for (const Nest& n : k.nests) {
-    std::vector<int> all = space_.axes_of(space_.normal(n.at));
-    for (int a : all) {
-      if (contains(k.outer, a) && !contains(lost, a)) continue;
-      for (int own : space_.expand(n.axes)) edges[names.of(a)].push_back(names.of(own));
-    }
-    const std::vector<int> own = space_.expand(n.axes);
-    for (size_t i = 1; i < own.size(); ++i) edges[names.of(own[i - 1])].push_back(names.of(own[i]));
+    std::vector<int> all = space_.axes_of(space_.normal(n.at)), own = space_.expand(n.axes);
+    std::vector<int> loops = own, around = all;
+    std::erase_if(loops, outer);
+    std::erase_if(around, outer);
+    for (int a : around)
+      for (int b : loops) edges[names.of(a)].push_back(names.of(b));
+    for (size_t i = 1; i < loops.size(); ++i) edges[names.of(loops[i - 1])].push_back(names.of(loops[i]));
     all.insert(all.end(), own.begin(), own.end());
     if (!distinct(all, names)) return false;
   }
@@ -136,8 +140,10 @@ void Partitioner::share_rows(Kernel& k) {
     AxisPairs pairs;
     if (a.size() != b.size()) return pairs;
     for (size_t i = 0; i < a.size(); ++i) {
-      if (!(space_.size(a[i]) == space_.size(b[i]))) return AxisPairs();
-      if (a[i] != b[i]) pairs.push_back({a[i], b[i]});
+      if (a[i] == b[i]) continue;
+      if (!(space_.size(a[i]) == space_.size(b[i])) || contains(k.outer, a[i]) || contains(k.outer, b[i]))
+        return AxisPairs();
+      pairs.push_back({a[i], b[i]});
     }
     return pairs;
   };

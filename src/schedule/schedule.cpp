@@ -103,7 +103,9 @@ class PlanWriter {
  private:
   void add(int k) {
     Ranged ranged = rangeifier_.kernel(k);
-    if (runtime::env().check) ir::verify_kernel(ranged.kernel.sink, "rangeify");
+    if (runtime::env().check)
+      for (ir::UOp sink : {ranged.kernel.sink, ranged.kernel.finish})
+        if (sink) ir::verify_kernel(sink, "rangeify");
     if (ranged.alike) alike.push_back(ranged.alike);
     if (!alike.empty()) return;  // the kernels that are left say which others there are
     runtime::Step step;
@@ -117,6 +119,7 @@ class PlanWriter {
     step.time = p_.kernels[static_cast<size_t>(k)].time;
     if (!known) {
       show(fmt::format("{} after rangeify", ranged.kernel.name), {&ranged.kernel.sink, 1});
+      if (ranged.kernel.finish) show(ranged.kernel.name + "_finish after rangeify", {&ranged.kernel.finish, 1});
       out_.plan.work.push_back(work_of(ranged.kernel));
       out_.kernels.push_back(std::move(ranged.kernel));
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "schedule/reductions.h"
 #include "uop/build.h"
 #include "uop/walk.h"
 
@@ -35,15 +36,6 @@ UOp base_of(UOp n) {
 }
 
 int64_t bytes_of(UOp n) { return n->shape.bound() * static_cast<int64_t>(size_of(n->dtype)); }
-
-/// Is the source repeated along an axis, so that a product over it may be one of matrices?
-bool lacks_axis(const Source& s) {
-  if (s.stage < 0) return false;
-  bool lacks = false;
-  UOp n = s.head;
-  for (; ir::is_movement(n->op); n = n->src[0]) lacks |= n->op == Op::Expand;
-  return lacks && n->shape.bound() > 1;
-}
 
 /// Movement that keeps every element: an epilogue stays one behind it.
 bool keeps_elements(const Source& s) {
@@ -122,8 +114,7 @@ class Builder {
       s.domain = s.kind == StageKind::Reduce       ? s.node->src[0]->shape.bound()
                  : s.kind == StageKind::ScatterAdd ? s.node->src[1]->shape.bound()
                                                    : s.numel;
-      s.contraction = s.kind == StageKind::Reduce && s.node->reduction().combine == ir::Combine::Dot &&
-                      lacks_axis(s.sources[0]) && lacks_axis(s.sources[1]);
+      s.contraction = s.kind == StageKind::Reduce && is_contraction(s.node->reduction().combine, s.node->src);
       s.own = cost(s);
       int64_t sources = 0;
       const bool opens = s.kind == StageKind::Buffer || s.kind == StageKind::Gather || s.kind == StageKind::ScatterAdd;

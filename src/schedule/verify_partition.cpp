@@ -16,6 +16,40 @@ namespace {
                                   p.kernels.size() <= 64 ? to_string(p) : std::string()));
 }
 
+/// Sums across outer ranges: what waits for them is late, and needed nowhere inside those ranges.
+void check_late(const Partition& p, size_t k) {
+  const Kernel& kernel = p.kernels[k];
+  std::vector<int> across, waits;
+  for (const Nest& n : kernel.nests)
+    if (crossed(n.axes, kernel.outer) < 0) fail(p, k, n.stage, "a sum goes across an outer range that is not its first");
+  for (const auto& [sum, ranges] : sums_across(kernel)) {
+    if (ranges.back() != kernel.blocks.axis) fail(p, k, sum, "a sum goes across a range that has no blocks");
+    if (p.graph.stages[static_cast<size_t>(sum)].contraction) fail(p, k, sum, "a product goes across outer ranges");
+    across.insert(across.end(), ranges.begin(), ranges.end());
+    waits.push_back(sum);
+  }
+  if (kernel.blocks.axis >= 0 && waits.empty()) fail(p, k, kernel.outputs[0].stage, "blocks without a sum across them");
+  std::vector<const Member*> members;
+  for (const Member& m : kernel.members) members.push_back(&m);
+  std::sort(members.begin(), members.end(), [](const Member* a, const Member* b) { return a->stage < b->stage; });
+  for (const Member* m : members) {
+    const std::vector<Source>& sources = p.graph.stages[static_cast<size_t>(m->stage)].sources;
+    const bool sum = contains(waits, m->stage);
+    const bool after = std::any_of(sources.begin(), sources.end(), [&](const Source& s) {
+      return contains(waits, s.stage);
+    });
+    if (sum && after) fail(p, k, m->stage, "goes across outer ranges and waits for a sum that does");
+    if (!sum && !after) continue;
+    waits.push_back(m->stage);
+    if (!contains(kernel.late, m->stage)) fail(p, k, m->stage, "waits for a sum across outer ranges and is not late");
+    for (IndexId at : m->at)
+      for (int a : p.space.axes_of(at))
+        if (contains(across, a)) fail(p, k, m->stage, "needed inside the ranges that its sum goes across");
+    for (int a : p.space.expand(m->reduced))
+      if (!sum && contains(across, a)) fail(p, k, m->stage, "sums a late value over the ranges that it waits for");
+  }
+}
+
 }  // namespace
 
 void verify_partition(Partition& p) {
@@ -55,12 +89,13 @@ void verify_partition(Partition& p) {
     }
     // Loops: every element is stored once, and no sum runs over a parallel axis.
     auto place = [&](int axis) { return std::find(kernel.inner.begin(), kernel.inner.end(), axis); };
+    check_late(p, k);
     for (const Nest& n : kernel.nests)
       for (size_t i = 0; i < n.axes.size(); ++i) {
         const int a = n.axes[i];
+        if (contains(kernel.outer, a)) continue;
         if (i > 0 && !contains(kernel.outer, n.axes[i - 1]) && place(n.axes[i - 1]) >= place(a))
           fail(p, k, kernel.outputs[0].stage, "the loops of a reduction are out of order");
-        if (contains(kernel.outer, a)) fail(p, k, kernel.outputs[0].stage, "a reduced axis is an outer one");
         if (place(a) == kernel.inner.end()) fail(p, k, kernel.outputs[0].stage, "a reduced axis is no loop");
         for (int around : p.space.axes_of(n.at))
           if (!contains(kernel.outer, around) && place(around) >= place(a))

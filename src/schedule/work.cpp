@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "rewrite/interval.h"
+#include "schedule/body.h"
 #include "uop/walk.h"
 
 namespace sinter::schedule {
@@ -70,7 +71,7 @@ runtime::Work work_of(const codegen::Kernel& kernel) {
   work.touched.resize(static_cast<size_t>(kernel.params));
   Loops loops(kernel.vars);
   std::unordered_map<UOp, Ranges> depends;
-  for (UOp n : ir::topological(kernel.sink)) {
+  for (UOp n : nodes_of(kernel)) {
     Ranges all;
     for (UOp s : n->src) all = merge(all, depends[s]);
     if (n->op == Op::Range) {

@@ -90,18 +90,20 @@ edit(src/schedule/eval_order.cpp [=[
 if (blocked.empty()) throw]=] [=[
 if (blocked.empty() || FAULT(CirclesNotCut)) throw]=])
 
-# -- src/schedule/rangeify.cpp
-edit(src/schedule/rangeify.cpp [=[
+# -- src/schedule/places.cpp
+edit(src/schedule/places.cpp [=[
 case Op::Arange: return ir::cast(at.index[0], n->dtype);]=] [=[
 case Op::Arange:
         return ir::cast(FAULT(ArangeOffByOne) ? math_.add(at.index[0], math_.constant(1)) : at.index[0], n->dtype);]=])
+edit(src/schedule/places.cpp [=[
+  UOp negative = m.lt(i, m.constant(0));]=] [=[
+@@
+  if (FAULT(NegativeIndex)) negative = m.constant(0);]=])
+
+# -- src/schedule/rangeify.cpp
 edit(src/schedule/rangeify.cpp [=[
     if (!r.gate) return v;]=] [=[
     if (!r.gate || FAULT(GateLost)) return v;]=])
-edit(src/schedule/rangeify.cpp [=[
-    UOp negative = m.lt(i, m.constant(0));]=] [=[
-@@
-    if (FAULT(NegativeIndex)) negative = m.constant(0);]=])
 
 # -- src/codegen/accumulate.cpp
 edit(src/codegen/accumulate.cpp [=[

@@ -39,6 +39,7 @@ Shape Run::shape(size_t lowest_rank) {
   Shape s;
   const size_t rank = std::max<size_t>(lowest_rank, static_cast<size_t>(pick(0, 3)));
   for (size_t i = 0; i < rank; ++i) s.push_back(sizes[pick(0, i == 0 ? 9 : 6)]);
+  if (rank && chance(4)) s[0] = pick(64, 140);  // long enough for sums across outer ranges
   return s;
 }
 

@@ -18,7 +18,8 @@ using ir::UOp;
 /// Random programs over small shapes: elementwise, movement, reductions, picks, versions.
 class Generator {
  public:
-  explicit Generator(uint32_t seed) : random_(seed) {}
+  /// `tall`: some first axes are long enough for sums across outer ranges.
+  explicit Generator(uint32_t seed, bool tall = false) : random_(seed), tall_(tall) {}
 
   Program make() {
     Program p;
@@ -60,7 +61,9 @@ class Generator {
   Shape shape() {
     Shape s;
     const int rank = pick(1, 3);
-    for (int i = 0; i < rank; ++i) s.push_back(pick(1, 5));
+    for (int i = 0; i < rank; ++i) s.push_back(pick(1, tall_ ? 3 : 5));
+    static constexpr int64_t kTall[] = {64, 70, 96, 131};
+    if (tall_ && pick(0, 3)) s[0] = kTall[pick(0, 3)];
     return s;
   }
   UOp any() {
@@ -109,7 +112,7 @@ class Generator {
   UOp op(Program& p) {
     UOp x = any();
     const auto rank = x->rank();
-    if (x->shape.numel() > 400 || rank > 5) return {};
+    if (x->shape.numel() > (tall_ ? 1200 : 400) || rank > 5) return {};
     switch (pick(0, 21)) {
       case 0: return x + partner(x);
       case 1: return x - partner(x);
@@ -203,6 +206,7 @@ class Generator {
   }
 
   std::mt19937 random_;
+  const bool tall_;
   std::vector<UOp> pool_;
 };
 

@@ -1,0 +1,230 @@
+// Sums across outer ranges. The last such range runs in blocks; each point sums its part, and when all are done the
+// parts are summed in order: the finish. What is made of the sum runs there too. The blocks are those of the sum's
+// Tree, so both forms give the same bits.
+#include "schedule/partitioner.h"
+#include "schedule/reductions.h"
+
+namespace sinter::schedule {
+
+int crossed(const std::vector<int>& axes, const std::vector<int>& outer) {
+  size_t n = 0;
+  while (n < axes.size() && contains(outer, axes[n])) ++n;
+  for (size_t i = n; i < axes.size(); ++i)
+    if (contains(outer, axes[i])) return -1;
+  return static_cast<int>(n);
+}
+
+std::vector<std::pair<int, std::vector<int>>> sums_across(const Kernel& k) {
+  std::vector<std::pair<int, std::vector<int>>> out;
+  for (const Nest& n : k.nests)
+    if (const int count = crossed(n.axes, k.outer); count > 0)
+      out.push_back({n.stage, {n.axes.begin(), n.axes.begin() + count}});
+  return out;
+}
+
+/// Points of outer ranges, of which one may run in blocks.
+int64_t Partitioner::points(const std::vector<int>& outer, const Blocks& blocks) const {
+  int64_t n = 1;
+  for (int a : outer) {
+    const int64_t size = space_.bound(a);
+    n *= a == blocks.axis ? (size + blocks.size - 1) / blocks.size : size;
+  }
+  return n;
+}
+
+/// The members that wait for the sums `seeds`: those sums, and what is made of them in the kernel.
+std::vector<int> Partitioner::downstream(const std::vector<Member>& members, const std::vector<int>& seeds) const {
+  std::vector<int> order;
+  for (const Member& m : members) order.push_back(m.stage);
+  std::sort(order.begin(), order.end());  // sources first, as stages are numbered
+  order.erase(std::unique(order.begin(), order.end()), order.end());
+  std::vector<int> found;
+  for (int s : order) {
+    bool waits = contains(seeds, s);
+    for (const Source& src : stage(s).sources)
+      waits = waits || std::binary_search(found.begin(), found.end(), src.stage);
+    if (waits) found.push_back(s);
+  }
+  return found;
+}
+
+/// Whether a kernel may have these outer ranges, with sums across some of them. Fills the blocks and the members that
+/// wait for such sums. `names`: axes that are one, of which the first of each pair stands in `k.outer`.
+bool Partitioner::may_cross(const Kernel& k, const AxisPairs& names, Blocks& blocks, std::vector<int>& late) {
+  auto name = [&](int a) {
+    for (auto [p, q] : names)
+      if (q == a) return p;
+    return a;
+  };
+  auto named = [&](std::vector<int> axes) {
+    for (int& a : axes) a = name(a);
+    return axes;
+  };
+  std::vector<int> seeds, across;
+  bool fixed = false;
+  int last = -1;
+  for (const Nest& n : k.nests) {
+    const std::vector<int> axes = named(n.axes);
+    const int count = crossed(axes, k.outer);
+    if (count < 0) return false;
+    if (count == 0) continue;
+    const Stage& st = stage(n.stage);
+    if (st.kind != StageKind::Reduce || st.contraction) return false;
+    const int axis = axes[static_cast<size_t>(count) - 1];
+    if ((last >= 0 && last != axis) || space_.size(axis).symbolic()) return false;
+    last = axis;
+    if (is_float(st.node->dtype)) {
+      int64_t inside = 1;
+      for (size_t i = static_cast<size_t>(count); i < axes.size(); ++i) inside *= space_.bound(axes[i]);
+      const ir::Tree& tree = st.node->reduction().tree;
+      if (inside == 0 || tree.block == 0 || tree.block % inside || (fixed && blocks.size != tree.block / inside))
+        return false;
+      // Chains within a vector run innermost; a sum for each element of a row would have to run around that row.
+      const std::vector<int>& at = space_.axes_of(space_.normal(n.at));
+      if (tree.lanes > 1 && std::any_of(at.begin(), at.end(), [&](int a) { return !contains(k.outer, name(a)); }))
+        return false;
+      blocks.size = tree.block / inside;
+      fixed = true;
+    }
+    seeds.push_back(n.stage);
+    for (int i = 0; i < count; ++i) add_once(across, axes[static_cast<size_t>(i)]);
+  }
+  if (last < 0) return false;
+  blocks.axis = last;
+  if (!fixed) blocks.size = rows_in_block(space_.bound(last));
+  if (blocks.size == 0 || blocks.size >= space_.bound(last)) return false;
+  // Only the last one has blocks: sums that cross others alone would be cut at each of their points.
+  late = downstream(k.members, seeds);
+  auto crosses = [&](const std::vector<int>& axes) {
+    return std::any_of(axes.begin(), axes.end(), [&](int a) { return contains(across, name(a)); });
+  };
+  for (const Member& m : k.members) {
+    if (!std::binary_search(late.begin(), late.end(), m.stage)) continue;
+    for (IndexId i : m.at)
+      if (crosses(space_.axes_of(space_.normal(i)))) return false;  // used inside the loops that it needs to end
+    if (!contains(seeds, m.stage)) continue;
+    for (const Source& src : stage(m.stage).sources)
+      if (std::binary_search(late.begin(), late.end(), src.stage)) return false;  // a sum of what is not known yet
+    if (m.at.size() != 1 || !aligned(stage(m.stage), space_.normal(m.at[0]))) return false;
+    if (std::count_if(k.members.begin(), k.members.end(), [&](const Member& o) { return o.stage == m.stage; }) != 1)
+      return false;
+  }
+  for (const Nest& n : k.nests)
+    if (std::binary_search(late.begin(), late.end(), n.stage) && !contains(seeds, n.stage) && crosses(n.axes)) return false;
+  return true;
+}
+
+/// Bytes of all sums across outer ranges.
+int64_t Partitioner::result_bytes(const Kernel& k) const {
+  int64_t bytes = 0;
+  for (const auto& [s, ranges] : sums_across(k)) bytes += stage(s).bytes;
+  return bytes;
+}
+
+/// What so much time costs more when it runs on other numbers of points; below 0 where it gains.
+double Partitioner::idle(double ns, int64_t from, int64_t to) const {
+  auto units = [&](int64_t n) { return static_cast<double>(std::clamp<int64_t>(n, 1, prices_.parallel)); };
+  return ns * (units(from) / units(to) - 1);
+}
+
+/// The kernel turned over: axes that its sums run over become its outer ranges, one of them in blocks, and what were
+/// outer ranges become loops. So a value needed along those axes only is computed once per point, not again for each
+/// element of the result.
+Absorb Partitioner::turn_over(Kernel& k, const Stage& s, IndexId ix) {
+  Absorb out;
+  if (k.contractions || k.blocks.axis >= 0) return out;
+  for (const DimIndex& d : space_[ix])
+    if (d.opaque) return out;
+  const std::vector<int>& axes = space_.axes_of(ix);
+  Kernel turned;
+  for (const Nest& n : k.nests)
+    for (int a : n.axes)
+      if (contains(axes, a)) add_once(turned.outer, a);
+  if (turned.outer.empty()) return out;
+  for (int a : axes)
+    if (!contains(turned.outer, a)) return out;
+  turned.members = k.members;
+  turned.outputs = k.outputs;
+  turned.nests = k.nests;
+  if (!may_cross(turned, {}, out.blocks, out.late) || !loops_stay_apart(turned, {}, {})) return {};
+  const int64_t result = result_bytes(turned), units = points(turned.outer, out.blocks);
+  if (result > prices_.partial_bytes) return {};
+  out.outer = turned.outer;
+  out.ns = s.own + idle(k.time + s.own, points(k.outer, k.blocks), units) +
+           2 * static_cast<double>(result * units) / prices_.cached;
+  out.how = "kernel turned over, sums across its outer range";
+  return out;
+}
+
+/// When all is decided: a sum that runs on few points is cut into its blocks.
+void Partitioner::cut_long_sums(Kernel& k) {
+  if (k.blocks.axis >= 0 || k.nests.empty() || points(k.outer) >= prices_.parallel || k.time < prices_.launch) return;
+  Kernel best;
+  double saved = 0;
+  for (const Nest& n : k.nests)
+    for (size_t count = 1; count <= n.axes.size(); ++count) {
+      Kernel turned;
+      turned.outer = k.outer;
+      for (size_t i = 0; i < count; ++i) add_once(turned.outer, n.axes[i]);
+      turned.members = k.members;
+      turned.outputs = k.outputs;
+      turned.nests = k.nests;
+      if (!may_cross(turned, {}, turned.blocks, turned.late) || !loops_stay_apart(turned, {}, {})) continue;
+      const int64_t units = points(turned.outer, turned.blocks);
+      const double gain = -idle(k.time, points(k.outer), units) -
+                          2 * static_cast<double>(result_bytes(turned) * units) / prices_.cached;
+      if (gain <= saved) continue;
+      saved = gain;
+      best = std::move(turned);
+    }
+  if (saved == 0) return;
+  k.outer = std::move(best.outer);
+  k.blocks = best.blocks;
+  k.late = std::move(best.late);
+}
+
+/// Both kernels under the outer ranges of the host, as far as the sums of the guest run over them or its results lie
+/// along them.
+Union Partitioner::unite_across(const Kernel& host, const Kernel& guest, const AxisPairs& pairs, bool swapped) {
+  Union u;
+  u.swapped = swapped;
+  if (host.contraction_time + guest.contraction_time > prices_.launch || guest.blocks.axis >= 0) return u;
+  auto partner = [&](int a, bool of_host) {
+    for (auto [p, q] : pairs)
+      if ((of_host == swapped ? q : p) == a) return of_host == swapped ? p : q;
+    return -1;
+  };
+  // The name that stays: that of the first kernel.
+  auto name = [&](int a) {
+    for (auto [p, q] : pairs)
+      if (q == a) return p;
+    return a;
+  };
+  for (int b : guest.outer)
+    if (partner(b, false) < 0) return u;  // a result with axes that the host lacks
+  std::vector<int> outer;
+  bool crosses = false;
+  for (int a : host.outer) {
+    const int b = partner(a, true);
+    const bool summed = b >= 0 && std::any_of(guest.nests.begin(), guest.nests.end(),
+                                              [&](const Nest& n) { return contains(n.axes, b); });
+    crosses |= summed;
+    if (b >= 0 && (summed || contains(guest.outer, b)))
+      outer.push_back(name(a));
+    else
+      u.lost.push_back(a);
+  }
+  if (!crosses) return u;
+  for (int b : guest.outer)
+    if (!contains(outer, name(b))) u.lost.push_back(b);
+  u.pairs = pairs;
+  const Kernel &k1 = swapped ? guest : host, &k2 = swapped ? host : guest;
+  if (!stay_apart(k1, k2, u) || u.blocks.axis < 0) return {};
+  const int64_t units = points(outer, u.blocks);
+  u.price = idle(host.time, points(host.outer, host.blocks), units) + idle(guest.time, points(guest.outer), units) +
+            2 * static_cast<double>(u.partial) / prices_.cached;
+  u.why = "sums across the outer ranges of the other";
+  return u;
+}
+
+}  // namespace sinter::schedule

@@ -1,0 +1,108 @@
+// Sums across the outer ranges of a kernel: launches, bytes, and the bits of the unfused form.
+#include "catch.h"
+#include "cost.h"
+#include "fixed_target.h"
+
+using namespace sinter;
+
+namespace {
+
+constexpr int64_t kRows = 8192, kWidth = 1024;
+constexpr uint64_t kMatrix = kRows * kWidth * 4;
+/// For vectors and partial sums.
+constexpr uint64_t kLittle = 1 << 20;
+
+using Make = std::function<std::vector<Tensor>(int64_t rows, int64_t width)>;
+
+/// The program at full size for its costs, and at small odd ones for its bits.
+void check(const Make& make, uint64_t launches, uint64_t bytes) {
+  const FixedTarget fixed;
+  const std::vector<Tensor> made = make(kRows, kWidth);
+  const Cost c = cost_of([&] { realize_all(made); });
+  CHECK(c.launches <= launches);
+  CHECK(c.bytes <= bytes);
+  for (auto [rows, width] : {std::pair<int64_t, int64_t>{97, 37}, {70, 70}, {64, 128}, {1, 5}, {3, 1}, {200, 3}})
+    CHECK(same_when_unfused([&] {
+      manual_seed(7);
+      return make(rows, width);
+    }));
+}
+
+Tensor leaf(const Shape& shape) { return stored(randn(shape)).requires_grad(); }
+
+}  // namespace
+
+TEST_CASE("layer norm backward is one launch", "[launches]") {
+  check(
+      [](int64_t n, int64_t m) {
+        Tensor x = leaf({n, m}), w = leaf({m}), b = leaf({m}), g = stored(randn({n, m}));
+        return gradient((layer_norm(x, {m}, w, b) * g).sum(), {x, w, b});
+      },
+      1, 3 * kMatrix + kLittle);
+}
+
+TEST_CASE("RMS norm backward is one launch", "[launches]") {
+  check(
+      [](int64_t n, int64_t m) {
+        Tensor x = leaf({n, m}), w = leaf({m}), g = stored(randn({n, m}));
+        return gradient((rms_norm(x, {m}, w) * g).sum(), {x, w});
+      },
+      1, 3 * kMatrix + kLittle);
+}
+
+TEST_CASE("cross entropy with the gradient of its logits is one launch", "[launches]") {
+  // Where rows may be ignored, the gradient of each waits for the number of those that are not.
+  for (const bool ignores : {false, true})
+    check(
+        [&](int64_t n, int64_t m) {
+          Tensor x = leaf({n, m}), y = stored(randint(0, m, {n}));
+          CrossEntropyOptions options;
+          if (!ignores) options.ignore_index = {};
+          Tensor loss = cross_entropy(x, y, options);
+          std::vector<Tensor> out = gradient(loss, {x});
+          out.push_back(loss);
+          return out;
+        },
+        ignores ? 2 : 1, 2 * kMatrix + kLittle);
+}
+
+TEST_CASE("sums over rows, over columns and over everything are one launch", "[launches]") {
+  check(
+      [](int64_t n, int64_t m) {
+        Tensor x = stored(randn({n, m}));
+        return std::vector<Tensor>{x.sum(), x.sum(0), x.sum(1)};
+      },
+      1, kMatrix + kLittle);
+}
+
+TEST_CASE("batch norm in training is two launches", "[launches]") {
+  const FixedTarget fixed;
+  constexpr uint64_t once = 128 * 64 * 16 * 16 * 4;
+  Tensor x = stored(randn({128, 64, 16, 16})).requires_grad();
+  nn::BatchNorm2d norm(64);
+  realize(norm.weight, norm.bias, norm.running_mean, norm.running_var);
+  Tensor y = norm(x);
+  const Cost forward = cost(y, norm.running_mean, norm.running_var);
+  CHECK(forward.launches <= 2);
+  CHECK(forward.bytes <= 3 * once + kLittle);
+  CHECK(y.mean().item() == Approx(0).margin(1e-4));
+  CHECK((y * y).mean().item() == Approx(1).epsilon(1e-3));
+  Tensor g = stored(randn({128, 64, 16, 16}));
+  const std::vector<Tensor> d = gradient((norm(x) * g).sum(), {x, norm.weight, norm.bias});
+  const Cost backward = cost_of([&] { realize_all(d); });
+  CHECK(backward.launches <= 2);
+  CHECK(backward.bytes <= 6 * once + kLittle);
+}
+
+TEST_CASE("group norm backward is four launches", "[launches]") {
+  const FixedTarget fixed;
+  constexpr uint64_t once = 64 * 32 * 16 * 16 * 4;
+  Tensor x = leaf({64, 32, 16, 16}), w = leaf({32}), b = leaf({32}), g = stored(randn({64, 32, 16, 16}));
+  Tensor y = group_norm(x, 8, w, b);
+  const Cost forward = cost(y);
+  CHECK(forward.launches <= 1);
+  const std::vector<Tensor> d = gradient((group_norm(x, 8, w, b) * g).sum(), {x, w, b});
+  const Cost backward = cost_of([&] { realize_all(d); });
+  CHECK(backward.launches <= 4);
+  CHECK(backward.bytes <= 8 * once + kLittle);
+}
