@@ -13,6 +13,15 @@ struct ArenaLayout {
   int64_t bytes = 0;
 };
 
+/// What a run of a plan allocates at the bounds of its symbolic sizes, in bytes.
+struct PlanMemory {
+  int64_t outputs = 0;  ///< new memory that outlives it
+  int64_t scratch = 0;  ///< of all values between kernels,
+  int64_t arena = 0;    ///< in as much memory
+  int64_t peak() const { return outputs + arena; }
+};
+PlanMemory memory_of(const Plan& plan);
+
 /// Largest first, each at the lowest offset that is free over its life. Planned for the bounds of symbolic sizes. Under
 /// AddressSanitizer a red zone follows each buffer.
 ArenaLayout lay_out(const Plan& plan);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/arena.h"
+
 namespace sinter::runtime {
 namespace {
 
@@ -41,8 +43,10 @@ double Amount::at(const std::vector<int64_t>& vars) const {
 }
 
 std::string to_string(const Plan& plan) {
-  std::string s = fmt::format("launches: {} of {} kernels, {} buffers\n", plan.launches.size(), plan.steps.size(),
-                              plan.buffers.size());
+  const PlanMemory memory = memory_of(plan);
+  std::string s = fmt::format("launches: {} of {} kernels, {} buffers; {} bytes of outputs, {} of scratch in {}\n",
+                              plan.launches.size(), plan.steps.size(), plan.buffers.size(), memory.outputs,
+                              memory.scratch, memory.arena);
   for (size_t i = 0; i < plan.buffers.size(); ++i) s += fmt::format("  b{} {}\n", i, text(plan.buffers[i]));
   size_t launch = 0;
   int left = plan.launches.empty() ? 0 : plan.launches[0];

@@ -44,6 +44,51 @@ std::vector<int> group(const Partition& p, const Prices& prices, int& count) {
   return launch_of;
 }
 
+/// Per launch the others that must have run: those that store what it reads, and those that read what it overwrites.
+std::vector<std::vector<int>> waits(const Partition& p, const std::vector<int>& launch_of, int count) {
+  std::vector<std::vector<int>> before(static_cast<size_t>(count));
+  const std::map<int, int> stores = stores_by_slot(p.graph);
+  auto wait = [&](size_t kernel, size_t for_kernel) {
+    before[static_cast<size_t>(launch_of[kernel])].push_back(launch_of[for_kernel]);
+  };
+  for (size_t k = 0; k < p.kernels.size(); ++k)
+    for (const auto& [stage, at] : p.kernels[k].reads) {
+      const Stage& s = p.graph.stages[static_cast<size_t>(stage)];
+      if (s.kind != StageKind::Buffer) {
+        wait(k, static_cast<size_t>(p.kernel_of[static_cast<size_t>(stage)]));
+        continue;
+      }
+      auto it = stores.find(static_cast<int>(s.node->integer()));
+      if (it == stores.end()) continue;
+      const auto writer = static_cast<size_t>(p.kernel_of[static_cast<size_t>(it->second)]);
+      if (writer != k) wait(writer, k);
+    }
+  for (std::vector<int>& list : before) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+  return before;
+}
+
+/// From the end: a launch is placed when all that must follow it are. The latest one found goes next, so that it runs
+/// just before.
+std::vector<int> in_order(const std::vector<std::vector<int>>& before) {
+  std::vector<int> followers(before.size(), 0), ready, order;
+  for (const auto& list : before)
+    for (int b : list) ++followers[static_cast<size_t>(b)];
+  for (size_t l = before.size(); l-- > 0;)
+    if (followers[l] == 0) ready.push_back(static_cast<int>(l));
+  while (!ready.empty()) {
+    order.push_back(ready.back());
+    ready.pop_back();
+    for (int b : before[static_cast<size_t>(order.back())])
+      if (--followers[static_cast<size_t>(b)] == 0) ready.push_back(b);
+  }
+  if (order.size() != before.size()) throw InternalError("launches of a plan wait for each other in a circle");
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
 }  // namespace
 
 std::vector<std::vector<int>> launch_order(const Partition& p, const Prices& prices, Policy policy) {
@@ -53,49 +98,23 @@ std::vector<std::vector<int>> launch_order(const Partition& p, const Prices& pri
     launch_of = group(p, prices, count);
   else
     for (size_t k = 0; k < p.kernels.size(); ++k) launch_of.push_back(count++);
-  const auto n = static_cast<size_t>(count);
-  std::vector<std::vector<int>> kernels(n), before(n);  // before: launches that must have run
+  const std::vector<std::vector<int>> before = waits(p, launch_of, count);
+  std::vector<std::vector<int>> kernels(before.size()), out;
   for (size_t k = 0; k < p.kernels.size(); ++k) kernels[static_cast<size_t>(launch_of[k])].push_back(static_cast<int>(k));
-  const std::map<int, int> stores = stores_by_slot(p.graph);
-  auto wait = [&](size_t kernel, int for_kernel) {
-    std::vector<int>& list = before[static_cast<size_t>(launch_of[kernel])];
-    const int other = launch_of[static_cast<size_t>(for_kernel)];
-    if (std::find(list.begin(), list.end(), other) == list.end()) list.push_back(other);
-  };
-  for (size_t k = 0; k < p.kernels.size(); ++k) {
-    std::vector<int> reads;
-    for (const auto& [stage, at] : p.kernels[k].reads) reads.push_back(stage);
-    std::sort(reads.begin(), reads.end());
-    for (int stage : reads) {
-      const Stage& s = p.graph.stages[static_cast<size_t>(stage)];
-      if (s.kind != StageKind::Buffer) {
-        wait(k, p.kernel_of[static_cast<size_t>(stage)]);
-        continue;
-      }
-      auto it = stores.find(static_cast<int>(s.node->integer()));
-      if (it == stores.end()) continue;
-      const int writer = p.kernel_of[static_cast<size_t>(it->second)];
-      if (writer != static_cast<int>(k)) wait(static_cast<size_t>(writer), static_cast<int>(k));
+  std::vector<int> open;  // the launches that became the last one
+  for (int l : in_order(before)) {
+    const std::vector<int>& waits_for = before[static_cast<size_t>(l)];
+    const bool free = std::none_of(open.begin(), open.end(), [&](int o) {
+      return std::binary_search(waits_for.begin(), waits_for.end(), o);
+    });
+    if (!free || open.empty() || policy == Policy::Unfused) {
+      out.emplace_back();
+      open.clear();
     }
+    open.push_back(l);
+    out.back().insert(out.back().end(), kernels[static_cast<size_t>(l)].begin(), kernels[static_cast<size_t>(l)].end());
   }
-  // From the end: a launch is placed when all that must follow it are. The latest one found goes next, so that it runs
-  // just before.
-  std::vector<int> followers(n, 0), ready;
-  std::vector<std::vector<int>> order;
-  for (const auto& list : before)
-    for (int b : list) ++followers[static_cast<size_t>(b)];
-  for (size_t l = n; l-- > 0;)
-    if (followers[l] == 0) ready.push_back(static_cast<int>(l));
-  while (!ready.empty()) {
-    const auto l = static_cast<size_t>(ready.back());
-    ready.pop_back();
-    order.push_back(std::move(kernels[l]));
-    for (int b : before[l])
-      if (--followers[static_cast<size_t>(b)] == 0) ready.push_back(b);
-  }
-  if (order.size() != n) throw InternalError("launches of a plan wait for each other in a circle");
-  std::reverse(order.begin(), order.end());
-  return order;
+  return out;
 }
 
 }  // namespace sinter::schedule

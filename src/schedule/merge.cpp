@@ -28,7 +28,9 @@ void Partitioner::merge_users(int s, std::vector<int>& kernels) {
   std::sort(order.begin(), order.end(), [&](int a, int b) { return size(a) < size(b); });
   for (size_t i = 1; i < order.size(); ++i) {
     const Union form = unite(order[0], order[i], s);
-    if (form.price < kNever) merge(order[0], order[i], form);
+    if (form.price == kNever) continue;
+    meetings_.push_back({s, order[0], form.pairs, form.price, form.gain, form.why});
+    merge(order[0], order[i], form);
   }
   kernels = roots(kernels);
 }
@@ -138,7 +140,9 @@ Union Partitioner::unite(int a, int b, int s) {
       if (k2.wanted.contains(t) || k2.reads.contains(t)) gain += prices_.transfer(stage(t).read_bytes);
   Union best;
   auto consider = [&](Union u) {
-    if (u.price < best.price && u.price < gain) best = std::move(u);
+    if (u.price >= best.price || u.price >= gain) return;
+    best = std::move(u);
+    best.gain = gain;
   };
   consider(unite_at_rows(k1, k2, pairs, s));
   if (k1.contraction_time > prices_.launch && k2.contraction_time > prices_.launch) return best;

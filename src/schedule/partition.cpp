@@ -260,6 +260,8 @@ Partition Partitioner::finish() {
   out.graph = std::move(graph_);
   out.space = std::move(space_);
   out.decisions = std::move(decisions_);
+  for (Meeting& m : meetings_) m.kernel = number[static_cast<size_t>(find(m.kernel))];
+  out.meetings = std::move(meetings_);
   return out;
 }
 

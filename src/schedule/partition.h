@@ -3,6 +3,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "schedule/index.h"
@@ -82,11 +83,25 @@ struct Decision {
   std::vector<int> lost = {};  ///< outer axes that the kernel gave up for it
 };
 
+/// Axes that became one.
+using AxisPairs = std::vector<std::pair<int, int>>;
+
+/// Two kernels that became one through a stage that both need: a line of the table. `price` is what they lose by it,
+/// `gain` the launch and the reads that it saves.
+struct Meeting {
+  int stage;
+  int kernel;
+  AxisPairs pairs;
+  double price, gain;
+  const char* why;
+};
+
 struct Partition {
   StageGraph graph;
   IndexSpace space;
   std::vector<Kernel> kernels;      ///< users before sources: levels ascend
   std::vector<Decision> decisions;  ///< in the order in which they were taken
+  std::vector<Meeting> meetings;
   std::vector<int> kernel_of;       ///< per stage: the kernel that stores it, or -1
 };
 

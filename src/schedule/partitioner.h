@@ -19,9 +19,6 @@ void add_once(std::vector<T>& list, const T& value) {
   if (std::find(list.rbegin(), list.rend(), value) == list.rend()) list.push_back(value);
 }
 
-/// Axes that are to become one.
-using AxisPairs = std::vector<std::pair<int, int>>;
-
 /// What it costs to evaluate a stage inside a kernel, and in which form.
 struct Absorb {
   double ns = kNever;
@@ -36,6 +33,7 @@ struct Absorb {
 /// How one kernel may go into another.
 struct Union {
   double price = kNever;       ///< ns: what they lose
+  double gain = 0;             ///< ns: what they save
   AxisPairs pairs = {};        ///< axes that become one: of the first kernel, of the second
   std::vector<int> lost = {};  ///< outer axes of either that become loops inside
   bool swapped = false;        ///< the outer ranges are those of the second
@@ -141,6 +139,7 @@ class Partitioner {
   std::vector<int> stored_by_;           // per stage
   std::vector<std::vector<int>> late_wants_;  // per kernel: what only its late members need, ascending
   std::vector<Decision> decisions_;
+  std::vector<Meeting> meetings_;
 };
 
 }  // namespace sinter::schedule

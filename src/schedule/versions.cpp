@@ -40,8 +40,7 @@ std::vector<bool> box_candidates(const PlanGraph& plan) {
     UOp old = fits ? strip(n->src[0]) : UOp();
     // The chain down to the old value must be versions only, no view.
     for (UOp m = fits ? n->src[0] : UOp(); m && m != old; m = m->src[0]) fits &= m->op == Op::After;
-    fits = fits && old->op == Op::Param && old->integer() == o.home && strip(n->src[1]) != old;
-    boxed.push_back(fits);
+    boxed.push_back(fits && old->op == Op::Param && old->integer() == o.home);
   }
   return boxed;
 }
@@ -51,8 +50,12 @@ void lower_versions(PlanGraph& plan, const std::vector<bool>& boxed) {
   for (size_t i = 0; i < boxed.size(); ++i)
     if (boxed[i]) keep.insert(plan.outputs[i].value.get());
   rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
-    if (n->op != Op::After || keep.contains(n.get())) return {};
-    return partial(n) ? select_in_box(*plan.graph, n, src) : src[0];
+    if (n->op != Op::After) return {};
+    if (!keep.contains(n.get())) return partial(n) ? select_in_box(*plan.graph, n, src) : src[0];
+    if (strip(src[1]) != strip(src[0])) return {};
+    std::vector<UOp> copied = src;
+    copied[1] = ir::contiguous(src[1]);
+    return ir::with_sources(*plan.graph, n, std::move(copied));
   });
 }
 

@@ -8,12 +8,12 @@
 
 namespace sinter::schedule {
 
-/// Per output: is it a version of its home's own value in a box, so that storing the box is enough? Not if the new
-/// content is a mere view of the home: then the store would read what it overwrites.
+/// Per output: is it a version of its home's own value in a box, so that storing the box is enough?
 std::vector<bool> box_candidates(const PlanGraph& plan);
 
 /// AFTER(v) is v; AFTER(old, v, box) is where(inside the box, v, old). Those outputs for which `boxed` is true keep
-/// their After, with the home's Param as its first source.
+/// their After, with the home's Param as its first source; content that is a mere view of the home is copied first, or
+/// the store would read what it overwrites.
 void lower_versions(PlanGraph& plan, const std::vector<bool>& boxed);
 
 }  // namespace sinter::schedule

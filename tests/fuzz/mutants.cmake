@@ -49,8 +49,8 @@ bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) 
 
 # -- src/schedule/launches.cpp
 edit(src/schedule/launches.cpp [=[
-if (writer != static_cast<int>(k)) wait]=] [=[
-if (writer != static_cast<int>(k) && !FAULT(ReaderEdgeDropped)) wait]=])
+if (writer != k) wait(writer, k);]=] [=[
+if (writer != k && !FAULT(ReaderEdgeDropped)) wait(writer, k);]=])
 
 # -- src/schedule/schedule.cpp
 edit(src/schedule/schedule.cpp [=[

@@ -1,0 +1,93 @@
+// Long chains, stores over what they read, cells and networks: launches at the reference Target.
+#include "catch.h"
+#include "cost.h"
+#include "fixed_target.h"
+
+using namespace sinter;
+
+TEST_CASE("a slice stored over its neighbour is two launches", "[launches]") {
+  const FixedTarget fixed;
+  Tensor x = stored(arange(1000).to(float32));
+  x.at({Slice{1, 1000}}) = x.index({Slice{0, 999}});
+  const Cost c = cost(x);
+  CHECK(c.launches <= 2);
+  CHECK(c.bytes <= 4 * 4 * 1000);
+  const std::vector<float> got = x.to_vector<float>();
+  for (size_t i : {size_t{0}, size_t{1}, size_t{2}, size_t{999}}) CHECK(got[i] == (i ? static_cast<float>(i) - 1 : 0));
+}
+
+TEST_CASE("an LSTM cell with gates sliced from one product is two launches", "[launches]") {
+  const FixedTarget fixed;
+  constexpr int64_t n = 64, hidden = 256;
+  Tensor x = stored(randn({n, 512})), w = stored(randn({512, 4 * hidden}) * 0.05), b = stored(randn({4 * hidden}));
+  Tensor c0 = stored(randn({n, hidden}));
+  const auto cell = [&] {
+    const Tensor gates = matmul(x, w) + b;
+    const auto gate = [&](int64_t i) { return gates.slice(1, {i * hidden, (i + 1) * hidden}); };
+    const Tensor c = sigmoid(gate(1)) * c0 + sigmoid(gate(0)) * tanh(gate(2));
+    return std::vector<Tensor>{sigmoid(gate(3)) * tanh(c), c};
+  };
+  const std::vector<Tensor> state = cell();
+  const Cost c = cost_of([&] { realize_all(state); });
+  CHECK(c.launches <= 2);
+  CHECK(c.bytes <= 4 * (n * 512 + 512 * 4 * hidden + 4 * hidden + 2 * n * 4 * hidden + 3 * n * hidden));
+  CHECK(same_when_unfused(cell));
+}
+
+TEST_CASE("a chain of a thousand diamonds is ten launches", "[launches]") {
+  const FixedTarget fixed;
+  constexpr uint64_t once = 4096 * 4;
+  Tensor y = stored(full({4096}, 0.5f));
+  for (int i = 0; i < 1000; ++i) y = y * 0.5 + abs(y);
+  y = y * 0.0 + 1.0;
+  const Cost c = cost(y);
+  CHECK(c.launches <= 10);
+  CHECK(c.bytes <= 4 * 10 * once);
+}
+
+TEST_CASE("a stencil of a thousand links is four hundred launches", "[launches]") {
+  const FixedTarget fixed;
+  constexpr int64_t n = 8192;
+  Tensor y = stored(full({n}, 1.0f));
+  for (int64_t i = 0; i < 1000; ++i) y = y.slice(0, {0, n - 1 - i}) * 0.5 + y.slice(0, {1, n - i}) * 0.5;
+  const Cost c = cost(y);
+  CHECK(c.launches <= 400);
+  CHECK(c.bytes <= 2 * 4 * n * c.launches);
+  CHECK(y.min().item() == 1.0);
+  CHECK(y.max().item() == 1.0);
+}
+
+namespace {
+
+struct ConvNet {
+  nn::Conv2d c1{1, 32, 5}, c2{32, 32, 5}, c3{32, 64, 3}, c4{64, 64, 3};
+  nn::Linear out{576, 10};
+  SINTER_MODULE(c1, c2, c3, c4, out)
+  Tensor operator()(const Tensor& x) const {
+    Tensor h = max_pool2d(relu(c2(relu(c1(x)))), 2);
+    h = max_pool2d(relu(c4(relu(c3(h)))), 2);
+    return out(h.flatten(1));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a step of a convolutional net with Adam is 18 launches", "[launches]") {
+  const FixedTarget fixed;
+  manual_seed(0);
+  ConvNet net;
+  const std::vector<Tensor> parameters = nn::parameters(net);
+  realize_all(parameters);
+  optim::Adam opt(parameters, {});
+  Tensor x = stored(rand({16, 1, 28, 28})), y = stored(randint(0, 10, {16}));
+  double first = 0, last = 0;
+  for (int i = 0; i < 2; ++i) {
+    Tensor loss = cross_entropy(net(x), y);
+    loss.backward();
+    const Cost c = cost_of([&] { opt.step(); });
+    CHECK(c.launches <= 18);
+    CHECK(c.bytes <= 24u << 20);
+    (i == 0 ? first : last) = loss.item();
+  }
+  CHECK(last < first);
+}
