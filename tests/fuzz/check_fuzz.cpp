@@ -53,6 +53,7 @@ const Part kParts[] = {
          {Mutant::WindowClose, {"conv2d"}},
          {Mutant::WrongBuffers, {"twins"}},
      }},
+    {"launch of", {{Mutant::ArenaOverlap, {"matmul", "long sum", "softmax", "add"}}}},  // before it runs
     {"the programs of a plan",
      {{Mutant::LostTail, {"add", "mul", "long sum", "cast"}},
       {Mutant::MaxFromZero, {"max"}},
