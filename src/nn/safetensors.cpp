@@ -223,18 +223,23 @@ void load(const NamedTensors& into, const NamedTensors& from, bool strict, Loc w
   for (const auto& [name, target] : into) {
     auto it = given.find(name);
     if (it == given.end()) {
-      if (strict) throw UsageError(fmt::format("load: the module has \"{}\", the state has not; pass strict = false to leave it alone", name), where);
+      if (strict)
+        throw UsageError(
+            fmt::format("load: \"{}\" is to be loaded, but the state has it not; pass strict = false to leave it alone", name),
+            where);
       continue;
     }
     const Tensor& value = it->second;
     if (!(value.shape() == target.shape()) || value.dtype() != target.dtype())
-      throw UsageError(fmt::format("load: \"{}\" is {} {} in the module and {} {} in the state", name, name_of(target.dtype()),
+      throw UsageError(fmt::format("load: \"{}\" is {} {} where it belongs and {} {} in the state; they must agree", name, name_of(target.dtype()),
                                    sinter::to_string(target.shape()), name_of(value.dtype()), sinter::to_string(value.shape())), where);
     pairs.emplace_back(target, value);
     given.erase(it);
   }
   if (strict && !given.empty())
-    throw UsageError(fmt::format("load: the state has \"{}\", the module has not; pass strict = false to skip it", given.begin()->first), where);
+    throw UsageError(fmt::format("load: the state has \"{}\", which belongs nowhere; pass strict = false to skip it",
+                                 given.begin()->first),
+                     where);
   no_grad guard;
   std::vector<Tensor> assigned;
   for (auto& [target, value] : pairs) {
