@@ -102,6 +102,18 @@ Prepared prepare(const Kernel& kernel) {
   return made;
 }
 
+bool is_legal(const Kernel& kernel, const std::vector<Opt>& opts) {
+  try {
+    const Schedule schedule = make_schedule(kernel, opts);
+    Ranges ranges;
+    Statements statements = make_statements(kernel, schedule, ranges);
+    verify(make_tree(statements), statements);
+    return true;
+  } catch (const IllegalOpt&) {
+    return false;
+  }
+}
+
 runtime::KernelSource write(const Prepared& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
                             const std::vector<Opt>& finish_opts) {
   std::vector<int64_t> blocks, none;

@@ -16,7 +16,7 @@ namespace sinter::codegen {
 /// as it is. Throws InternalError for a kernel that is not in the form of codegen/kernel.h. DEBUG=3 prints the Opts,
 /// DEBUG=5 what each pass made.
 runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target);
-/// The same under given Opts. Throws InternalError if one of them is not legal.
+/// The same under given Opts. Throws IllegalOpt if one of them is not legal.
 runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target, const std::vector<Opt>& opts);
 
 /// A kernel after the passes that make graphs of graphs, and its finish phase as a kernel of its own, without outer
@@ -26,6 +26,8 @@ struct Prepared {
   std::optional<Kernel> finish;
 };
 Prepared prepare(const Kernel& kernel);
+/// Whether loops can run so: what a heuristic or a search asks before it proposes. `kernel`: a part of a Prepared.
+bool is_legal(const Kernel& kernel, const std::vector<Opt>& opts);
 runtime::KernelSource write(const Prepared& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
                             const std::vector<Opt>& finish_opts);
 

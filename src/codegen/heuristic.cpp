@@ -1,10 +1,15 @@
-// Vectors along the innermost outer range where memory lies along it, register copies of the ranges around it.
+// Decisions in order: the register tile of a product that most of the time goes into, then lanes for what is left,
+// copies that follow from them, how much a point of the launch covers, and tiles of rows.
 #include "codegen/heuristic.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
-#include "codegen/ranges.h"
-#include "rewrite/linear.h"
+#include "codegen/codegen.h"
+#include "codegen/register_tile.h"
+#include "codegen/rows.h"
+#include "codegen/view.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -14,71 +19,237 @@ using ir::AxisKind;
 using ir::Op;
 using ir::UOp;
 
-/// How many values a range has; 0 where that is known at the launch only.
-int64_t size_of_range(UOp range) { return range->src[0]->op == Op::Const ? range->src[0]->scalar().as_int() : 0; }
+constexpr double kGather = 1.5;         ///< cycles of an element whose neighbours lie elsewhere
+constexpr double kPoint = 1 << 14;      ///< cycles that a point should take, so that a launch of points costs little
+constexpr double kLongCode = 160;       ///< operations of a loop body above which it is not copied
 
-/// Whether neighbours along the range are neighbours in memory.
-bool contiguous(Ranges& ranges, UOp access, UOp range) {
-  const size_t rank = access->src[0]->rank();
-  if (rank == 0) return false;
-  for (size_t d = 0; d + 1 < rank; ++d)
-    if (ranges.depends(access->src[1 + d], range)) return false;
-  return ir::linear_of(access->src[rank]).factor(range) == 1;
-}
+bool is_outer(UOp range) { return range_kind(range) == AxisKind::Outer; }
+bool in(const std::vector<UOp>& list, UOp x) { return std::find(list.begin(), list.end(), x) != list.end(); }
+
+class Chooser {
+ public:
+  Chooser(const Kernel& kernel, const runtime::Target& target) : kernel_(kernel), target_(target), view_(kernel) {}
+
+  std::vector<Opt> run() {
+    choose_width();
+    for (UOp r : view_.ranges())  // copies of a range would have bounds of their own inside
+      for (UOp other : view_.ranges())
+        if (view_.depends(other->src[0], r)) fixed_.push_back(r);
+    choose_product();
+    choose_lanes();
+    choose_copies();
+    choose_blocks();
+    choose_rows();
+    return std::move(opts_);
+  }
+
+ private:
+  struct Width {
+    UOp range;
+    int lanes = 1, copies = 1;
+    int64_t all() const { return int64_t{1} * lanes * copies; }
+  };
+  Width& width(UOp range) {
+    auto it = std::find_if(widths_.begin(), widths_.end(), [&](const Width& w) { return w.range == range; });
+    return it == widths_.end() ? widths_.emplace_back(Width{range}) : *it;
+  }
+  int64_t width_of(UOp range) const {
+    auto it = std::find_if(widths_.begin(), widths_.end(), [&](const Width& w) { return w.range == range; });
+    return it == widths_.end() ? 1 : it->all();
+  }
+
+  /// As many lanes as elements of the kernel's usual size fill a register.
+  void choose_width() {
+    size_t bytes = 1;
+    for (const Work& w : view_.works())
+      for (UOp a : w.accesses) bytes = std::max(bytes, size_of(a->src[0]->dtype));
+    lanes_ = std::max(1, target_.vector_bytes / static_cast<int>(std::clamp<size_t>(bytes, 1, 4)));
+    if (std::all_of(view_.works().begin(), view_.works().end(), [](const Work& w) {
+          return size_of(w.node->src[0]->op == Op::Param ? w.node->src[0]->dtype : w.node->dtype) == 8;
+        }))
+      lanes_ = std::max(1, target_.vector_bytes / 8);
+  }
+
+  // ---- products
+  double cycles(const Work& w) const {
+    return w.iterations * (w.operations + static_cast<double>(w.accesses.size()));
+  }
+  void choose_product() {
+    double all = 0;
+    const Work* busiest = nullptr;
+    for (const Work& w : view_.works()) {
+      all += cycles(w);
+      if (w.is_reduce() && (!busiest || cycles(w) > cycles(*busiest))) busiest = &w;
+    }
+    if (!busiest || cycles(*busiest) < all / 4 || reuse_of(view_, *busiest).empty()) return;
+    if (busiest->own.empty() || !busiest->sums.empty()) return;
+    const RegisterTile tile = pick_tile(view_, *busiest, lanes_, target_, fixed_);
+    if (tile.cycles == 0) return;
+    product_ = busiest;
+    tile_ = tile;
+    if (tile.lanes) {
+      set_lanes(tile.lanes);
+      if (tile.second == tile.lanes) width(tile.lanes).copies = tile.columns;
+    }
+    if (tile.first && tile.rows > 1) width(tile.first).copies = tile.rows;
+    if (tile.second && !(tile.second == tile.lanes) && tile.columns > 1) width(tile.second).copies = tile.columns;
+  }
+
+  // ---- lanes
+  void set_lanes(UOp range) {
+    int lanes = lanes_;
+    while (lanes > 2 && lanes / 2 >= view_.size(range)) lanes /= 2;
+    width(range).lanes = lanes;
+    vectors_.push_back(range);
+  }
+  /// Cycles of an element with lanes along a range, or without.
+  double element(const Work& w, UOp range) {
+    double vector = 0, scalar = 0;
+    for (UOp a : w.accesses) {
+      const int64_t stride = range ? view_.stride(a, range) : 0;
+      (stride == 0 || stride == 1 ? vector : scalar) += stride == 0 || stride == 1 ? 1 : kGather;
+    }
+    if (range && in(w.own, range) && w.chains() == 1) scalar += 2;  // one lane after the other
+    return (vector + w.operations) / (range ? lanes_ : 1) + scalar;
+  }
+  /// Ranges with lanes, those first that save most; no statement may run over two of them.
+  void choose_lanes() {
+    if (lanes_ < 2) return;
+    while (true) {
+      UOp best;
+      double most = 0;
+      for (UOp r : view_.ranges()) {
+        if (in(vectors_, r) || in(fixed_, r) || meets_vector(r)) continue;
+        double saved = 0;
+        for (const Work& w : view_.works()) {
+          if (!w.runs_over(r) || vector_by_itself(w, r)) continue;
+          saved += w.iterations * (element(w, {}) - element(w, r)) * std::min(1.0, static_cast<double>(view_.size(r)) / 4);
+        }
+        if (saved > most) most = saved, best = r;
+      }
+      if (!best) return;
+      set_lanes(best);
+    }
+  }
+  bool meets_vector(UOp range) const {
+    return std::any_of(view_.works().begin(), view_.works().end(), [&](const Work& w) {
+      return w.runs_over(range) && std::any_of(vectors_.begin(), vectors_.end(), [&](UOp v) { return w.runs_over(v); });
+    });
+  }
+  /// Whether lanes along the range would not reach a statement: it has those of its own chains, or sums inside do.
+  bool vector_by_itself(const Work& w, UOp range) {
+    if (w.chains() > 1 && !w.own.empty() && !(w.own.back() == range)) return true;
+    return std::any_of(w.sums.begin(), w.sums.end(),
+                       [&](UOp r) { return view_.of(r).chains() > 1 && view_.depends(r, range); });
+  }
+
+  // ---- copies
+  void choose_copies() {
+    for (UOp r : vectors_) {
+      if (product_ && r == tile_.lanes) continue;
+      Width& w = width(r);
+      double operations = 0;
+      int chains = 1;
+      for (const Work& work : view_.works()) {
+        if (!work.runs_over(r)) continue;
+        operations = std::max(operations, work.operations);
+        if (!work.own.empty() && work.own.back() == r) chains = std::max(chains, work.chains());
+      }
+      w.copies = chains > w.lanes ? chains / w.lanes : operations > 12 ? 2 : 4;
+      if (chains <= w.lanes) {
+        while (w.copies > 1 && (w.copies * operations > kLongCode || w.all() > view_.size(r))) w.copies /= 2;
+      }
+    }
+    // A sum along its own chains beside others of the same loads: several at once.
+    for (const Width& w : widths_) {
+      if (w.lanes > 1) opts_.push_back(Lanes{range_id(w.range), w.lanes});
+      if (w.copies > 1) opts_.push_back(Unroll{range_id(w.range), w.copies});
+    }
+  }
+
+  // ---- rows
+  /// Rows are found without the loops that other choices make: a tile that those do not fill in time is left out.
+  void choose_rows() {
+    std::vector<Opt> all = opts_;
+    const std::vector<Row> rows = rows_to_keep(kernel_, view_);
+    all.insert(all.end(), rows.begin(), rows.end());
+    if (rows.empty() || is_legal(kernel_, all)) return opts_.swap(all);
+    for (const Row& row : rows) {
+      opts_.emplace_back(row);
+      if (!is_legal(kernel_, opts_)) opts_.pop_back();
+    }
+  }
+
+  // ---- points
+  double cycles_of_all() const {
+    double all = 0;
+    for (const Work& w : view_.works()) all += cycles(w) / (vectors_.empty() && w.chains() == 1 ? 1 : lanes_ / 2.0);
+    return all;
+  }
+  void choose_blocks() {
+    std::vector<UOp> outer(kernel_.outer.size());
+    for (UOp r : view_.ranges())
+      if (is_outer(r)) outer[static_cast<size_t>(range_id(r))] = r;
+    std::erase(outer, UOp());
+    if (outer.empty()) return;
+    std::vector<int64_t> block, count;
+    double points = 1;
+    for (UOp r : outer) {
+      block.push_back(width_of(r));
+      count.push_back((view_.size(r) + block.back() - 1) / block.back());
+      points *= static_cast<double>(count.back());
+    }
+    // So many points are left that every thread has its share several times, and none is too small.
+    const double wanted = std::max<double>(2.0 * target_.parallel_units, cycles_of_all() / (16 * kPoint));
+    auto enlarge = [&](size_t i, double most) {
+      const double room = std::min({points / wanted, points * kPoint / std::max(cycles_of_all(), 1.0), most});
+      const int64_t by = std::min<int64_t>(count[i], static_cast<int64_t>(room));
+      if (by <= 1) return;
+      const int64_t left = (count[i] + by - 1) / by;
+      points *= static_cast<double>(left) / static_cast<double>(count[i]);
+      block[i] *= (count[i] + left - 1) / left;
+      count[i] = left;
+    };
+    constexpr double kAny = 1e18;
+    for (size_t i = 0; i < outer.size(); ++i)  // what is computed for a point, for as many others as there are
+      if (repeats(outer[i])) {
+        const double before = points;
+        const int64_t by = std::clamp<int64_t>(static_cast<int64_t>(points / target_.parallel_units), 1, count[i]);
+        const int64_t left = (count[i] + by - 1) / by;
+        block[i] *= (count[i] + left - 1) / left;
+        points = before * static_cast<double>(left) / static_cast<double>(count[i]);
+        count[i] = left;
+      }
+    if (product_ && tile_.first && is_outer(tile_.first))
+      enlarge(static_cast<size_t>(std::find(outer.begin(), outer.end(), tile_.first) - outer.begin()), 96.0 / tile_.rows);
+    for (size_t i = outer.size(); i-- > 0;) enlarge(i, kAny);
+    for (size_t i = 0; i < outer.size(); ++i)
+      if (block[i] > width_of(outer[i])) opts_.push_back(Block{range_id(outer[i]), block[i]});
+  }
+  /// Whether a sum that does not change along an outer range is needed at each of its values.
+  bool repeats(UOp range) {
+    for (const Work& w : view_.works())
+      if (view_.depends(w.node, range))
+        for (UOp r : w.sums)
+          if (!view_.depends(r, range) && !view_.of(r).own.empty()) return true;
+    return false;
+  }
+
+  const Kernel& kernel_;
+  const runtime::Target& target_;
+  View view_;
+  int lanes_ = 1;
+  std::vector<UOp> fixed_, vectors_;
+  std::vector<Width> widths_;
+  const Work* product_ = nullptr;
+  RegisterTile tile_;
+  std::vector<Opt> opts_;
+};
 
 }  // namespace
 
 std::vector<Opt> heuristic(const Kernel& kernel, const runtime::Target& target) {
-  const std::vector<UOp> nodes = ir::topological(kernel.sink);
-  Ranges ranges;
-  std::vector<UOp> outer(kernel.outer.size());
-  bool reduces = false, lanes_inside = false;
-  for (UOp n : nodes)
-    if (n->op == Op::Range && range_kind(n) == AxisKind::Outer) outer[static_cast<size_t>(range_id(n))] = n;
-  const int last = static_cast<int>(outer.size()) - 1;
-  if (last < 0 || !outer.back()) return {};
-  const UOp j = outer.back();
-  // The last block of a range may be shorter: its loops inside run from point to point.
-  for (UOp n : nodes)
-    if (n->op == Op::Range && ranges.free(n->src[0]).any()) return {};
-  bool along = false;
-  for (UOp n : nodes) {
-    if (n->op == Op::Reduce) {
-      for (UOp r : ranges_of(n)) reduces |= ranges.free(n)[ranges.number(j)] && size_of_range(r) != 1;
-      lanes_inside |= n->reduction().tree.lanes > 1;
-    }
-    if (n->op == Op::Load || n->op == Op::Store) along |= contiguous(ranges, n, j);
-  }
-  const int64_t size = size_of_range(j);
-  std::vector<Opt> opts;
-  std::vector<int64_t> width(outer.size(), 1);
-  if (lanes_inside) {
-    if (size >= 4) opts.push_back(Unroll{last, 4}), width.back() = 4;
-    if (last > 0 && outer[static_cast<size_t>(last) - 1] && size_of_range(outer[static_cast<size_t>(last) - 1]) >= 8)
-      opts.push_back(Unroll{last - 1, 2}), width[static_cast<size_t>(last) - 1] = 2;
-  } else {
-    int lanes = target.vector_bytes / 4;
-    while (lanes > 1 && size && size < lanes) lanes /= 2;
-    if (along && lanes > 1) {
-      if (reduces && last > 0 && outer[static_cast<size_t>(last) - 1] &&
-          size_of_range(outer[static_cast<size_t>(last) - 1]) >= 8)
-        opts.push_back(Unroll{last - 1, 4}), width[static_cast<size_t>(last) - 1] = 4;
-      opts.push_back(Lanes{last, lanes});
-      const int copies = reduces && size >= 4 * lanes ? 4 : 1;
-      if (copies > 1) opts.push_back(Unroll{last, copies});
-      width.back() = lanes * copies;
-    }
-  }
-  int64_t points = 1;
-  for (const Dim& d : kernel.outer) points *= d.bound();
-  int64_t each = std::clamp<int64_t>(points / (8 * target.parallel_units), 1, 4096);
-  for (size_t i = outer.size(); i-- > 0;) {
-    const int64_t block = (each + width[i] - 1) / width[i] * width[i];
-    if (block > width[i]) opts.push_back(Block{static_cast<int>(i), block});
-    each = std::max<int64_t>(each / std::min(block, std::max<int64_t>(kernel.outer[i].bound(), 1)), 1);
-    if (each == 1) break;
-  }
-  return opts;
+  return Chooser(kernel, target).run();
 }
 
 }  // namespace sinter::codegen

@@ -7,7 +7,15 @@
 #include <variant>
 #include <vector>
 
+#include "sinter/error.h"
+
 namespace sinter::codegen {
+
+/// An Opt that a kernel cannot have: it would change a result, or names what is not there.
+class IllegalOpt : public InternalError {
+ public:
+  using InternalError::InternalError;
+};
 
 // Ranges are named by their ids. What an Opt may say about a range, codegen/schedule.h checks.
 

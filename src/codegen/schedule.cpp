@@ -150,7 +150,7 @@ int Schedule::place(UOp range, int level) const {
 }
 
 void refuse(const std::string& opt, const std::string& why) {
-  throw InternalError(fmt::format("codegen: {} is not legal: {}", opt, why));
+  throw IllegalOpt(fmt::format("codegen: {} is not legal: {}", opt, why));
 }
 
 Schedule make_schedule(const Kernel& kernel, const std::vector<Opt>& opts) { return Maker(kernel).run(opts); }

@@ -38,12 +38,12 @@ struct Schedule {
   int place(ir::UOp range, int level) const;
 };
 
-/// Applies the Opts one by one. Throws InternalError for one that is not legal: Opts are refused, never repaired. What
+/// Applies the Opts one by one. Throws IllegalOpt for one that is not legal: Opts are refused, never repaired. What
 /// depends on statements is refused where they are made. A statement whose order of operations lanes or copies of a
 /// range would change has a loop of its own over it, without them.
 Schedule make_schedule(const Kernel& kernel, const std::vector<Opt>& opts);
 
-/// Throws the InternalError of an Opt that is not legal.
+/// Throws the IllegalOpt of an Opt and the reason.
 [[noreturn]] void refuse(const std::string& opt, const std::string& why);
 
 }  // namespace sinter::codegen

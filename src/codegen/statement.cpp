@@ -128,8 +128,9 @@ class Builder {
       // Sums into memory keep their order: only the innermost loop has lanes or copies.
       const Axis& a = schedule_.of(r);
       const bool plain = !adds || is_outer(r) || r == axes.back();
-      add_levels(loops, r, plain ? a.lanes : 1, plain ? a.unroll : 1);
-      vectors += plain && a.lanes > 1;
+      const int lanes = plain && !lanes_inside(store, r) ? a.lanes : 1;
+      add_levels(loops, r, lanes, plain ? a.unroll : 1);
+      vectors += lanes > 1;
     }
     if (vectors > 1) refuse("lanes", "a store runs over two ranges that have lanes");
     const std::vector<Level> before = loops;
@@ -146,25 +147,25 @@ class Builder {
     return x == y;
   }
 
-  /// Whether a REDUCE inside the innermost loop of `reduce` has lanes of its own.
-  bool lanes_inside(UOp reduce) {
-    const size_t last = ranges_.number(reduce->src.back());
-    for (UOp n : ir::topological(reduce))
-      if (n->op == Op::Reduce && n != reduce && n->reduction().tree.lanes > 1 && ranges_.free(n)[last]) return true;
+  /// Whether a REDUCE that a statement reads in a loop over `range` has lanes of its own: the loop then has none.
+  bool lanes_inside(UOp node, UOp range) {
+    const size_t number = ranges_.number(range);
+    for (UOp n : ir::topological(node))
+      if (n->op == Op::Reduce && n != node && n->reduction().tree.lanes > 1 && ranges_.free(n)[number]) return true;
     return false;
   }
   /// Lanes and copies of a REDUCE's innermost loop. Its Tree says which chain an element belongs to: where lanes and
-  /// copies do not follow it, chains lie in memory. `vector`: a range around it is one already.
+  /// copies do not follow it, chains lie in memory. `vector`: a range around it has lanes.
   std::pair<int, int> width_of(UOp reduce, const Axis& axis, bool vector) {
     const int chains = reduce->reduction().tree.lanes;
+    vector |= lanes_inside(reduce, axis.range);
     if (axis.lanes > 1 && !vector) {
       const bool follows = chains <= axis.lanes || axis.width() % chains == 0;
       return {axis.lanes, follows ? axis.unroll : chains / axis.lanes};
     }
     const bool free = axis.width() == 1 && axis.steps.empty();
-    if (chains > 1 && free && !vector && !lanes_inside(reduce)) return {chains, 1};
-    const int copies = axis.lanes > 1 ? 1 : axis.unroll;
-    return {1, chains == 1 || (axis.size && copies % chains == 0) ? copies : 1};
+    if (chains > 1 && free && !vector) return {chains, 1};
+    return {1, chains == 1 || (axis.size && axis.unroll % chains == 0) ? axis.unroll : 1};
   }
   std::vector<Level> own_loops(UOp reduce, bool vector) {
     std::vector<UOp> own = ranges_of(reduce);

@@ -7,6 +7,7 @@
 #include <bit>
 #include <utility>
 
+#include "codegen/offset.h"
 #include "sinter/error.h"
 #include "uop/build.h"
 #include "uop/walk.h"
@@ -198,24 +199,15 @@ Id Values::make_range(UOp n, int lane) {
   return emit_.alu(Op::Add, {DType::Index, o->lanes}, {emit_.splat(first, o->lanes), emit_.iota(o->lanes)});
 }
 
-/// The offset of an access in its Param, row by row, or in its tile as that is laid out: a sum.
+/// The offset of an access in its Param, or in its tile as that is laid out: a sum.
 const ir::Linear& Values::offset_of(UOp access) {
   auto [it, fresh] = offsets_.try_emplace(access.get());
   if (!fresh) return it->second;
-  const Shape& shape = access->src[0]->shape;
-  ir::Linear stride = ir::linear_of(1), sum;
-  if (const Tile* tile = tile_of(access)) {
-    for (size_t d = 0; d < tile->dims.size(); ++d)
-      sum = ir::plus(sum, ir::linear_of(access->src[1 + d]), tile->dims[d].stride);
-    return it->second = std::move(sum);
-  }
-  for (size_t d = shape.rank(); d-- > 0;) {
-    sum = ir::plus(sum, ir::product(ir::linear_of(access->src[1 + d]), stride));
-    if (!shape[d].symbolic())
-      stride = ir::times(stride, shape[d].value());
-    else
-      stride = ir::product(stride, ir::linear_of(ir::variable(*access->graph, shape[d].var(), DType::Index)));
-  }
+  const Tile* tile = tile_of(access);
+  if (!tile) return it->second = codegen::offset_of(access);
+  ir::Linear sum;
+  for (size_t d = 0; d < tile->dims.size(); ++d)
+    sum = ir::plus(sum, ir::linear_of(access->src[1 + d]), tile->dims[d].stride);
   return it->second = std::move(sum);
 }
 

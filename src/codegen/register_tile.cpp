@@ -1,0 +1,134 @@
+// The model: what limits a step of the innermost loop is multiplications, loads, or the latency of a chain; a tile
+// costs some cycles to begin and end; what no whole tile covers is a tile of its own.
+#include "codegen/register_tile.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+// Of a current x86 core, per cycle.
+constexpr double kMultiplications = 2, kLoads = 2, kLatency = 4;
+constexpr double kGather = 24;  ///< cycles of a vector whose lanes do not lie side by side
+
+class Model {
+ public:
+  Model(View& view, const Work& w, int lanes, const runtime::Target& target)
+      : view_(view), w_(w), lanes_(lanes), registers_(target.vector_bytes >= 64 ? 32 : 16) {
+    for (UOp a : w.accesses)
+      if (a->op == Op::Load) loads_.push_back(a);
+    steps_ = w.chains() > 1 ? 1.0 / lanes : 1;
+    for (UOp r : w.own) steps_ *= static_cast<double>(view.size(r));
+    vectors_ = std::max(1, w.chains() / lanes);
+  }
+
+  bool fits(const RegisterTile& t) const {
+    int held = 0;  // the vectors of one operand, while the other one's pass
+    for (UOp q : loads_)
+      if (varies(q, t) && !(t.first && view_.depends(q, t.first))) held += t.columns;
+    return (t.rows * t.columns) * vectors_ + (t.rows > 1 ? held : 1) + 1 <= registers_;
+  }
+
+  double cycles(const RegisterTile& t) const {
+    double calls = 1, all = 0;
+    for (UOp r : w_.outs)
+      if (!(r == t.first) && !(r == t.second) && !(r == t.lanes)) calls *= static_cast<double>(view_.size(r));
+    if (t.lanes && !(t.second == t.lanes)) calls *= std::ceil(static_cast<double>(view_.size(t.lanes)) / lanes_);
+    for (auto [many, rows] : parts(t.first, t.rows))
+      for (auto [often, span] : parts(t.second, t.second == t.lanes && t.lanes ? t.columns * lanes_ : t.columns)) {
+        const double columns = t.second == t.lanes && t.lanes ? std::ceil(span / lanes_) : span;
+        all += many * often * calls * (steps_ * step(t, rows, columns) + 10 + rows * columns * (w_.chains() > 1 ? 8 : 1));
+      }
+    return all;
+  }
+
+ private:
+  /// How often a copy count occurs: whole tiles, then the rest.
+  std::vector<std::pair<double, double>> parts(UOp range, int count) const {
+    if (!range) return {{1, 1}};
+    const int64_t size = view_.size(range);
+    std::vector<std::pair<double, double>> out;
+    if (size / count) out.emplace_back(static_cast<double>(size / count), count);
+    if (size % count) out.emplace_back(1, static_cast<double>(size % count));
+    return out;
+  }
+  bool varies(UOp load, const RegisterTile& t) const {
+    if (t.lanes) return view_.depends(load, t.lanes);
+    return std::any_of(w_.own.begin(), w_.own.end(), [&](UOp r) { return view_.depends(load, r); });
+  }
+  double step(const RegisterTile& t, double rows, double columns) const {
+    double loads = 0, vectors = 0, slow = 0;
+    for (UOp q : loads_) {
+      const double copies = (t.first && view_.depends(q, t.first) ? rows : 1) *
+                            (t.second && view_.depends(q, t.second) ? columns : 1);
+      loads += copies;
+      if (varies(q, t)) vectors += copies;
+      if (t.lanes && view_.depends(q, t.lanes) && view_.stride(q, t.lanes) != 1) slow += copies * kGather;
+    }
+    const double busy = std::max({rows * columns * w_.operations / kMultiplications, loads / kLoads, kLatency / vectors_});
+    return busy + .06 * loads + .05 * vectors + slow;
+  }
+
+  View& view_;
+  const Work& w_;
+  const int lanes_, registers_;
+  int vectors_ = 1;  ///< accumulators of one element
+  double steps_ = 1;
+  std::vector<UOp> loads_;
+};
+
+}  // namespace
+
+std::vector<UOp> reuse_of(View& view, const Work& product) {
+  std::vector<UOp> out;
+  for (UOp r : product.outs)
+    if (std::any_of(product.accesses.begin(), product.accesses.end(),
+                    [&](UOp a) { return a->op == Op::Load && !view.depends(a, r); }))
+      out.push_back(r);
+  return out;
+}
+
+RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime::Target& target,
+                       const std::vector<UOp>& fixed) {
+  const Model model(view, product, lanes, target);
+  auto free = [&](UOp r) { return std::find(fixed.begin(), fixed.end(), r) == fixed.end(); };
+  std::vector<UOp> reuse = reuse_of(view, product), along;
+  std::erase_if(reuse, [&](UOp r) { return !free(r); });
+  if (product.chains() > 1)
+    along.push_back({});
+  else
+    for (UOp r : product.outs)
+      if (free(r) && view.size(r) >= 4) along.push_back(r);
+  RegisterTile best;
+  auto consider = [&](RegisterTile t) {
+    if (!model.fits(t)) return;
+    t.cycles = model.cycles(t);
+    if (best.cycles == 0 || t.cycles < best.cycles * .999) best = t;
+  };
+  for (UOp l : along) {
+    std::vector<UOp> rows{{}};
+    for (UOp r : reuse)
+      if (!(r == l)) rows.push_back(r);
+    for (UOp t : rows) {
+      const int most = t ? static_cast<int>(std::min<int64_t>(8, view.size(t))) : 1;
+      for (int m = t ? 2 : 1; m <= most; ++m) {
+        if (l) {
+          for (int n : {1, 2, 4})
+            if (n == 1 || (n - 1) * lanes < view.size(l)) consider({l, t, l, m, n});
+          continue;
+        }
+        consider({l, t, {}, m, 1});
+        for (UOp u : reuse)
+          if (t && !(u == t))
+            for (int n = 2; n <= std::min<int64_t>(6, view.size(u)); ++n) consider({l, t, u, m, n});
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace sinter::codegen

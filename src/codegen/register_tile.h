@@ -1,0 +1,25 @@
+// Which ranges of a product get lanes and register copies: a search over a model of its cycles.
+#pragma once
+
+#include "codegen/view.h"
+#include "runtime/target.h"
+
+namespace sinter::codegen {
+
+/// Copies of one or two ranges, and lanes along one; where the product has chains of its own, its lanes are theirs.
+struct RegisterTile {
+  ir::UOp lanes;          ///< null: along what the product sums
+  ir::UOp first, second;  ///< null: none. `second` may be `lanes`
+  int rows = 1, columns = 1;
+  double cycles = 0;
+};
+
+/// The best tile for a REDUCE: few loads for each multiplication, accumulators that hide their latency, no more than
+/// fit the registers. `lanes`: elements of a vector; `fixed`: ranges that may have neither copies nor lanes.
+RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime::Target& target,
+                       const std::vector<ir::UOp>& fixed);
+
+/// Ranges along which some operand of a REDUCE is the same: copies of them share its load.
+std::vector<ir::UOp> reuse_of(View& view, const Work& product);
+
+}  // namespace sinter::codegen

@@ -1,0 +1,134 @@
+// Values by the statements that use them: two that cannot share a loop would each compute them.
+#include "codegen/rows.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "uop/walk.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::AxisKind;
+using ir::Op;
+using ir::UOp;
+
+constexpr double kDear = 12;                ///< operations of an expression that is rather kept
+constexpr int64_t kLargest = 256 << 10;     ///< bytes of a tile
+
+bool in(const std::vector<UOp>& list, UOp x) { return std::find(list.begin(), list.end(), x) != list.end(); }
+bool is_inner(UOp range) { return range_kind(range) == AxisKind::Inner; }
+
+class Finder {
+ public:
+  Finder(const Kernel& kernel, View& view) : kernel_(kernel), view_(view), nodes_(ir::topological(kernel.sink)) {
+    for (UOp n : nodes_)
+      if (n->op == Op::Store) written_.insert(n->src[0]->integer());
+  }
+
+  std::vector<Row> run() {
+    for (size_t i = 0; i < view_.works().size(); ++i) find_users(i);
+    std::vector<Row> rows;
+    for (size_t i = nodes_.size(); i-- > 0;) {
+      UOp n = nodes_[i];
+      if (!users_.contains(n.get()) || covered(n)) continue;
+      Row row{static_cast<int>(i), {}};
+      if (!keep(n, row.ranges)) continue;
+      kept_.push_back(n);
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  }
+
+ private:
+  /// The statements in which a node is evaluated.
+  void find_users(size_t work) {
+    UOp root = view_.works()[work].node;
+    for (UOp n : ir::topological(std::span<const UOp>(&root, 1), [&](UOp u) { return u == root || u->op != Op::Reduce; }))
+      if (!(n == root) && (ir::is_alu(n->op) || n->op == Op::Reduce) && n->dtype != DType::Index && n->dtype != DType::Bool)
+        users_[n.get()].push_back(work);
+  }
+
+  /// Whether all users of n use it only through a value that is kept.
+  bool covered(UOp n) {
+    return std::any_of(kept_.begin(), kept_.end(), [&](UOp k) {
+      return users_[k.get()] == users_[n.get()] && below(k, n);
+    });
+  }
+  static bool below(UOp root, UOp n) {
+    const std::vector<UOp> all =
+        ir::topological(std::span<const UOp>(&root, 1), [&](UOp u) { return u == root || u->op != Op::Reduce; });
+    return in(all, n);
+  }
+
+  /// How many sums over a range lie below a statement, one in the other: statements at different depth are siblings.
+  int depth(const Work& w, UOp range) {
+    auto [it, fresh] = depths_.try_emplace({w.node.get(), range.get()}, 0);
+    if (!fresh) return it->second;
+    int depth = 0;
+    for (UOp r : w.sums) {
+      const Work& sum = view_.of(r);
+      depth = std::max(depth, this->depth(sum, range) + (in(sum.own, range) ? 1 : 0));
+    }
+    return depths_[{w.node.get(), range.get()}] = depth;
+  }
+
+  double price(UOp n) {
+    if (n->op == Op::Reduce) return view_.of(n).own.empty() ? 0 : kDear;
+    double operations = 0;
+    for (UOp u : ir::topological(std::span<const UOp>(&n, 1), [&](UOp u) { return u->op != Op::Reduce; }))
+      if (ir::is_alu(u->op) && u->dtype != DType::Index) operations += u->op == Op::Div || u->op == Op::Sqrt ? 4 : 1;
+    return operations;
+  }
+
+  /// Whether n is worth a tile, and along which ranges it lies.
+  bool keep(UOp n, std::vector<int>& along) {
+    const std::vector<size_t>& users = users_.at(n.get());
+    if (users.size() < 2 || price(n) < kDear) return false;
+    std::vector<UOp> ranges;
+    bool siblings = false;
+    for (UOp r : view_.ranges()) {
+      if (!is_inner(r) || !view_.depends(n, r)) continue;
+      std::set<int> depths;
+      bool everywhere = true;
+      for (size_t u : users) {
+        const Work& w = view_.works()[u];
+        if (!w.runs_over(r)) return false;
+        depths.insert(depth(w, r));
+        everywhere &= !in(w.own, r) || carried(w, r);
+      }
+      siblings |= depths.size() > 1;
+      // Loops that stand around all users are shared.
+      if (everywhere && ranges.empty() && depths.size() == 1) continue;
+      ranges.push_back(r);
+    }
+    if (!siblings || ranges.empty()) return false;
+    int64_t bytes = static_cast<int64_t>(size_of(n->dtype));
+    for (UOp r : ranges) bytes *= view_.size(r);
+    if (bytes > kLargest) return false;
+    for (UOp u : ir::topological(n))
+      if (u->op == Op::Load && written_.contains(u->src[0]->integer())) return false;
+    for (UOp r : ranges) along.push_back(range_id(r));
+    return true;
+  }
+  /// Whether the loop of a REDUCE over its own range stands outside all that its value depends on.
+  bool carried(const Work& w, UOp range) {
+    return std::any_of(w.outs.begin(), w.outs.end(), [&](UOp o) { return is_inner(o) && range_id(o) > range_id(range); });
+  }
+
+  const Kernel& kernel_;
+  View& view_;
+  std::vector<UOp> nodes_;
+  std::set<int64_t> written_;
+  std::unordered_map<ir::Node*, std::vector<size_t>> users_;
+  std::map<std::pair<ir::Node*, ir::Node*>, int> depths_;
+  std::vector<UOp> kept_;
+};
+
+}  // namespace
+
+std::vector<Row> rows_to_keep(const Kernel& kernel, View& view) { return Finder(kernel, view).run(); }
+
+}  // namespace sinter::codegen

@@ -1,0 +1,72 @@
+// Counting what statements do.
+#include "codegen/view.h"
+
+#include <algorithm>
+
+#include "codegen/offset.h"
+#include "rewrite/interval.h"
+#include "uop/walk.h"
+
+namespace sinter::codegen {
+
+using ir::Op;
+using ir::UOp;
+
+bool Work::runs_over(UOp range) const {
+  return std::find(outs.begin(), outs.end(), range) != outs.end() ||
+         std::find(own.begin(), own.end(), range) != own.end();
+}
+
+View::View(const Kernel& kernel) {
+  ir::Intervals intervals;
+  const std::vector<UOp> nodes = ir::topological(kernel.sink);
+  for (UOp n : nodes)
+    if (n->op == Op::Range) {
+      sizes_[n.get()] = std::max<int64_t>(intervals.of(n->src[0]).hi, 1);
+      if (size(n) > 1) all_.push_back(n);
+    }
+  std::sort(all_.begin(), all_.end(), [](UOp a, UOp b) { return range_id(a) < range_id(b); });
+  for (UOp n : nodes)
+    if (n->op == Op::Reduce || n->op == Op::Store) add(n);
+}
+
+void View::add(UOp node) {
+  Work w{node, {}, {}, {}, {}};
+  if (node->op == Op::Reduce)
+    for (UOp r : ranges_of(node))
+      if (size(r) > 1) w.own.push_back(r);
+  for (UOp r : all_)
+    if (free_.depends(node, r)) w.outs.push_back(r);
+  for (const std::vector<UOp>* list : {&w.outs, &w.own})
+    for (UOp r : *list) w.iterations *= static_cast<double>(size(r));
+  const std::vector<UOp> body = ir::topological(
+      std::span<const UOp>(&node, 1), [&](UOp n) { return n == node || n->op != Op::Reduce; });
+  for (UOp n : body) {
+    if (n->op == Op::Load || n->op == Op::Store) w.accesses.push_back(n);
+    if (n->op == Op::Reduce && !(n == node)) w.sums.push_back(n);
+    if (ir::is_alu(n->op) && n->dtype != DType::Index) w.operations += n->op == Op::Div || n->op == Op::Sqrt ? 4 : 1;
+  }
+  w.operations += node->op == Op::Reduce;
+  numbers_[node.get()] = works_.size();
+  works_.push_back(std::move(w));
+}
+
+int64_t View::stride(UOp access, UOp range) {
+  auto [it, fresh] = offsets_.try_emplace(access.get());
+  if (fresh) it->second = offset_of(access);
+  int64_t stride = 0;
+  for (const ir::Term& t : it->second.terms) {
+    if (!free_.depends(t.atom, range)) continue;
+    if (!(t.atom == range)) return kScattered;
+    stride += t.factor;
+  }
+  return stride;
+}
+
+double View::elements(UOp access) const {
+  double n = 1;
+  for (const Dim& d : access->src[0]->shape.dims()) n *= static_cast<double>(d.bound());
+  return n;
+}
+
+}  // namespace sinter::codegen

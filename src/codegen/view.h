@@ -1,0 +1,57 @@
+// A kernel as a heuristic looks at it: its statements, how often they run, and how they go through memory.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/kernel.h"
+#include "codegen/ranges.h"
+#include "rewrite/linear.h"
+
+namespace sinter::codegen {
+
+/// A REDUCE or STORE.
+struct Work {
+  ir::UOp node;
+  std::vector<ir::UOp> outs;      ///< ranges with several values that it runs over, by id, without
+  std::vector<ir::UOp> own;       ///< those that it closes
+  std::vector<ir::UOp> accesses;  ///< LOADs, of a STORE itself too
+  std::vector<ir::UOp> sums;      ///< REDUCEs that it reads
+  double operations = 0;          ///< arithmetic for one element
+  double iterations = 1;          ///< elements
+  bool is_reduce() const { return node->op == ir::Op::Reduce; }
+  int chains() const { return is_reduce() && !own.empty() ? node->reduction().tree.lanes : 1; }
+  bool runs_over(ir::UOp range) const;
+};
+
+class View {
+ public:
+  /// Of a prepared kernel.
+  explicit View(const Kernel& kernel);
+
+  const std::vector<Work>& works() const { return works_; }
+  const Work& of(ir::UOp reduce) const { return works_[numbers_.at(reduce.get())]; }
+  /// Every range with several values, by id.
+  const std::vector<ir::UOp>& ranges() const { return all_; }
+  /// How many values it has, at the bounds of the variables.
+  int64_t size(ir::UOp range) const { return sizes_.at(range.get()); }
+
+  /// How far an access moves when a range goes on by one: 0 if it does not, kScattered if by no fixed distance.
+  static constexpr int64_t kScattered = INT64_MIN;
+  int64_t stride(ir::UOp access, ir::UOp range);
+  /// Elements that an access can touch.
+  double elements(ir::UOp access) const;
+  bool depends(ir::UOp n, ir::UOp range) { return free_.depends(n, range); }
+
+ private:
+  void add(ir::UOp node);
+
+  std::vector<Work> works_;  ///< sources first
+  std::unordered_map<ir::Node*, size_t> numbers_;
+  std::vector<ir::UOp> all_;
+  std::unordered_map<ir::Node*, int64_t> sizes_;
+  std::unordered_map<ir::Node*, ir::Linear> offsets_;
+  Ranges free_;
+};
+
+}  // namespace sinter::codegen

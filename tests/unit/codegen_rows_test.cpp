@@ -1,0 +1,204 @@
+// Kernels with rows: several reductions and stores over one inner range, what they keep between their loops, partial
+// results of blocks of rows and the finish phase.
+#include "codegen/heuristic.h"
+#include "codegen_support.h"
+#include "sinter/error.h"
+#include "uop/walk.h"
+
+using namespace codegen_test;
+using codegen::Block;
+using codegen::Lanes;
+using codegen::Order;
+using codegen::Row;
+using codegen::Split;
+using codegen::Unroll;
+
+namespace {
+
+/// exp(x - max) / sum over rows of n, with the row's maximum and sum.
+Bench softmax(int64_t rows, int64_t n, Tree tree) {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {rows, n}, 1)), out = b.buffer(Array(DType::F32, {rows, n})),
+      top = b.buffer(Array(DType::F32, {rows})), sums = b.buffer(Array(DType::F32, {rows}));
+  UOp i = b.outer(rows), j = b.inner(n, 1);
+  UOp v = b.at(x, {i, j}), m = b.reduce(Combine::Max, {v}, {j}, tree);
+  UOp e = exp(v - m), s = b.reduce(Combine::Add, {e}, {j}, tree);
+  b.stores({b.put(out, {i, j}, e / s), b.put(top, {i}, m), b.put(sums, {i}, s)});
+  return b;
+}
+
+/// The place of a value in the prepared kernel: the last one that `wanted` holds for.
+template <class Wanted>
+int place_of(const Bench& b, Wanted wanted) {
+  const std::vector<UOp> nodes = topological(codegen::prepare(b.kernel).main.sink);
+  int found = -1;
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (wanted(nodes[i])) found = static_cast<int>(i);
+  REQUIRE(found >= 0);
+  return found;
+}
+/// What the last sum of the kernel adds up: of softmax exp(x - max).
+int summed(const Bench& b) {
+  const std::vector<UOp> nodes = topological(codegen::prepare(b.kernel).main.sink);
+  UOp value;
+  for (UOp n : nodes)
+    if (n->op == Op::Reduce && n->reduction().combine == Combine::Add) value = n->src[0];
+  return place_of(b, [&](UOp n) { return n == value; });
+}
+
+/// The backward pass of a layer norm over rows of n: dx, and for each block of rows the sums for gamma and beta, which
+/// a finish phase adds up. Everything that runs over rows of a block has one range.
+Bench layer_norm_backward(int64_t rows, int64_t n, int64_t block) {
+  Bench b;
+  const int64_t blocks = (rows + block - 1) / block;
+  UOp x = b.buffer(random_array(DType::F32, {rows, n}, 1)), dy = b.buffer(random_array(DType::F32, {rows, n}, 2)),
+      gamma = b.buffer(random_array(DType::F32, {n}, 3)), dx = b.buffer(Array(DType::F32, {rows, n})),
+      p = b.buffer(Array(DType::F32, {blocks, n})), q = b.buffer(Array(DType::F32, {blocks, n})),
+      dgamma = b.buffer(Array(DType::F32, {n})), dbeta = b.buffer(Array(DType::F32, {n}));
+  UOp ib = b.outer(blocks), size = b.index(block);
+  UOp bound = rows % block ? minimum(size, b.index(rows) - ib * size) : size;
+  UOp ii = range(bound, 1, AxisKind::Inner), j = b.inner(n, 2), i = ib * size + ii;
+  const Tree tree{n >= 16 ? 16 : 1, 0};
+  UOp v = b.at(x, {i, j}), g = b.at(dy, {i, j});
+  UOp mean = b.reduce(Combine::Add, {v}, {j}, tree) / static_cast<double>(n), d = v - mean;
+  UOp scale = 1.0 / sqrt(b.reduce(Combine::Dot, {d, d}, {j}, tree) / static_cast<double>(n) + 1e-5);
+  UOp h = d * scale, dh = g * b.at(gamma, {j});
+  UOp s = b.reduce(Combine::Add, {dh}, {j}, tree) / static_cast<double>(n);
+  UOp t = b.reduce(Combine::Dot, {dh, h}, {j}, tree) / static_cast<double>(n);
+  b.stores({b.put(dx, {i, j}, (dh - s - h * t) * scale), b.put(p, {ib, j}, b.reduce(Combine::Dot, {g, h}, {ii})),
+            b.put(q, {ib, j}, b.reduce(Combine::Add, {g}, {ii}))});
+  UOp k = b.inner(n, 3), l = b.inner(blocks, 4);
+  b.kernel.finish = sink(b.g(), {b.put(dgamma, {k}, b.reduce(Combine::Add, {b.at(p, {l, k})}, {l})),
+                                 b.put(dbeta, {k}, b.reduce(Combine::Add, {b.at(q, {l, k})}, {l}))});
+  return b;
+}
+
+}  // namespace
+
+TEST_CASE("sibling loops over a row, plain and with lanes", "[codegen]") {
+  for (int64_t n : {1, 10, 37, 64, 130})
+    for (Tree tree : {Tree{}, Tree{16, 0}, Tree{64, 0}}) {
+      INFO("rows of " << n << ", chains " << tree.lanes);
+      softmax(5, n, tree).check({}, tree.lanes == 64);
+      softmax(5, n, tree).check({Lanes{1, 16}}, n == 37);
+      softmax(5, n, tree).check({Lanes{1, 16}, Unroll{1, 4}}, false);
+      softmax(5, n, tree).check({Unroll{0, 3}, Lanes{1, 8}, Unroll{1, 2}, Block{0, 6}}, false);
+    }
+}
+
+TEST_CASE("a row tile is written by the first loop that evaluates it and read by the others", "[codegen]") {
+  for (int64_t n : {37, 64}) {
+    INFO("rows of " << n);
+    Bench b = softmax(5, n, {16, 0});
+    const Row row{summed(b), {1}};
+    const auto work = [](const std::string& text) { return count(text, "__builtin_elementwise_roundeven"); };
+    const std::string plain = b.check({Lanes{1, 16}}), kept = b.check({row, Lanes{1, 16}});
+    CHECK(work(kept) * 2 == work(plain));
+    CHECK(count(kept, "f32 p4[" + std::to_string(n) + "]") == 1);
+    b.check({row});
+    b.check({row, Lanes{1, 16}, Unroll{1, 4}}, false);
+    b.check({row, Lanes{1, 4}, Unroll{0, 2}}, false);  // two rows of the tile at once
+    b.check({row, Lanes{0, 4}}, false);                // four rows, side by side
+    b.check({row, Split{1, 32}, Lanes{1, 16}}, false);
+  }
+  Bench b = softmax(5, 37, {});
+  const auto refused = [&](std::vector<Opt> opts) {
+    CHECK_THROWS_AS(codegen::write(b.kernel, runtime::host_target(), opts), InternalError);
+  };
+  refused({Row{summed(b), {}}});
+  refused({Row{summed(b), {7}}});
+  refused({Row{summed(b), {0}}});
+  refused({Row{100000, {1}}});
+  refused({Row{summed(b), {1}}, Row{summed(b), {1}}});
+}
+
+TEST_CASE("a tile that is too large for the stack lies in scratch memory", "[codegen]") {
+  Bench b = softmax(2, 40000, {16, 0});
+  const std::string text = b.check({Row{summed(b), {1}}, Lanes{1, 16}});
+  CHECK(count(text, "bufs[5]") == 1);
+  CHECK(codegen::write(b.kernel, runtime::host_target(), {Row{summed(b), {1}}}).scratch == 160000);
+}
+
+TEST_CASE("a small product per row, its softmax and a sum over rows", "[codegen]") {
+  for (int64_t classes : {10, 16, 33}) {
+    Bench b;
+    constexpr int64_t rows = 24, block = 8, inner = 20;
+    UOp h = b.buffer(random_array(DType::F32, {rows, inner}, 1)),
+        w = b.buffer(random_array(DType::F32, {inner, classes}, 2)), y = b.buffer(Array(DType::I64, {rows})),
+        out = b.buffer(Array(DType::F32, {rows, classes})), part = b.buffer(Array(DType::F32, {rows / block})),
+        loss = b.buffer(Array(DType::F32, {}));
+    UOp ib = b.outer(rows / block), ii = b.inner(block, 1), c = b.inner(classes, 2), k = b.over(inner, 3);
+    UOp i = ib * b.index(block) + ii;
+    UOp z = b.reduce(Combine::Dot, {b.at(h, {i, k}), b.at(w, {k, c})}, {k});
+    UOp m = b.reduce(Combine::Max, {z}, {c}), e = exp(z - m), s = b.reduce(Combine::Add, {e}, {c});
+    UOp hit = eq(cast(b.at(y, {i}), DType::Index), c);
+    UOp target = b.reduce(Combine::Add, {where(hit, z, like(z, 0.0))}, {c});
+    b.stores({b.put(out, {i, c}, e / s - cast(hit, DType::F32)),
+              b.put(part, {ib}, b.reduce(Combine::Add, {log(s) + m - target}, {ii}))});
+    UOp l = b.inner(rows / block, 4);
+    b.kernel.finish = sink(b.g(), {b.put(loss, {}, b.reduce(Combine::Add, {b.at(part, {l})}, {l}) / 24.0)});
+    b.check();
+    const int product = place_of(
+        b, [](UOp n) { return n->op == Op::Reduce && n->reduction().combine == Combine::Dot; });
+    b.check({Row{product, {2}}});
+    b.check({Row{product, {2}}, Lanes{2, 16}});
+    b.check({Row{product, {2}}, Lanes{2, 16}, Unroll{1, 4}}, false);
+    b.check({Row{product, {2}}, Lanes{1, 8}, Unroll{2, 5}}, false);
+  }
+}
+
+TEST_CASE("partial results of a block are carried in the output: one nest for all of a layer norm's gradients",
+          "[codegen]") {
+  for (int64_t rows : {32, 37})
+    for (int64_t n : {5, 64}) {
+      INFO(rows << " rows of " << n);
+      Bench b = layer_norm_backward(rows, n, 8);
+      const std::string text = b.check();
+      CHECK(count(text, "// inner range 1") == 1);  // no row is looked at again for another element of the sums
+      CHECK(count(text, "_finish(") == 1);
+      b.check({Lanes{2, 16}}, false);
+      b.check({Lanes{2, 16}, Unroll{2, 2}, Unroll{1, 4}}, false);
+      b.check({Lanes{2, 4}, Split{1, 4}}, false);
+      if (n == 5) b.check({Order{{{2, 0}, {1, 0}}}}, false);  // longer rows have chains, which are not carried
+    }
+}
+
+TEST_CASE("a product whose reduced axis stands outside is carried block by block", "[codegen]") {
+  for (bool epilogue : {false, true}) {
+    Bench b;
+    UOp x = b.buffer(random_array(DType::F32, {13, 50}, 1)), y = b.buffer(random_array(DType::F32, {50, 37}, 2)),
+        out = b.buffer(Array(DType::F32, {13, 37})), more = b.buffer(Array(DType::F32, {37, 13}));
+    UOp i = b.outer(13), j = b.outer(37), k = b.over(50, 2);
+    UOp sum = b.reduce(Combine::Dot, {b.at(x, {i, k}), b.at(y, {k, j})}, {k});
+    std::vector<UOp> stores{b.put(out, {i, j}, epilogue ? maximum(sum, like(sum, 0.0)) : sum)};
+    if (epilogue) stores.push_back(b.put(more, {j, i}, sum * 2.0));
+    b.stores(std::move(stores));
+    const std::vector<Opt> blocked{Split{2, 16}, Lanes{1, 16}, Unroll{0, 4}, Block{0, 16}, Block{1, 48},
+                                   Order{{{2, 0}, {0, 0}, {1, 0}, {2, 1}}}};
+    const std::string text = b.check(blocked);
+    CHECK(count(text, "] __attribute__((aligned(64)))") == 0);  // the sums rest in the output, also before an epilogue
+    b.check({Order{{{2, 0}, {0, 0}, {1, 0}}}, Block{0, 4}, Block{1, 8}}, false);
+    b.check({Unroll{2, 7}, Lanes{1, 8}}, false);
+  }
+}
+
+TEST_CASE("Orders that would change a result are refused", "[codegen]") {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {6, 5, 8}, 1)), out = b.buffer(Array(DType::F32, {6}));
+  UOp i = b.outer(6), k = b.over(5, 1), l = b.over(8, 2);
+  b.stores({b.put(out, {i}, b.reduce(Combine::Add, {b.at(x, {i, k, l})}, {k, l}))});
+  const auto refused = [&](std::vector<Opt> opts) {
+    CHECK_THROWS_AS(codegen::write(b.kernel, runtime::host_target(), opts), InternalError);
+  };
+  refused({Order{{{2, 0}, {1, 0}}}});
+  refused({Order{{{2, 1}}}});
+  refused({Split{1, 3}, Order{{{1, 1}, {1, 0}}}});
+  refused({Split{1, 4}, Split{1, 3}});
+  refused({Split{1, 3}, Unroll{1, 2}});
+  refused({Order{{{1, 0}}}, Order{{{1, 0}}}});
+  refused({Block{1, 2}});
+  refused({Block{0, 3}, Unroll{0, 2}});
+  refused({Lanes{0, 3}});
+  refused({Lanes{0, 4}, Lanes{0, 8}});
+  b.check({Unroll{1, 5}, Unroll{2, 3}, Block{0, 4}});
+}
