@@ -6,6 +6,7 @@
 
 #include "uop/build.h"
 #include "uop/scalar_eval.h"
+#include "uop/splat.h"
 
 namespace sinter::ir {
 namespace {
@@ -57,10 +58,9 @@ bool match_oriented(const Pattern& pattern, UOp node, unsigned swapped, Match& m
 }  // namespace
 
 bool splat_of(UOp u, Scalar& value) {
-  while ((u->op == Op::Expand || u->op == Op::Reshape) && !u->src.empty()) u = u->src[0];
-  if (u->op != Op::Const) return false;
-  value = u->scalar();
-  return true;
+  const UOp constant = splat_const(u);
+  if (constant) value = constant->scalar();
+  return static_cast<bool>(constant);
 }
 
 Scalar Match::number(const Pattern& constant) const {

@@ -8,6 +8,7 @@
 
 #include "runtime/buffer.h"
 #include "sinter/error.h"
+#include "uop/splat.h"
 
 namespace sinter::schedule {
 namespace {
@@ -103,7 +104,7 @@ class Writer {
       UOp c = plan_.constants[s.number()];
       byte(kConstant);
       type(c);
-      out_.numbers.push_back({const_of(c)->scalar(), c->dtype});
+      out_.numbers.push_back({ir::splat_const(c)->scalar(), c->dtype});
     }
     if (n->op == Op::Const)
       out_.numbers.push_back({n->scalar(), n->dtype});

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "sinter/error.h"
+#include "uop/splat.h"
 
 namespace sinter::schedule {
 namespace {
@@ -190,7 +191,7 @@ class Collector {
     }
     for (Operand s : scratch_)
       h = ir::mix(
-          h, s.constant() ? const_of(out_.constants[s.number()])->scalar().bits() : static_cast<uint64_t>(s.index));
+          h, s.constant() ? ir::splat_const(out_.constants[s.number()])->scalar().bits() : static_cast<uint64_t>(s.index));
     return h;
   }
   bool equal(const Position& p, UOp n) const {
@@ -207,7 +208,7 @@ class Collector {
     if (a.constant() != b.constant()) return false;
     if (!a.constant()) return a == b;
     UOp x = out_.constants[a.number()], y = out_.constants[b.number()];
-    return x == y || (x->dtype == y->dtype && x->shape == y->shape && const_of(x)->scalar() == const_of(y)->scalar());
+    return x == y || (x->dtype == y->dtype && x->shape == y->shape && ir::splat_const(x)->scalar() == ir::splat_const(y)->scalar());
   }
 
   void finish(const Request& request) {
@@ -247,11 +248,6 @@ class Collector {
 
 bool StorageUse::writable() const {
   return owners == storage->owners && !storage->foreign() && storage->error.empty();
-}
-
-UOp const_of(UOp constant) {
-  while (constant->op != Op::Const) constant = constant->src[0];
-  return constant;
 }
 
 uint64_t bytes_let_go(const Collected& plan) {

@@ -87,7 +87,4 @@ Collected collect(const Request& request);
 /// needs (SEMANTICS H3) and what something else holds stays.
 uint64_t bytes_let_go(const Collected& plan);
 
-/// The Const behind a constant.
-ir::UOp const_of(ir::UOp constant);
-
 }  // namespace sinter::schedule

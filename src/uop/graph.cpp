@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "uop/splat.h"
+
 namespace sinter::ir {
 namespace {
 
@@ -20,14 +22,8 @@ uint64_t likeness_of_node(const NodeSpec& s) {
   return h;
 }
 
-/// A constant, perhaps repeated: stands on the right.
-bool constant(UOp u) {
-  while (u->op == Op::Expand || u->op == Op::Reshape) {
-    if (u->src.empty()) return false;
-    u = u->src[0];
-  }
-  return u->op == Op::Const;
-}
+/// Stands on the right.
+bool constant(UOp u) { return static_cast<bool>(splat_const(u)); }
 
 }  // namespace
 
