@@ -105,6 +105,7 @@ double Partitioner::row(const Kernel& k, const Stage& s, IndexId ix, const std::
 Absorb Partitioner::absorb(int kernel, int s, const std::vector<IndexId>& ix) {
   Kernel& k = at(kernel);
   const Stage& st = stage(s);
+  steps_ += static_cast<int64_t>(ix.size());
   refresh(k);
   if (k.evaluations + static_cast<int>(ix.size()) > prices_.max_stages) return {kNever, "kernel has too many stages"};
   if (!fits(k, s, false)) return {kNever, "kernel has too many buffers"};

@@ -110,7 +110,8 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& names, Blocks& blo
       return false;
   }
   for (const Nest& n : k.nests)
-    if (std::binary_search(late.begin(), late.end(), n.stage) && !contains(seeds, n.stage) && crosses(n.axes)) return false;
+    if (std::binary_search(late.begin(), late.end(), n.stage) && !contains(seeds, n.stage) && crosses(n.axes))
+      return false;
   return true;
 }
 

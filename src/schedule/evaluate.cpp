@@ -88,6 +88,7 @@ void Partitioner::find_late_wants(int kernel) {
 
 void Partitioner::want(int kernel, const Source& source, IndexId ix) {
   if (source.stage < 0) return;
+  ++steps_;
   ix = space_.down(source.head, ix);
   std::vector<int>& users = users_[static_cast<size_t>(source.stage)];
   if (users.empty() || users.back() != kernel) users.push_back(kernel);

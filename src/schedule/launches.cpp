@@ -19,7 +19,8 @@ uint64_t likeness(const Partition& p, const Kernel& k) {
     for (int a : *axes) h = ir::mix(h, static_cast<uint64_t>(p.space.bound(a)));
   for (const Member& m : k.members) {
     ir::UOp n = p.graph.stages[static_cast<size_t>(m.stage)].node;
-    h = ir::mix(ir::mix(h, static_cast<uint64_t>(n->op)), ir::mix(static_cast<uint64_t>(n->dtype), ir::hash_of(n->shape)));
+    h = ir::mix(ir::mix(h, static_cast<uint64_t>(n->op)),
+                ir::mix(static_cast<uint64_t>(n->dtype), ir::hash_of(n->shape)));
   }
   return h;
 }
@@ -100,13 +101,13 @@ std::vector<std::vector<int>> launch_order(const Partition& p, const Prices& pri
     for (size_t k = 0; k < p.kernels.size(); ++k) launch_of.push_back(count++);
   const std::vector<std::vector<int>> before = waits(p, launch_of, count);
   std::vector<std::vector<int>> kernels(before.size()), out;
-  for (size_t k = 0; k < p.kernels.size(); ++k) kernels[static_cast<size_t>(launch_of[k])].push_back(static_cast<int>(k));
+  for (size_t k = 0; k < p.kernels.size(); ++k)
+    kernels[static_cast<size_t>(launch_of[k])].push_back(static_cast<int>(k));
   std::vector<int> open;  // the launches that became the last one
   for (int l : in_order(before)) {
     const std::vector<int>& waits_for = before[static_cast<size_t>(l)];
-    const bool free = std::none_of(open.begin(), open.end(), [&](int o) {
-      return std::binary_search(waits_for.begin(), waits_for.end(), o);
-    });
+    const bool free = std::none_of(open.begin(), open.end(),
+                                   [&](int o) { return std::binary_search(waits_for.begin(), waits_for.end(), o); });
     if (!free || open.empty() || policy == Policy::Unfused) {
       out.emplace_back();
       open.clear();

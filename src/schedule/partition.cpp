@@ -262,6 +262,7 @@ Partition Partitioner::finish() {
   out.decisions = std::move(decisions_);
   for (Meeting& m : meetings_) m.kernel = number[static_cast<size_t>(find(m.kernel))];
   out.meetings = std::move(meetings_);
+  out.steps = steps_;
   return out;
 }
 

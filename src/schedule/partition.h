@@ -28,8 +28,8 @@ struct Stored {
   IndexId at;
 };
 
-/// The loops of one reduction: over `axes`, at each point of `at`. Where the first of them are outer ranges, the sum goes
-/// across those: every block of them sums its part, and the parts are summed when all are done.
+/// The loops of one reduction: over `axes`, at each point of `at`. Where the first of them are outer ranges, the sum
+/// goes across those: every block of them sums its part, and the parts are summed when all are done.
 struct Nest {
   IndexId at;
   std::vector<int> axes;
@@ -52,7 +52,8 @@ struct Kernel {
   std::vector<int> inner = {};  ///< the other ones, in an order that puts every loop inside those it depends on
   std::vector<Nest> nests;      ///< of its reductions
   Blocks blocks = {};           ///< set where sums go across outer ranges
-  std::vector<int> late = {};   ///< members that run when all points are done: such sums and what is made of them, ascending
+  std::vector<int> late =
+      {};  ///< members that run when all points are done: such sums and what is made of them, ascending
   std::vector<Member> members;  ///< users before sources
   std::vector<Stored> outputs;
   Uses reads;                ///< from memory: Buffers, and what other kernels store
@@ -103,6 +104,7 @@ struct Partition {
   std::vector<Decision> decisions;  ///< in the order in which they were taken
   std::vector<Meeting> meetings;
   std::vector<int> kernel_of;       ///< per stage: the kernel that stores it, or -1
+  int64_t steps = 0;                ///< what the pass did: indices priced in a kernel or handed to a source
 };
 
 /// How many of a sum's axes, from the first on, are among these outer ranges; -1 if others stand before one that is.

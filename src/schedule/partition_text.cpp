@@ -41,15 +41,16 @@ std::string to_string(const Partition& p) {
     text += d.lost.empty() ? "\n" : fmt::format(", gives up {}\n", names(d.lost));
   }
   for (const Meeting& m : p.meetings) {
-    text += fmt::format("  {:44} k{:<3} met: {}, {} ns for {} ns:",
-                        to_string(p.graph.stages[static_cast<size_t>(m.stage)]), m.kernel, m.why, ns(m.price),
-                        ns(m.gain));
+    text +=
+        fmt::format("  {:44} k{:<3} met: {}, {} ns for {} ns:", to_string(p.graph.stages[static_cast<size_t>(m.stage)]),
+                    m.kernel, m.why, ns(m.price), ns(m.gain));
     for (auto [a, b] : m.pairs) text += fmt::format(" a{}=a{}", a, b);
     text += "\n";
   }
   for (size_t k = 0; k < p.kernels.size(); ++k) {
     const Kernel& kernel = p.kernels[k];
-    text += fmt::format("  k{} level {} outer ({}) inner ({})", k, kernel.level, axes(kernel.outer), axes(kernel.inner));
+    text +=
+        fmt::format("  k{} level {} outer ({}) inner ({})", k, kernel.level, axes(kernel.outer), axes(kernel.inner));
     if (kernel.blocks.axis >= 0) text += fmt::format(" a{} in blocks of {}", kernel.blocks.axis, kernel.blocks.size);
     for (const Nest& n : kernel.nests) text += fmt::format(" sum over ({}) at {}", names(n.axes), index(n.at));
     text += fmt::format(" {} stages {:.0f} ns, stores", kernel.members.size(), kernel.time);

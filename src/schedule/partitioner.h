@@ -140,6 +140,7 @@ class Partitioner {
   std::vector<std::vector<int>> late_wants_;  // per kernel: what only its late members need, ascending
   std::vector<Decision> decisions_;
   std::vector<Meeting> meetings_;
+  int64_t steps_ = 0;
 };
 
 }  // namespace sinter::schedule

@@ -119,11 +119,12 @@ Places::Bound Places::bind(const std::vector<int>& axes, const Indexed& at) {
     if (inner_.contains(a)) own.push_back(a);
   // A sum across outer ranges is not inside the loops over its results: they are inside its own.
   const bool across = std::find(own.begin(), own.end(), kernel_.blocks.axis) != own.end();
-  const bool inside = across || std::all_of(own.begin(), own.end(), [&](int a) {
-    return std::all_of(inner_.begin(), inner_.end(), [&](const auto& other) {
-      return !open[free_.number(other.second)] || codegen::range_id(other.second) < codegen::range_id(inner_.at(a));
-    });
-  });
+  const bool inside =
+      across || std::all_of(own.begin(), own.end(), [&](int a) {
+        return std::all_of(inner_.begin(), inner_.end(), [&](const auto& other) {
+          return !open[free_.number(other.second)] || codegen::range_id(other.second) < codegen::range_id(inner_.at(a));
+        });
+      });
   const bool known = inside && !(open & fresh_).any();
   for (int a : own) {
     if (!known) {

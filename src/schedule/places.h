@@ -51,8 +51,8 @@ class Places {
   /// One index over all of these axes in row-major order.
   ir::UOp expression(const std::vector<int>& axes) { return expression(axes, index_); }
   ir::UOp expression(const std::vector<int>& axes, const AxisIndex& index);
-  /// What a reduction at a place binds: the kernel's ranges, or new ones where the place depends on loops inside those (a
-  /// gate may depend on more than the index that the partition knew). `index` is along its axes then.
+  /// What a reduction at a place binds: the kernel's ranges, or new ones where the place depends on loops inside those
+  /// (a gate may depend on more than the index that the partition knew). `index` is along its axes then.
   struct Bound {
     AxisIndex index;
     std::vector<ir::UOp> ranges;
@@ -82,7 +82,9 @@ class Places {
     size_t operator()(const ir::Indexed& at) const;
   };
   struct Equal {
-    bool operator()(const ir::Indexed& a, const ir::Indexed& b) const { return a.valid == b.valid && a.index == b.index; }
+    bool operator()(const ir::Indexed& a, const ir::Indexed& b) const {
+      return a.valid == b.valid && a.index == b.index;
+    }
   };
 
   const Partition& p_;

@@ -1,0 +1,106 @@
+// Long programs through the partition, and the memory of plans.
+#include "catch.h"
+#include "runtime/arena.h"
+#include "runtime/sanitizer.h"
+#include "schedule_support.h"
+#include "uop/walk.h"
+
+using namespace sinter;
+using namespace sinter::ir;
+using namespace sinter::schedule;
+using namespace sinter::schedule::testing;
+
+namespace {
+
+const runtime::Target kTarget = runtime::reference_target();
+
+Partition cut_program(const Program& p) {
+  PlanGraph plan = p.plan;
+  return cut(plan, kTarget);
+}
+
+UOp row_like(UOp vector, UOp matrix) { return broadcast_to(vector, matrix->shape); }
+
+/// Residual blocks with a normalisation over rows, and products of matrices.
+Program residual_net(int blocks) {
+  Program p;
+  UOp x = p.slot({256, 64}), w = p.slot({64, 64});
+  for (int i = 0; i < blocks; ++i) {
+    UOp h = i % 3 ? x : matmul(x, w), off = h - row_like(sum(h, {1}), h);
+    x = x + off / sqrt(row_like(sum(off * off, {1}), off) + 1e-5) * 0.5;
+  }
+  p.store(x);
+  return p;
+}
+
+/// Every value is made of two of the last forty.
+Program tangle(int ops) {
+  Program p;
+  std::mt19937 random(1);
+  std::vector<UOp> pool{p.slot({256, 64})};
+  auto any = [&] { return pool[pool.size() - 1 - random() % std::min<size_t>(pool.size(), 40)]; };
+  for (int i = 0; i < ops; ++i) {
+    UOp a = any(), b = any();
+    pool.push_back(random() % 10 ? a + b * 0.5 : row_like(sum(a, {1}), a) * b);
+  }
+  p.store(pool.back());
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("in a chain of a thousand diamonds no stage is evaluated twice", "[schedule]") {
+  Program p;
+  UOp x = p.slot({4096});
+  for (int i = 0; i < 1000; ++i) x = x * 0.5 + exp(x);
+  p.store(x);
+  const Partition cut = cut_program(p);
+  CHECK(cut.kernels.size() <= 10);
+  std::vector<int> evaluated(cut.graph.stages.size(), 0);
+  for (const Kernel& k : cut.kernels)
+    for (const Member& m : k.members) evaluated[static_cast<size_t>(m.stage)] += static_cast<int>(m.at.size());
+  for (size_t s = 0; s < evaluated.size(); ++s)
+    CHECK(evaluated[s] == (cut.graph.stages[s].kind == StageKind::Buffer ? 0 : 1));
+}
+
+TEST_CASE("what the partition does grows with the number of nodes", "[schedule]") {
+  for (const auto& make : {residual_net, tangle}) {
+    const Partition small = cut_program(make(300)), large = cut_program(make(3000));
+    const auto each = [](const Partition& p) {
+      return static_cast<double>(p.steps) / static_cast<double>(p.graph.stages.size());
+    };
+    CHECK(large.graph.stages.size() > 8 * small.graph.stages.size());
+    CHECK(each(large) < 1.5 * each(small));
+    CHECK(each(large) < 8);
+  }
+}
+
+TEST_CASE("what plans allocate", "[schedule][memory]") {
+  const int64_t matrix = 256 * 256 * 4;
+  const auto memory = [](const Program& p) { return runtime::memory_of(schedule::schedule(p.plan, kTarget).plan); };
+  // Ten products in a row: the values between them take turns in two places.
+  Program chain;
+  UOp x = chain.slot({256, 256}), w = chain.slot({256, 256});
+  for (int i = 0; i < 10; ++i) x = matmul(x, w);
+  chain.store(x);
+  const runtime::PlanMemory m = memory(chain);
+  const int64_t red = static_cast<int64_t>(runtime::kRedZone);
+  CHECK(m.outputs == matrix);
+  CHECK(m.scratch == 9 * matrix);
+  CHECK(m.arena == 2 * (matrix + red));
+  CHECK(m.peak() == m.outputs + m.arena);
+  // An update in place allocates nothing.
+  Program step;
+  UOp parameter = step.slot({256, 256}), gradient = step.slot({256, 256});
+  step.store(parameter - gradient * 0.1, 0);
+  CHECK(memory(step).peak() == 0);
+  // A row over its own sum stays in the kernel.
+  Program rows;
+  UOp e = rows.slot({256, 256}) * 2.0;
+  rows.store(e / row_like(sum(e, {1}), e));
+  CHECK(memory(rows).peak() == matrix);
+  // Partial sums: 32 rows each.
+  Program columns;
+  columns.store(sum(columns.slot({256, 256}), {0}));
+  CHECK(memory(columns).peak() <= 256 * 4 + 256 / 32 * 256 * 4 + red);
+}
