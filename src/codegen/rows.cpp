@@ -23,7 +23,7 @@ bool is_inner(UOp range) { return range_kind(range) == AxisKind::Inner; }
 
 class Finder {
  public:
-  Finder(const Kernel& kernel, View& view) : kernel_(kernel), view_(view), nodes_(ir::topological(kernel.sink)) {
+  Finder(const Kernel& kernel, View& view) : view_(view), nodes_(ir::topological(kernel.sink)) {
     for (UOp n : nodes_)
       if (n->op == Op::Store) written_.insert(n->src[0]->integer());
   }
@@ -118,7 +118,6 @@ class Finder {
     return std::any_of(w.outs.begin(), w.outs.end(), [&](UOp o) { return is_inner(o) && range_id(o) > range_id(range); });
   }
 
-  const Kernel& kernel_;
   View& view_;
   std::vector<UOp> nodes_;
   std::set<int64_t> written_;
