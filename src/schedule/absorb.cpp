@@ -174,9 +174,7 @@ Absorb Partitioner::absorb_row(Kernel& k, const Stage& s, const std::vector<Inde
     if (!contains(axes, a)) turns *= static_cast<double>(space_.bound(a));
   if (inner)
     for (int a : repeated) turns *= static_cast<double>(space_.bound(a));
-  double again = (turns - 1) * s.own;
-  if (prices_.rows_kept) again = std::min(again, row(k, s, ix[0], out.lost));
-  out.ns = s.own + again + loss;
+  out.ns = s.own + std::min((turns - 1) * s.own, row(k, s, ix[0], out.lost)) + loss;
   if (s.contraction) {
     if (k.contractions || !repeated.empty()) out.ns += prices_.shared_contraction * (s.own + k.contraction_time);
     if (inner) out.ns += prices_.narrow_row * s.own;

@@ -23,8 +23,7 @@ struct Prices {
   double blow_up = 3;                ///< factor on writing a value that is far larger than what it was made from
   int64_t prologue_block = 1;        ///< outputs of a product that share one evaluation of its prologue
 
-  // Rows: what a kernel computes and reads again in loops inside one outer point.
-  bool rows_kept = false;       ///< sibling loops read a value that one of them has kept, instead of computing it each
+  // Rows: what a kernel computes and reads again in loops inside one outer point, from where the first of them kept it.
   int64_t row_bytes = 0;        ///< a row that costs nothing to keep
   int64_t row_bytes_far = 0;    ///< the longest one that stays in the core's own cache
   int64_t tile_rows = 6;        ///< rows of a product that are computed together

@@ -91,3 +91,31 @@ TEST_CASE("a step of a convolutional net with Adam is 18 launches", "[launches]"
   }
   CHECK(last < first);
 }
+
+TEST_CASE("a transformer block is ten launches, its training step thirty", "[launches]") {
+  const FixedTarget fixed;
+  manual_seed(0);
+  const nn::TransformerEncoderLayer block(256, 4,
+                                          {.feedforward = 1024, .dropout = 0, .gelu = true, .norm_first = true});
+  const std::vector<Tensor> parameters = nn::parameters(block);
+  realize_all(parameters);
+  Tensor x = stored(randn({1, 256, 256}));
+  {
+    const no_grad off;
+    const Tensor y = block(x);
+    const Cost c = cost(y);
+    CHECK(c.launches <= 10);
+    CHECK(c.bytes <= 16u << 20);
+  }
+  optim::SGD opt(parameters, {.lr = 0.01});
+  double first = 0, last = 0;
+  for (int i = 0; i < 2; ++i) {
+    const Tensor y = block(x), loss = (y * y).mean();
+    loss.backward();
+    const Cost c = cost_of([&] { opt.step(); });
+    CHECK(c.launches <= 30);
+    CHECK(c.bytes <= 56u << 20);
+    (i == 0 ? first : last) = loss.item();
+  }
+  CHECK(last < first);
+}
