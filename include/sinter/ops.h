@@ -140,6 +140,14 @@ Tensor dot(Arg a, Arg b);
 Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc where = Loc::current());
 /// @}
 
+/// @defgroup scans Scans
+/// @snippet reductions.cpp scans
+/// @{
+
+/// Along the axis the sums of each element and all before it, added in their order. Types as of Tensor::sum().
+Tensor cumsum(Arg x, int64_t axis);
+/// @}
+
 /// @defgroup normalisation Normalisation
 /// Integers are computed in float32. Shapes stay.
 /// @snippet normalisation.cpp normalisation

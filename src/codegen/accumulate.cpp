@@ -2,28 +2,17 @@
 #include "codegen/accumulate.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "codegen/access.h"
-#include "sinter/error.h"
-#include "uop/build.h"
+#include "codegen/math.h"
+#include "uop/walk.h"
 
 namespace sinter::codegen {
 
 using ir::Combine;
 using ir::Op;
 using ir::UOp;
-
-Op op_of(Combine combine, DType dtype) {
-  const bool truth = is_bool(dtype);
-  switch (combine) {
-    case Combine::Add:
-    case Combine::Dot: return truth ? Op::Or : Op::Add;
-    case Combine::Mul: return truth ? Op::And : Op::Mul;
-    case Combine::Max: return truth ? Op::Or : Op::Max;
-    case Combine::Min: return truth ? Op::And : Op::Min;
-  }
-  throw InternalError("codegen: no such combine");
-}
 
 Accumulators::Chains Accumulators::chains(const Statement& s) const {
   if (s.own == s.loops.size()) return {};  // a single element
@@ -34,14 +23,14 @@ Accumulators::Chains Accumulators::chains(const Statement& s) const {
   return {count, 1, last.unroll % count != 0};
 }
 
-std::vector<Id>& Accumulators::registers(int statement) {
+std::vector<Accumulators::State>& Accumulators::registers(int statement) {
   return registers_[{statement, values_.copies(at(statement).node)}];
 }
 
-Id Accumulators::identity(int statement) const {
+Id Accumulators::identity(int statement, size_t accumulator) const {
   const Combine combine = at(statement).node->reduction().combine;
-  const DType dtype = at(statement).node->dtype;
-  return emit_.constant(dtype, ir::identity_of(combine, dtype));
+  const DType dtype = at(statement).node->src[accumulator]->dtype;
+  return emit_.constant(dtype, ir::identity_of(combine, dtype, static_cast<int>(accumulator)));
 }
 
 /// Whether the loops that carry stand at their beginning.
@@ -59,65 +48,106 @@ Id Accumulators::first_turn(const Statement& s) {
 void Accumulators::init(int statement) {
   const Statement& s = at(statement);
   const Chains c = chains(s);
-  const Id zero = identity(statement);
-  std::vector<Id> made;
-  auto add = [&](Id initial, int cells) {
+  const int vectors = c.cells ? 1 : c.count / c.width;
+  std::vector<State> made(static_cast<size_t>(vectors));
+  auto add = [&](State& to, Id initial) {
     Inst inst{Code::Accumulator, emit_.type(initial), {initial}};
-    inst.imm = cells;
-    made.push_back(emit_.here(std::move(inst)));
+    inst.imm = c.cells ? c.count : 1;
+    to.push_back(emit_.here(std::move(inst)));
   };
-  if (s.carried()) {
-    const Id later = emit_.alu(Op::Not, {DType::Bool, 1}, {first_turn(s)});
-    add(read(values_, emit_, s.home, later, zero), 1);
-  } else if (c.cells) {
-    add(emit_.splat(zero, values_.lanes(s.node)), c.count);
-  } else {
-    for (int i = 0; i < c.count / c.width; ++i) add(emit_.splat(zero, std::max(c.width, values_.lanes(s.node))), 1);
-  }
+  const auto accumulators = static_cast<size_t>(ir::state_count(s.node->reduction().combine));
+  for (State& to : made)
+    for (size_t k = 0; k < accumulators; ++k) {
+      const Id zero = identity(statement, k);
+      if (s.carried()) {
+        const Id later = emit_.alu(Op::Not, {DType::Bool, 1}, {first_turn(s)});
+        add(to, read(values_, emit_, s.homes[k], later, zero));
+      } else {
+        add(to, emit_.splat(zero, std::max(c.width, values_.lanes(s.node))));
+      }
+    }
   registers(statement) = std::move(made);
 }
 
-Id Accumulators::combined(const ir::ReduceAttr& attr, Type type, Id sum, const std::vector<Id>& values) {
-  const Op op = op_of(attr.combine, type.dtype);
-  if (attr.combine != Combine::Dot) return emit_.alu(op, type, {sum, values[0]});
-  if (is_float(type.dtype)) return emit_.alu(Op::Fma, type, {values[0], values[1], sum});
-  return emit_.alu(op, type, {sum, emit_.alu(op_of(Combine::Mul, type.dtype), type, values)});
+const Accumulators::Combiner& Accumulators::combiner(const Statement& s) {
+  const Combine combine = s.node->reduction().combine;
+  auto [it, fresh] = combiners_.try_emplace({combine, ir::state_types(s.node)});
+  if (!fresh) return it->second;
+  auto written = [](ir::Combination c) {
+    for (UOp& n : c.next) n = expand_math(*c.graph, n);
+    return c;
+  };
+  return it->second = {written(ir::step_of(combine, it->first.second)),
+                       written(ir::merge_of(combine, it->first.second))};
 }
 
-/// `exists`: bool of the same lanes; where it is false the accumulator stays as it is. kNone: everywhere.
-void Accumulators::assign(Id accumulator, const ir::ReduceAttr& attr, const std::vector<Id>& values, Id exists) {
-  const Type type = emit_.type(accumulator);
-  const Id sum = emit_.here({Code::Result, type, {accumulator}});
-  Id next = combined(attr, type, sum, values);
-  if (exists != kNone) next = emit_.alu(Op::Where, type, {exists, next, sum});
-  emit_.here({Code::Assign, {}, {accumulator, next}});
+/// What the accumulators become, in so many lanes.
+Accumulators::State Accumulators::combined(const ir::Combination& rule, int lanes, const State& state,
+                                           const State& other) {
+  State inputs = state;
+  inputs.insert(inputs.end(), other.begin(), other.end());
+  std::unordered_map<UOp, Id> made;
+  for (UOp n : ir::topological(rule.next)) {
+    if (n->op == Op::Arg) {
+      made[n] = inputs[static_cast<size_t>(n->integer())];
+    } else if (n->op == Op::Const) {
+      made[n] = emit_.splat(emit_.constant(n->dtype, n->scalar()), lanes);
+    } else {
+      std::vector<Id> src;
+      for (UOp s : n->src) src.push_back(made.at(s));
+      made[n] = emit_.alu(n->op, {n->dtype, lanes}, std::move(src));
+    }
+  }
+  State next;
+  for (UOp n : rule.next) next.push_back(made.at(n));
+  return next;
+}
+
+/// What lies in one vector of chains; of an array, in a cell of it.
+Accumulators::State Accumulators::read_chain(const State& registers, Id cell) const {
+  State out;
+  for (Id r : registers) {
+    Inst inst{Code::Result, emit_.type(r), {r}};
+    if (cell != kNone) inst.src.push_back(cell);
+    out.push_back(emit_.here(std::move(inst)));
+  }
+  return out;
+}
+
+/// `exists`: bool of the same lanes; where it is false the accumulators stay as they are. kNone: everywhere.
+void Accumulators::assign(const Combiner& rule, const State& registers, Id cell, const State& values, Id exists) {
+  const int lanes = emit_.type(registers[0]).lanes;
+  const State before = read_chain(registers, cell);
+  State next = combined(rule.step, lanes, before, values);
+  for (size_t k = 0; k < next.size(); ++k) {
+    if (exists != kNone) next[k] = emit_.alu(Op::Where, emit_.type(registers[k]), {exists, next[k], before[k]});
+    Inst inst{Code::Assign, {}, {registers[k], next[k]}};
+    if (cell != kNone) inst.src.push_back(cell);
+    emit_.here(std::move(inst));
+  }
 }
 
 void Accumulators::update(int statement) {
   const Statement& s = at(statement);
-  const ir::ReduceAttr attr = s.node->reduction();
   const Chains c = chains(s);
-  std::vector<Id>& registers = this->registers(statement);
-  std::vector<Id> values;
+  const std::vector<State>& registers = this->registers(statement);
+  State values;
   for (UOp v : values_of(s.node)) values.push_back(values_.value(v));
   const bool along = s.own < s.loops.size() && s.loops.back().lanes > 1 && !values_.depends(s.node, s.loops.back().range);
   if (along) return update_lanes(s, c, registers, values);
-  const Type type = emit_.type(registers[0]);
-  for (Id& v : values) v = emit_.splat(v, type.lanes);
-  if (c.cells) {
-    const Id cell = emit_.divide(Op::Mod, values_.value(s.loops.back().range), emit_.number(c.count));
-    const Id sum = emit_.here({Code::Result, type, {registers[0], cell}});
-    emit_.here({Code::Assign, {}, {registers[0], combined(attr, type, sum, values), cell}});
-    return;
-  }
-  const auto chain = static_cast<size_t>(c.count == 1 ? 0 : values_.copy_of(s.loops.back().range) % c.count);
-  assign(registers[chain], attr, values, kNone);
+  for (Id& v : values) v = emit_.splat(v, emit_.type(registers[0][0]).lanes);
+  Id cell = kNone;
+  size_t chain = 0;
+  if (c.cells)
+    cell = emit_.divide(Op::Mod, values_.value(s.loops.back().range), emit_.number(c.count));
+  else if (c.count > 1)
+    chain = static_cast<size_t>(values_.copy_of(s.loops.back().range) % c.count);
+  assign(combiner(s), registers[chain], cell, values, kNone);
 }
 
 /// Lanes along the own range: element e of a step belongs to chain e % count.
-void Accumulators::update_lanes(const Statement& s, const Chains& c, std::vector<Id>& registers,
-                                const std::vector<Id>& values) {
-  const ir::ReduceAttr attr = s.node->reduction();
+void Accumulators::update_lanes(const Statement& s, const Chains& c, const std::vector<State>& registers,
+                                const State& values) {
   const UOp range = s.loops.back().range;
   const int lanes = s.loops.back().lanes, width = c.width;
   const Limit limit = values_.limit(range);
@@ -129,37 +159,44 @@ void Accumulators::update_lanes(const Statement& s, const Chains& c, std::vector
       exists = emit_.below(emit_.number(limit.known - at), width);
     else if (limit.count != kNone)
       exists = emit_.below(emit_.index(Op::Sub, limit.count, emit_.number(at)), width);
-    std::vector<Id> part;
+    State part;
     for (Id v : values) part.push_back(emit_.part(emit_.splat(v, lanes), at, width));
-    assign(registers[static_cast<size_t>((first + at) % c.count / width)], attr, part, exists);
+    assign(combiner(s), registers[static_cast<size_t>((first + at) % c.count / width)], kNone, part, exists);
   }
 }
 
 void Accumulators::finish(int statement) {
   const Statement& s = at(statement);
   const Chains c = chains(s);
-  const DType dtype = s.node->dtype;
-  const Op op = op_of(s.node->reduction().combine, dtype);
-  const std::vector<Id>& registers = this->registers(statement);
-  std::vector<Id> sums;
+  std::vector<State> parts;
   if (c.cells)
-    for (int i = 0; i < c.count; ++i)
-      sums.push_back(emit_.here({Code::Result, emit_.type(registers[0]), {registers[0], emit_.number(i)}}));
+    for (int i = 0; i < c.count; ++i) parts.push_back(read_chain(registers(statement)[0], emit_.number(i)));
   else
-    for (Id r : registers) sums.push_back(emit_.here({Code::Result, emit_.type(r), {r}}));
+    for (const State& r : registers(statement)) parts.push_back(read_chain(r, kNone));
   if (s.carried()) {
-    write(values_, emit_, s.home, sums[0]);
-    return values_.finish_in(s.node, s.home);
+    for (size_t k = 0; k < s.homes.size(); ++k) {
+      write(values_, emit_, s.homes[k], parts[0][k]);
+      values_.finish_in(result_of(s.node, static_cast<int>(k)), s.homes[k]);
+    }
+    return;
   }
+  const ir::Combination& merge = combiner(s).merge;
+  auto lanes_of = [&](const State& state, int from, int lanes) {
+    State out;
+    for (Id x : state) out.push_back(emit_.part(x, from, lanes));
+    return out;
+  };
   // Chains are halved, as Tree says: first whole vectors, then the lanes of one.
-  while (sums.size() > 1) {
-    const size_t half = sums.size() / 2;
-    for (size_t i = 0; i < half; ++i) sums[i] = emit_.alu(op, emit_.type(sums[i]), {sums[i], sums[i + half]});
-    sums.resize(half);
+  while (parts.size() > 1) {
+    const size_t half = parts.size() / 2;
+    for (size_t i = 0; i < half; ++i)
+      parts[i] = combined(merge, emit_.type(parts[i][0]).lanes, parts[i], parts[i + half]);
+    parts.resize(half);
   }
   for (int lanes = c.width / 2; lanes > 0; lanes /= 2)
-    sums[0] = emit_.alu(op, {dtype, lanes}, {emit_.part(sums[0], 0, lanes), emit_.part(sums[0], lanes, lanes)});
-  values_.finish(s.node, sums[0]);
+    parts[0] = combined(merge, lanes, lanes_of(parts[0], 0, lanes), lanes_of(parts[0], lanes, lanes));
+  for (size_t k = 0; k < parts[0].size(); ++k)
+    values_.finish(result_of(s.node, static_cast<int>(k)), parts[0][k]);
 }
 
 }  // namespace sinter::codegen

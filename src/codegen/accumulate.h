@@ -6,11 +6,9 @@
 #include <vector>
 
 #include "codegen/values.h"
+#include "uop/combine.h"
 
 namespace sinter::codegen {
-
-/// The op of a combine; on bool a sum is an or, a product an and.
-ir::Op op_of(ir::Combine combine, DType dtype);
 
 class Accumulators {
  public:
@@ -31,20 +29,29 @@ class Accumulators {
     int width = 1;  ///< of them in one vector along the REDUCE's own range
     bool cells = false;
   };
+  /// One instruction per accumulator of the combine.
+  using State = std::vector<Id>;
+  /// A combine on the types of one REDUCE, in ops that the target has.
+  struct Combiner {
+    ir::Combination step, merge;
+  };
   Chains chains(const Statement& s) const;
-  std::vector<Id>& registers(int statement);
-  Id identity(int statement) const;
+  std::vector<State>& registers(int statement);
+  Id identity(int statement, size_t accumulator) const;
   Id first_turn(const Statement& s);
-  Id combined(const ir::ReduceAttr& attr, Type type, Id sum, const std::vector<Id>& values);
-  void assign(Id accumulator, const ir::ReduceAttr& attr, const std::vector<Id>& values, Id exists);
-  void update_lanes(const Statement& s, const Chains& c, std::vector<Id>& registers, const std::vector<Id>& values);
+  const Combiner& combiner(const Statement& s);
+  State combined(const ir::Combination& rule, int lanes, const State& state, const State& other);
+  State read_chain(const State& registers, Id cell) const;
+  void assign(const Combiner& rule, const State& registers, Id cell, const State& values, Id exists);
+  void update_lanes(const Statement& s, const Chains& c, const std::vector<State>& registers, const State& values);
 
   const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
 
   const Statements& statements_;
   Values& values_;
   Emitter& emit_;
-  std::map<std::pair<int, uint64_t>, std::vector<Id>> registers_;
+  std::map<std::pair<int, uint64_t>, std::vector<State>> registers_;  ///< one State per vector of chains
+  std::map<std::pair<ir::Combine, std::vector<DType>>, Combiner> combiners_;
 };
 
 }  // namespace sinter::codegen

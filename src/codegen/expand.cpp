@@ -15,7 +15,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::Combine;
 using ir::Op;
 using ir::UOp;
 using What = Item::What;
@@ -167,7 +166,7 @@ class Expander {
     const UOp gate = n->src.size() > 2 + rank ? n->src[2 + rank] : UOp();
     const Id v = values_.value(n->src[1 + rank]);
     const bool adds = n->integer() != 0;
-    const Op sum = op_of(Combine::Add, n->src[0]->dtype);
+    const Op sum = is_bool(n->src[0]->dtype) ? Op::Or : Op::Add;
     write(values_, emit_, n, v, gate, adds ? &sum : nullptr);
     if (guard != kNone)
       emit_.close();

@@ -35,6 +35,9 @@ class Chooser {
     for (UOp r : view_.ranges())  // copies of a range would have bounds of their own inside
       for (UOp other : view_.ranges())
         if (view_.depends(other->src[0], r)) fixed_.push_back(r);
+    for (UOp n : ir::topological(kernel_.sink))  // a scan goes one by one
+      if (n->op == Op::Scan)
+        for (UOp r : ranges_of(n)) fixed_.push_back(r);
     choose_product();
     choose_lanes();
     choose_copies();

@@ -40,7 +40,8 @@ class Builder {
       // The accumulators of a REDUCE live around the outermost of the loops that are only its own.
       auto mark = [&](What what) {
         for (int t : group)
-          if (at(t).is_reduce() && at(t).inner == depth) out.push_back({what, t});
+          if (at(t).accumulates() && at(t).inner == depth && !(at(t).is_scan() && what == What::Finish))
+            out.push_back({what, t});
       };
       mark(What::Init);
       out.push_back({What::Loop, -1, level, build(group, depth + 1)});
@@ -54,11 +55,11 @@ class Builder {
   const Statement& at(int i) const { return all_[static_cast<size_t>(i)]; }
 
   void emit(std::vector<Item>& out, int t, size_t depth) const {
-    if (!at(t).is_reduce()) return out.push_back({What::Store, t});
+    if (!at(t).accumulates()) return out.push_back({What::Store, t});
     const bool alone = at(t).inner == depth;  // no loop left that is only its own
     if (alone) out.push_back({What::Init, t});
     out.push_back({What::Update, t});
-    if (alone) out.push_back({What::Finish, t});
+    if (alone || at(t).is_scan()) out.push_back({What::Finish, t});
   }
 
   bool joins(int t, const Level& level, size_t depth, const std::vector<int>& group,
@@ -146,7 +147,7 @@ class Checker {
         continue;
       }
       const Statement& s = statements_.list[static_cast<size_t>(item.statement)];
-      const bool inside = item.what == What::Store || item.what == What::Update;
+      const bool inside = item.what == What::Store || item.what == What::Update || (s.is_scan() && item.what == What::Finish);
       const size_t depth = inside ? s.loops.size() : s.inner;
       if (open_.size() != depth || !std::equal(open_.begin(), open_.end(), s.loops.begin(), same_level))
         throw InternalError(fmt::format("codegen: statement {} stands in other loops than its own", item.statement));
@@ -180,7 +181,7 @@ class Checker {
         if (!shared(i))
           throw InternalError(
               fmt::format("codegen: statement {} reads {} outside of the loops around it", reader, d.on));
-    if (writer.is_reduce()) return;
+    if (writer.accumulates()) return;
     for (const Tile& tile : statements_.tiles) {
       if (tile.slot != writer.node->src[0]->integer()) continue;
       for (size_t i = 0; i < there.size(); ++i) {

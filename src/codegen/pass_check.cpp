@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "codegen/math.h"
 #include "codegen/ranges.h"
 #include "runtime/env.h"
 #include "runtime/interpreter.h"
@@ -82,7 +83,7 @@ PassCheck::Result PassCheck::run(UOp sink) const {
   Result out{before_, 0};
   std::vector<runtime::KernelBuffer> buffers;
   for (runtime::Array& a : out.buffers) buffers.push_back({a.data, a.dtype, a.shape});
-  runtime::interpret_kernel(sink, {.params = buffers, .vars = vars_, .args = args_, .error = &out.error});
+  runtime::interpret_kernel(sink, {.params = buffers, .vars = vars_, .args = args_, .error = &out.error, .written = expand_math});
   return out;
 }
 

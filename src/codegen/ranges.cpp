@@ -1,6 +1,7 @@
 // Free ranges, sources first.
 #include "codegen/ranges.h"
 
+#include "uop/build.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -13,6 +14,13 @@ std::vector<UOp> values_of(UOp reduce) {
 }
 std::vector<UOp> ranges_of(UOp reduce) {
   return {reduce->src.begin() + ir::value_count(reduce->reduction().combine), reduce->src.end()};
+}
+
+UOp result_of(UOp reduce, int result) {
+  const ir::ReduceAttr& attr = reduce->reduction();
+  if (attr.result == result) return reduce;
+  if (reduce->op == Op::Scan) return ir::scan_over(attr.combine, values_of(reduce), ranges_of(reduce), result);
+  return ir::reduce_over(attr.combine, values_of(reduce), ranges_of(reduce), attr.tree, result);
 }
 
 size_t Ranges::number(UOp range) { return numbers_.try_emplace(range.get(), numbers_.size()).first->second; }

@@ -53,9 +53,13 @@ class RangeSet {
 
 inline int range_id(ir::UOp range) { return range->get<ir::RangeAttr>().id; }
 inline ir::AxisKind range_kind(ir::UOp range) { return range->get<ir::RangeAttr>().kind; }
-/// The value sources of a REDUCE, and the ranges after them.
+/// Whether the node has accumulators: a REDUCE, or a SCAN, whose value is there in each turn of its ranges.
+inline bool combines(ir::UOp n) { return n->op == ir::Op::Reduce || n->op == ir::Op::Scan; }
+/// The value sources of a REDUCE or SCAN, and the ranges after them.
 std::vector<ir::UOp> values_of(ir::UOp reduce);
 std::vector<ir::UOp> ranges_of(ir::UOp reduce);
+/// The same reduction, of which the node is another accumulator. All of them are one statement: that of accumulator 0.
+ir::UOp result_of(ir::UOp reduce, int result);
 
 /// Answers for every node of one graph, also for nodes made later.
 class Ranges {

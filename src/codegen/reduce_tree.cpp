@@ -10,6 +10,7 @@
 #include "codegen/ranges.h"
 #include "sinter/error.h"
 #include "uop/build.h"
+#include "uop/combine.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -181,7 +182,7 @@ class Splitter {
       auto [flat, map] = flatten(ranges);
       values = substitute(values, map);
       ranges = {flat};
-      if (attr.tree.block == 0) return ir::reduce_over(attr.combine, values, ranges, attr.tree);
+      if (attr.tree.block == 0) return ir::reduce_over(attr.combine, values, ranges, attr.tree, attr.result);
       size = attr.tree.block;
       at = 0;
     }
@@ -190,10 +191,13 @@ class Splitter {
     std::vector<UOp> inside{loops[1]}, around(ranges.begin(), ranges.begin() + at);
     inside.insert(inside.end(), ranges.begin() + at + 1, ranges.end());
     around.push_back(loops[0]);
-    UOp part = ir::reduce_over(attr.combine, substitute(values, map), inside, {attr.tree.lanes, 0});
-    if (!follows_loops(inside, part->reduction().tree)) part = split(part);
-    ir::Combine over = attr.combine == ir::Combine::Dot ? ir::Combine::Add : attr.combine;
-    return ir::reduce_over(over, {&part, 1}, around, {});
+    const std::vector<UOp> elements = substitute(values, map);
+    std::vector<UOp> parts;
+    for (int r = 0; r < ir::state_count(attr.combine); ++r) {
+      parts.push_back(ir::reduce_over(attr.combine, elements, inside, {attr.tree.lanes, 0}, r));
+      if (!follows_loops(inside, parts.back()->reduction().tree)) parts.back() = split(parts.back());
+    }
+    return ir::reduce_over(ir::joining(attr.combine), parts, around, {}, attr.result);
   }
 
   ir::Graph& g_;

@@ -11,6 +11,7 @@
 
 #include "sinter/error.h"
 #include "uop/build.h"
+#include "uop/combine.h"
 #include "uop/names.h"
 #include "uop/walk.h"
 
@@ -23,7 +24,7 @@ using ir::UOp;
 
 /// The nodes below `root` that belong to its own statement: REDUCEs below it are listed, but not entered.
 std::vector<UOp> body_of(UOp root) {
-  return ir::topological(std::span<const UOp>(&root, 1), [&](UOp n) { return n == root || n->op != Op::Reduce; });
+  return ir::topological(std::span<const UOp>(&root, 1), [&](UOp n) { return n == root || !combines(n); });
 }
 int64_t slot_of(UOp access) { return access->src[0]->integer(); }
 std::vector<UOp> index_of(UOp access) {
@@ -81,8 +82,8 @@ class Builder {
   void find_turns(UOp store) {
     const Turn turn = turn_of(store);
     for (UOp n : ir::topological(store))
-      if (n->op == Op::Reduce) {
-        auto [it, fresh] = turns_.try_emplace(n.get(), turn);
+      if (combines(n)) {
+        auto [it, fresh] = turns_.try_emplace(result_of(n, 0).get(), turn);
         if (!fresh && !(it->second == turn)) it->second = {};
       }
   }
@@ -192,7 +193,7 @@ class Builder {
     add_values(s, turn);
     const bool lies_there = std::any_of(s.deps.begin(), s.deps.end(), [&](const Dep& d) {
       const Statement& r = out_.list[static_cast<size_t>(d.on)];
-      return r.carried() && slot_of(r.home) == slot_of(store) && r.node == value_of(store);
+      return r.carried() && slot_of(r.homes[0]) == slot_of(store) && r.node == value_of(store);
     });
     if (lies_there) return;
     finish(std::move(s));
@@ -201,8 +202,12 @@ class Builder {
 
   /// Makes the REDUCEs that s reads, and those they read, sources first.
   void add_values(Statement& s, const Turn& turn) {
-    for (UOp n : body_of(s.node))
-      if (n->op == Op::Reduce && n != s.node) s.deps.push_back({add_reduce(n, s, turn), Dep::Why::Value});
+    std::set<ir::Node*> seen;
+    for (UOp n : body_of(s.node)) {
+      if (!combines(n) || n == s.node) continue;
+      UOp first = result_of(n, 0);
+      if (seen.insert(first.get()).second) s.deps.push_back({add_reduce(first, s, turn), Dep::Why::Value});
+    }
   }
 
   /// The statement of `reduce` for its user. Recurses on the nesting of REDUCEs only.
@@ -213,7 +218,9 @@ class Builder {
     Statement s{reduce, {}};
     // Loops ascend by id, which may carry a REDUCE. Where that cannot be, it stands innermost.
     user_ = {user.loops.begin(), user.loops.begin() + static_cast<long>(depth)};
-    if (place_own(s, true))
+    if (reduce->op == Op::Scan)
+      place_scan(s);
+    else if (place_own(s, true))
       if (const char* why = place_own(s, false)) refuse_order(why);
     if (s.own == 0 && !s.loops.empty()) s.loops[0].turn = turns_.at(reduce.get()) == turn ? turn_number(turn) : -1;
     s.turn = s.loops.empty() ? -1 : s.loops[0].turn;
@@ -226,6 +233,24 @@ class Builder {
     const int at = finish(std::move(s));
     made_.emplace(std::move(key), at);
     return at;
+  }
+
+  /// A SCAN stands in the loops of its user down to those of its ranges, which must be the innermost and go one by one.
+  void place_scan(Statement& s) {
+    std::vector<UOp> own = ranges_of(s.node);
+    std::erase_if(own, one_trip);
+    auto is_own = [&](const Level& l) { return std::find(own.begin(), own.end(), l.range) != own.end(); };
+    s.loops = user_;
+    s.own = s.inner = s.loops.size();
+    while (s.inner > 0 && is_own(s.loops[s.inner - 1])) --s.inner;
+    std::vector<UOp> order;
+    for (const Level& l : s.loops) {
+      if (!is_own(l)) continue;
+      if (l.width() > 1) refuse(to_string(l), "a SCAN goes one by one");
+      if (order.empty() || !(order.back() == l.range)) order.push_back(l.range);
+    }
+    if (order != own || std::count_if(s.loops.begin(), s.loops.end(), is_own) != static_cast<long>(s.own - s.inner))
+      refuse_order("a loop would stand inside those of a SCAN, or those in another order");
   }
 
   /// Puts the loops of a REDUCE among those of its user: by ascending id, or else innermost; then as the Order says.
@@ -262,14 +287,14 @@ class Builder {
       if (left != own) return "it would change the order in which a REDUCE combines";
       if (!s.carried()) return nullptr;
       if (s.node->reduction().tree.lanes > 1) return "a REDUCE with chains of its own cannot be carried";
-      if (tile_of(s, 0).size > kLargestHome) return "carried accumulators would need too large a tile";
+      if (tile_of(s, 0, s.node->dtype).size > kLargestHome) return "carried accumulators would need too large a tile";
       if (std::all_of(own.begin(), own.end(), [](const Level& l) { return l.lanes == 1; })) return nullptr;
       vector = true;  // its accumulators lie along other ranges
     }
   }
 
   // ---- carried accumulators
-  Tile tile_of(const Statement& s, int64_t slot) {
+  Tile tile_of(const Statement& s, int64_t slot, DType dtype) {
     std::vector<UOp> ranges;
     std::vector<int> levels;
     for (const Axis& a : schedule_.axes) {
@@ -280,20 +305,23 @@ class Builder {
       ranges.push_back(a.range);
       levels.push_back(level);
     }
-    return make_tile(slot, s.node->dtype, ranges, levels, schedule_);
+    return make_tile(slot, dtype, ranges, levels, schedule_);
   }
   void find_home(Statement& s, const Statement& user) {
     if (rests_in(s, user)) {
-      s.home = ir::load(user.node->src[0], index_of(user.node));
+      s.homes = {ir::load(user.node->src[0], index_of(user.node))};
       return;
     }
-    out_.tiles.push_back(tile_of(s, kernel_.params + static_cast<int64_t>(out_.tiles.size())));
-    const Tile& tile = out_.tiles.back();
-    s.home = ir::load(codegen::param_of(*kernel_.graph, tile), codegen::index_of(tile));
+    for (DType dtype : ir::state_types(s.node)) {
+      out_.tiles.push_back(tile_of(s, kernel_.params + static_cast<int64_t>(out_.tiles.size()), dtype));
+      const Tile& tile = out_.tiles.back();
+      s.homes.push_back(ir::load(codegen::param_of(*kernel_.graph, tile), codegen::index_of(tile)));
+    }
   }
   /// Whether accumulators may lie in the output that the user stores: nothing else touches it, and each has its element.
   bool rests_in(const Statement& s, const Statement& user) {
     UOp store = user.node;
+    if (ir::state_count(s.node->reduction().combine) > 1) return false;
     if (store->op != Op::Store || store->integer() != 0 || is_gated(store) || is_tile(slot_of(store))) return false;
     if (!(store->src[0]->dtype == s.node->dtype) || s.turn != user.turn) return false;
     if (loaded_.contains(slot_of(store)) || stores_.at(slot_of(store)) > 1) return false;
@@ -398,11 +426,12 @@ std::string to_string(const Statements& statements) {
   std::string text;
   for (size_t i = 0; i < statements.list.size(); ++i) {
     const Statement& s = statements.list[i];
-    const bool sum = s.is_reduce();
-    text += fmt::format("{}: {}", i, sum ? fmt::format("Reduce {}", ir::name_of(s.node->reduction().combine))
-                                         : fmt::format("Store p{}", slot_of(s.node)));
+    text += fmt::format("{}: {}", i,
+                        s.accumulates() ? fmt::format("{} {}", ir::info(s.node->op).name,
+                                                      ir::name_of(s.node->reduction().combine))
+                                        : fmt::format("Store p{}", slot_of(s.node)));
     for (const Level& l : s.loops) text += fmt::format(" [{}]", to_string(l));
-    if (s.carried()) text += fmt::format(" carried in p{}", slot_of(s.home));
+    for (UOp home : s.homes) text += fmt::format(" carried in p{}", slot_of(home));
     for (const Dep& d : s.deps) text += fmt::format(" after {}", d.on);
     if (s.turn >= 0) text += fmt::format(" at turn {}", s.turn);
     text += "\n";

@@ -34,9 +34,9 @@ struct Dep {
   } why = Why::Value;
 };
 
-/// A STORE, or one REDUCE at one place. `loops` from the outermost: first those it stands in; from `own` on those that
+/// A STORE, or one REDUCE or SCAN at one place. `loops` from the outermost: first those it stands in; from `own` on those that
 /// run before its result is there. A REDUCE is carried if loops that its result depends on stand behind one of its own:
-/// its accumulators then lie in `home` between the turns of that loop.
+/// its accumulators then lie in `homes` between the turns of that loop.
 struct Statement {
   ir::UOp node;
   std::vector<Level> loops;
@@ -47,8 +47,12 @@ struct Statement {
   /// How often each of the Params that this kernel both reads and writes was stored before: says which value a LOAD
   /// sees.
   std::vector<int> versions = {};
-  ir::UOp home = {};  ///< of a carried REDUCE: a LOAD of where its accumulators lie, a tile or an output
+  /// Of a carried REDUCE, per accumulator: a LOAD of where it lies, a tile or an output.
+  std::vector<ir::UOp> homes = {};
   bool is_reduce() const { return node->op == ir::Op::Reduce; }
+  /// Its loops end with those of its ranges, from `inner` on; none is its own, because users stand in them.
+  bool is_scan() const { return node->op == ir::Op::Scan; }
+  bool accumulates() const { return combines(node); }
   bool carried() const { return is_reduce() && own < inner; }
 };
 

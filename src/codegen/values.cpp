@@ -181,9 +181,10 @@ Id Values::make(UOp n, int lane) {
     case Op::Load: return make_load(n, lane);
     case Op::Check: return make_check(n, lane);
     case Op::Reduce:
+    case Op::Scan:
       if (auto home = homes_.find(n.get()); home != homes_.end()) return use(home->second, lane);
       if (const Id whole = emit_.find(key(n, kWhole)); whole != kNone) return emit_.lane(whole, lane);
-      throw InternalError(fmt::format("codegen: REDUCE #{} is not finished where it is used", n->id));
+      throw InternalError(fmt::format("codegen: {} #{} is not finished where it is used", ir::info(n->op).name, n->id));
     default:
       if (!ir::is_alu(n->op)) throw InternalError(fmt::format("codegen: {} in a kernel", ir::info(n->op).name));
       return make_alu(n, lane);

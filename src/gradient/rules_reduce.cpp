@@ -89,11 +89,18 @@ void reduction(Adjoint& a) {
       UOp count = sum(cast(taken, x->dtype), a.n->reduction().axes);
       return a.give(0, where(taken, expand(a.g / count, x->shape), like(x, 0.0)));
     }
-    case Combine::Dot: throw InternalError("gradient of a Dot: plans choose it after differentiation");
+    default: throw InternalError("gradient of a combine that plans choose after differentiation");
   }
 }
 
-constexpr RuleRow kReduce[] = {{Op::Reduce, reduction}};
+/// An element is part of every sum from its own on.
+void scan(Adjoint& a) {
+  const ReduceAttr& r = a.n->reduction();
+  if (r.combine != Combine::Add) throw InternalError("gradient of a scan that is no sum");
+  a.give(0, flip(ir::scan(Combine::Add, flip(a.g, r.axes), r.axes[0]), r.axes));
+}
+
+constexpr RuleRow kReduce[] = {{Op::Reduce, reduction}, {Op::Scan, scan}};
 
 }  // namespace
 

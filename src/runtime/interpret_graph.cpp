@@ -189,10 +189,12 @@ class GraphRun {
   View reduction(size_t i) const {
     UOp n = order_[i];
     const uint32_t s = sources_[i][0];
-    Reduction r{n->reduction(), skipped_[s] != 0, options_.exact_tree};
-    if (r.product) return View::of(reduce_view(r, source(s, 0), &source(s, 1)));
-    const View* second = sources_[i].size() > 1 ? &source(i, 1) : nullptr;
-    return View::of(reduce_view(r, source(i, 0), second));
+    Reduction r{n->reduction(), skipped_[s] && n->op == Op::Reduce, options_.exact_tree};
+    const size_t of = r.product ? s : i;
+    std::vector<const View*> values;
+    for (size_t k = 0; k < sources_[of].size(); ++k) values.push_back(&source(of, k));
+    if (n->op == Op::Scan) return View::of(scan_view(r, values));
+    return View::of(reduce_view(r, values));
   }
 
   View pick(size_t i) {

@@ -6,9 +6,10 @@
 #include <memory>
 #include <unordered_map>
 
+#include "runtime/interpret_ops.h"
 #include "runtime/interpreter.h"
 #include "sinter/error.h"
-#include "uop/build.h"
+#include "uop/combine.h"
 #include "uop/scalar_eval.h"
 #include "uop/walk.h"
 
@@ -220,6 +221,7 @@ class StoreRun {
         return;
       case Op::Load: out = load(e.node); return;
       case Op::Reduce: out = reduce(e); return;
+      case Op::Scan: out = scan(e.node); return;
       default: break;
     }
     if (!ir::is_alu(n->op)) refuse(n, "no op of kernels");
@@ -232,11 +234,27 @@ class StoreRun {
       out = ir::evaluate(n->op, n->dtype, order_[src.back()]->dtype, {args, src.size()});
   }
 
+  Combiner& combiner(size_t node) {
+    auto it = combiners_.find(node);
+    if (it == combiners_.end())
+      it = combiners_.emplace(node, Combiner(order_[node]->reduction(), ir::state_types(order_[node]), inputs_.written)).first;
+    return it->second;
+  }
+  /// Evaluated once per turn of its ranges, which are the innermost that it depends on.
+  Scalar scan(size_t node) {
+    UOp n = order_[node];
+    const std::vector<uint32_t>& src = sources_[node];
+    std::vector<Scalar> element(values_of(n));
+    for (size_t k = 0; k < element.size(); ++k) element[k] = value(src[k]);
+    const bool first = std::all_of(src.begin() + static_cast<std::ptrdiff_t>(element.size()), src.end(),
+                                   [&](uint32_t r) { return index_[range_[r]] == 0; });
+    return combiner(node).add(first, element);
+  }
+
   Scalar reduce(const Evaluation& e) {
     UOp n = order_[e.node];
     const std::vector<uint32_t>& src = sources_[e.node];
-    const bool two = values_of(n) > 1;
-    std::vector<Scalar> a, b;
+    std::vector<std::vector<Scalar>> elements(values_of(n));
     std::vector<Scalar> values;
     std::vector<int64_t> indices;
     if (e.shadows) {
@@ -244,14 +262,13 @@ class StoreRun {
       indices = index_;
     }
     loop(*e.body, e.body->given + 1, [&] {
-      a.push_back(value(src[0]));
-      if (two) b.push_back(value(src[1]));
+      for (size_t k = 0; k < elements.size(); ++k) elements[k].push_back(value(src[k]));
     });
     if (e.shadows) {
       std::copy(values.begin(), values.end(), value_.begin());  // in place: the result goes to one of them
       std::copy(indices.begin(), indices.end(), index_.begin());
     }
-    return reduce_in_tree(n->reduction().combine, n->reduction().tree, n->dtype, a, b);
+    return combiner(e.node).reduce(elements);
   }
 
   /// The address of the element that a LOAD or STORE means.
@@ -304,6 +321,7 @@ class StoreRun {
   std::vector<std::vector<size_t>> bounds_;
   std::vector<int64_t> index_;  ///< where each range stands
   std::vector<std::vector<bool>> depends_;
+  std::unordered_map<size_t, Combiner> combiners_;  ///< by node
   std::vector<size_t> absent_;  ///< outer ranges that the store does not depend on
   Nest nest_;
 };

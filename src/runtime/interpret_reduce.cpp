@@ -1,33 +1,65 @@
 // Reductions: in double and rounded once, or in the type itself in the order of a Tree (uop/attr.h, SEMANTICS F2).
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "runtime/interpret_ops.h"
 #include "runtime/interpreter.h"
-#include "uop/build.h"
+#include "sinter/error.h"
+#include "uop/combine.h"
 #include "uop/scalar_eval.h"
+#include "uop/walk.h"
 
 namespace sinter::runtime {
-namespace {
 
 using ir::Combine;
 using ir::Scalar;
 
-ir::Op op_of(Combine combine) {
-  switch (combine) {
-    case Combine::Add:
-    case Combine::Dot: return ir::Op::Add;
-    case Combine::Mul: return ir::Op::Mul;
-    case Combine::Max: return ir::Op::Max;
-    case Combine::Min: return ir::Op::Min;
+/// A Combination as a list of evaluations on registers: its Args, then what the nodes give, in order.
+class CombineProgram {
+ public:
+  CombineProgram(const ir::Combination& c, size_t args) : registers_(args) {
+    std::unordered_map<ir::UOp, size_t> at;
+    for (ir::UOp n : ir::topological(c.next)) {
+      if (n->op == ir::Op::Arg) {
+        at[n] = static_cast<size_t>(n->integer());
+        continue;
+      }
+      at[n] = registers_.size();
+      registers_.push_back(n->op == ir::Op::Const ? n->scalar() : Scalar());
+      if (n->op == ir::Op::Const) continue;
+      Line line{n->op, n->dtype, n->src.back()->dtype, at[n], n->src.size(), {}};
+      for (size_t k = 0; k < n->src.size(); ++k) line.src[k] = at.at(n->src[k]);
+      lines_.push_back(line);
+    }
+    for (ir::UOp n : c.next) next_.push_back(at.at(n));
   }
-  return ir::Op::Add;
-}
 
-Scalar combine_two(Combine combine, DType dtype, Scalar x, Scalar y) {
-  const Scalar args[] = {x, y};
-  return ir::evaluate(op_of(combine), dtype, args);
-}
+  /// `state` and `other` become the state.
+  void run(std::vector<Scalar>& state, std::span<const Scalar> other) {
+    Scalar* to = registers_.data();
+    for (Scalar x : state) *to++ = x;
+    for (Scalar x : other) *to++ = x;
+    for (const Line& line : lines_) {
+      const Scalar args[] = {registers_[line.src[0]], registers_[line.src[1]], registers_[line.src[2]]};
+      registers_[line.to] = ir::evaluate(line.op, line.dtype, line.from, {args, line.count});
+    }
+    for (size_t k = 0; k < next_.size(); ++k) state[k] = registers_[next_[k]];
+  }
+
+ private:
+  struct Line {
+    ir::Op op;
+    DType dtype, from;
+    size_t to, count;
+    size_t src[3];  ///< 0 where there is none
+  };
+  std::vector<Scalar> registers_;
+  std::vector<Line> lines_;
+  std::vector<size_t> next_;
+};
+
+namespace {
 
 /// What one row feeds to its accumulators: a, or a*b rounded to T.
 template <class T, class Acc, class F>
@@ -92,76 +124,129 @@ Array chain(const Reduction& r, const View& a, const View* b, Array out, std::sp
         return s <= v || s != s ? s : v;
       });
       break;
+    default: throw InternalError("interpreting: a combine of several accumulators in one chain");
   }
   std::span<T> to = out.as<T>();
   for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<T>(acc[i]);
   return out;
 }
 
-/// Any type and any tree: the elements of each result are brought together, then combined.
-Array one_by_one(const Reduction& r, const View& a, const View* b, Array out) {
+/// In double, rounded once, unless the numbers are to be those of kernels.
+std::vector<DType> accumulators(const Reduction& r, std::span<const View* const> views) {
+  std::vector<DType> types;
+  for (int k = 0; k < ir::state_count(r.attr.combine); ++k) {
+    const DType t = views[static_cast<size_t>(k)]->dtype;
+    types.push_back(t == DType::F32 && !r.exact ? DType::F64 : t);
+  }
+  return types;
+}
+Scalar rounded(DType dtype, Scalar x) { return is_float(dtype) ? Scalar::of(dtype, x.as_double()) : x; }
+
+/// Any combine, type and tree: the elements of each result are brought together, then combined.
+Array one_by_one(const Reduction& r, std::span<const View* const> views, Array out) {
+  const View& a = *views[0];
   ir::Ints order;
   for (int64_t i = 0; i < static_cast<int64_t>(a.rank()); ++i)
     if (std::find(r.attr.axes.begin(), r.attr.axes.end(), i) == r.attr.axes.end()) order.push_back(i);
   order.insert(order.end(), r.attr.axes.begin(), r.attr.axes.end());
-  const Array x = a.permuted(order).copy();
-  const Array y = b ? b->permuted(order).copy() : Array();
-  const int64_t results = out.numel(), length = results ? x.numel() / results : 0;
-  std::vector<Scalar> values, others;
+  std::vector<Array> sources;
+  for (const View* v : views) sources.push_back(v->permuted(order).copy());
+  ir::ReduceAttr attr = r.attr;
+  if (!r.exact) attr.tree = {};
+  Combiner combiner(attr, accumulators(r, views));
+  const size_t given = r.product ? 1 : views.size();
+  const int64_t results = out.numel(), length = results ? sources[0].numel() / results : 0;
+  std::vector<std::vector<Scalar>> values(given);
   for (int64_t i = 0; i < results; ++i) {
-    values.clear();
-    others.clear();
-    for (int64_t k = i * length; k < (i + 1) * length; ++k) {
-      values.push_back(r.product ? combine_two(Combine::Mul, x.dtype, x.at(k), y.at(k)) : x.at(k));
-      if (b && !r.product) others.push_back(y.at(k));
+    for (size_t s = 0; s < given; ++s) {
+      values[s].clear();
+      for (int64_t k = i * length; k < (i + 1) * length; ++k) {
+        const Scalar product[] = {sources[s].at(k), r.product ? sources[1].at(k) : Scalar()};
+        values[s].push_back(r.product ? ir::evaluate(ir::Op::Mul, a.dtype, product) : product[0]);
+      }
     }
-    out.set(i, reduce_in_tree(r.attr.combine, r.attr.tree, x.dtype, values, others));
+    out.set(i, rounded(out.dtype, combiner.reduce(values)));
   }
   return out;
 }
 
 }  // namespace
 
-Scalar reduce_in_tree(Combine combine, ir::Tree tree, DType dtype, std::span<const Scalar> a,
-                      std::span<const Scalar> b) {
-  const Scalar identity = ir::identity_of(combine, dtype);
-  const size_t lanes = static_cast<size_t>(tree.lanes);
-  auto block = [&](size_t begin, size_t end) {
-    std::vector<Scalar> chains(lanes, identity);
-    for (size_t i = begin; i < end; ++i) {
-      Scalar& c = chains[(i - begin) % lanes];
-      if (combine != Combine::Dot) {
-        c = combine_two(combine, dtype, c, a[i]);
-      } else if (is_float(dtype)) {
-        const Scalar args[] = {a[i], b[i], c};
-        c = ir::evaluate(ir::Op::Fma, dtype, args);
-      } else {
-        c = combine_two(combine, dtype, c, combine_two(Combine::Mul, dtype, a[i], b[i]));
-      }
-    }
-    for (size_t half = lanes / 2; half > 0; half /= 2)
-      for (size_t j = 0; j < half; ++j) chains[j] = combine_two(combine, dtype, chains[j], chains[j + half]);
-    return chains[0];
-  };
-  if (tree.block <= 0) return block(0, a.size());
-  Scalar sum = identity;
-  const size_t size = static_cast<size_t>(tree.block);
-  for (size_t i = 0; i < a.size(); i += size)
-    sum = combine_two(combine, dtype, sum, block(i, std::min(i + size, a.size())));
-  return sum;
+Combiner::Combiner(const ir::ReduceAttr& attr, std::vector<DType> types,
+                   const std::function<ir::UOp(ir::Graph&, ir::UOp)>& written)
+    : attr_(attr), element_(static_cast<size_t>(ir::value_count(attr.combine))) {
+  for (size_t k = 0; k < types.size(); ++k)
+    identity_.push_back(ir::identity_of(attr.combine, types[k], static_cast<int>(k)));
+  ir::Combination step = ir::step_of(attr.combine, types), merge = ir::merge_of(attr.combine, types);
+  for (ir::Combination* c : {&step, &merge})
+    for (ir::UOp& n : c->next)
+      if (written) n = written(*c->graph, n);
+  step_ = std::make_shared<CombineProgram>(step, types.size() + element_.size());
+  merge_ = std::make_shared<CombineProgram>(merge, 2 * types.size());
 }
 
-Array reduce_view(const Reduction& r, const View& a, const View* b) {
+Combiner::State Combiner::block(std::span<const std::vector<Scalar>> values, size_t begin, size_t end) {
+  const size_t lanes = static_cast<size_t>(attr_.tree.lanes);
+  std::vector<State> chains(lanes, identity_);
+  for (size_t i = begin; i < end; ++i) {
+    for (size_t k = 0; k < values.size(); ++k) element_[k] = values[k][i];
+    step_->run(chains[(i - begin) % lanes], element_);
+  }
+  for (size_t half = lanes / 2; half > 0; half /= 2)
+    for (size_t j = 0; j < half; ++j) merge_->run(chains[j], chains[j + half]);
+  return chains[0];
+}
+
+Scalar Combiner::reduce(std::span<const std::vector<Scalar>> values) {
+  const auto result = static_cast<size_t>(attr_.result);
+  const size_t length = values[0].size();
+  if (attr_.tree.block <= 0) return block(values, 0, length)[result];
+  State sum = identity_;
+  const size_t size = static_cast<size_t>(attr_.tree.block);
+  for (size_t i = 0; i < length; i += size) merge_->run(sum, block(values, i, std::min(i + size, length)));
+  return sum[result];
+}
+
+Scalar Combiner::add(bool first, std::span<const Scalar> element) {
+  if (first) state_ = identity_;
+  step_->run(state_, element);
+  return state_[static_cast<size_t>(attr_.result)];
+}
+
+Array reduce_view(const Reduction& r, std::span<const View* const> views) {
+  const View& a = *views[0];
+  const View* b = views.size() > 1 ? views[1] : nullptr;
   std::vector<int64_t> shape = a.shape;
   for (int64_t axis : r.attr.axes) shape[static_cast<size_t>(axis)] = 1;
-  Array out(a.dtype, shape);
+  Array out(views[static_cast<size_t>(r.attr.result)]->dtype, shape);
   std::vector<int64_t> acc_step = row_major(shape);
   for (int64_t axis : r.attr.axes) acc_step[static_cast<size_t>(axis)] = 0;
   const bool one_chain = r.attr.tree == ir::Tree{};
+  if (ir::state_count(r.attr.combine) > 1) return one_by_one(r, views, std::move(out));
   if (a.dtype == DType::F64 && (one_chain || !r.exact)) return chain<double, double>(r, a, b, std::move(out), acc_step);
   if (a.dtype == DType::F32 && !r.exact) return chain<float, double>(r, a, b, std::move(out), acc_step);
   if (a.dtype == DType::F32 && one_chain) return chain<float, float>(r, a, b, std::move(out), acc_step);
-  return one_by_one(r, a, b, std::move(out));
+  return one_by_one(r, views, std::move(out));
+}
+
+Array scan_view(const Reduction& r, std::span<const View* const> views) {
+  const View& a = *views[0];
+  const auto axis = static_cast<size_t>(r.attr.axes[0]), result = static_cast<size_t>(r.attr.result);
+  std::vector<Array> sources;
+  for (const View* v : views) sources.push_back(v->copy());
+  Array out(views[result]->dtype, a.shape);
+  Combiner combiner(r.attr, accumulators(r, views));
+  int64_t inner = 1;
+  for (size_t i = axis + 1; i < a.rank(); ++i) inner *= a.shape[i];
+  const int64_t turns = a.shape[axis], outer = out.numel() ? out.numel() / (inner * turns) : 0;
+  std::vector<Scalar> element(views.size());
+  for (int64_t i = 0; i < outer * inner; ++i)
+    for (int64_t t = 0; t < turns; ++t) {
+      const int64_t at = (i / inner * turns + t) * inner + i % inner;
+      for (size_t k = 0; k < element.size(); ++k) element[k] = sources[k].at(at);
+      out.set(at, rounded(out.dtype, combiner.add(t == 0, element)));
+    }
+  return out;
 }
 
 }  // namespace sinter::runtime

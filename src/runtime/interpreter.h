@@ -54,16 +54,13 @@ struct KernelInputs {
   std::map<std::string, int64_t> vars = {};  ///< by name
   std::span<const ir::Scalar> args = {};     ///< Arg n
   uint32_t* error = nullptr;                 ///< receives the bits of Checks
+  /// Makes of what a combine computes what kernels compute for it, in the same graph; as it stands where this is empty.
+  std::function<ir::UOp(ir::Graph&, ir::UOp)> written = {};
 };
 
 /// Runs kernel IR (the form that codegen/kernel.h states) exactly: points of the outer ranges in order, in each the
 /// stores in the SINK's order over their inner ranges by ascending id; reductions in the order of their Tree. Throws
 /// InternalError when a load or store whose gate is open lies outside its Param.
 void interpret_kernel(ir::UOp sink, const KernelInputs& inputs);
-
-/// values[0] combined with the others in the order of `tree`, in the type itself; the combine's identity if there are
-/// none. Dot takes b too, of equal length.
-ir::Scalar reduce_in_tree(ir::Combine combine, ir::Tree tree, DType dtype, std::span<const ir::Scalar> a,
-                          std::span<const ir::Scalar> b = {});
 
 }  // namespace sinter::runtime

@@ -134,6 +134,7 @@ class Writer {
       ints(r->axes);
       number(r->tree.lanes);
       number(r->tree.block);
+      number(r->result);
     } else if (!std::holds_alternative<std::monostate>(n->attr) && !std::holds_alternative<ir::Fresh>(n->attr)) {
       throw InternalError("writing a plan key: " + std::string(ir::info(n->op).name) +
                           " has an attribute that no tensor graph has");

@@ -70,6 +70,7 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& names, Blocks& blo
     if (count == 0) continue;
     const Stage& st = stage(n.stage);
     if (st.kind != StageKind::Reduce || st.contraction) return false;
+    if (ir::state_count(st.node->reduction().combine) > 1) return false;  // parts of one accumulator only
     const int axis = axes[static_cast<size_t>(count) - 1];
     if ((last >= 0 && last != axis) || space_.size(axis).symbolic()) return false;
     last = axis;

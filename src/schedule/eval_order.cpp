@@ -14,7 +14,7 @@ namespace {
 using ir::Op;
 
 /// Evaluated once and kept for the rest of the plan.
-bool is_heavy(Op op) { return op == Op::Reduce || op == Op::Gather || op == Op::ScatterAdd; }
+bool is_heavy(Op op) { return op == Op::Reduce || op == Op::Scan || op == Op::Gather || op == Op::ScatterAdd; }
 
 using ReadList = std::shared_ptr<const std::vector<int32_t>>;
 

@@ -123,6 +123,16 @@ void Partitioner::push(int kernel, int s, IndexId ix, std::vector<int>& reduced)
       want(kernel, st.sources[0], id);
       return;
     }
+    case StageKind::Scan: {
+      // Its loop is that of its store, and stands inside all others that it depends on.
+      const auto axis = static_cast<size_t>(st.node->reduction().axes[0]);
+      Index around = space_[ix];
+      for (const Digit& d : around[axis].digits) reduced.push_back(d.axis);
+      around[axis] = {};
+      at(kernel).nests.push_back({space_.intern(std::move(around)), reduced, s});
+      for (const Source& src : st.sources) want(kernel, src, ix);
+      return;
+    }
     case StageKind::ScatterAdd: {
       const auto axis = static_cast<size_t>(st.node->integer());
       const Dim& turns = st.node->src[1]->shape[axis];

@@ -113,7 +113,7 @@ PlanValues interpret_plan(const PlanGraph& plan, const PlanInputs& in) {
   return out;
 }
 
-PlanValues interpret_steps(const Scheduled& s, const PlanInputs& in) {
+PlanValues interpret_steps(const Scheduled& s, const PlanInputs& in, bool written) {
   std::vector<Array> memory = in.slots;
   for (size_t b = memory.size(); b < s.plan.buffers.size(); ++b) {
     std::vector<int64_t> shape;
@@ -135,8 +135,10 @@ PlanValues interpret_steps(const Scheduled& s, const PlanInputs& in) {
     std::map<std::string, int64_t> vars;
     for (size_t v = 0; v < kernel.vars.size(); ++v)
       vars[kernel.vars[v].name()] = in.vars[static_cast<size_t>(step.vars[v])];
+    runtime::KernelInputs inputs{params, vars, args, &out.error};
+    if (written) inputs.written = codegen::expand_math;
     for (ir::UOp sink : {kernel.sink, kernel.finish})
-      if (sink) runtime::interpret_kernel(sink, {params, vars, args, &out.error});
+      if (sink) runtime::interpret_kernel(sink, inputs);
   }
   for (int b : s.plan.outputs) out.outputs.push_back(memory[static_cast<size_t>(b)]);
   for (size_t b = 0; b < in.slots.size(); ++b)
@@ -164,7 +166,7 @@ void check_programs(const PlanGraph& plan, Scheduled scheduled, const runtime::A
   for (codegen::Kernel& k : scheduled.kernels)  // as codegen begins: what follows keeps every bit
     for (ir::UOp* sink : {&k.sink, &k.finish})
       if (*sink) *sink = codegen::expand_math(*k.graph, ir::rewrite(*k.graph, *sink, ir::simplify_rules(), "check"));
-  const PlanValues expected = interpret_steps(scheduled, *in);
+  const PlanValues expected = interpret_steps(scheduled, *in, true);
 
   const Unseen unseen;
   std::vector<std::unique_ptr<runtime::Buffer>> memory;

@@ -26,8 +26,9 @@ struct PlanValues {
 PlanValues interpret_plan(const PlanGraph& plan, const PlanInputs& in);
 
 /// Runs the steps in order on the interpreter of kernels; scratch and new outputs begin as garbage. Throws
-/// InternalError when a slot was written that is no output's home.
-PlanValues interpret_steps(const Scheduled& scheduled, const PlanInputs& in);
+/// InternalError when a slot was written that is no output's home. `written`: functions inside combines are computed as
+/// generated code does.
+PlanValues interpret_steps(const Scheduled& scheduled, const PlanInputs& in, bool written = false);
 
 /// Throws InternalError unless the kernels give every bit of what `plan`, as it was cut, gives, for sampled inputs.
 /// Does nothing for a plan that takes too long to interpret.

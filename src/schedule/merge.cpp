@@ -127,7 +127,8 @@ Union Partitioner::unite(int a, int b, int s) {
   // A scatter's loop inside is its own.
   auto scatters = [&](const Kernel& k) {
     return std::any_of(k.outputs.begin(), k.outputs.end(), [&](const Stored& o) {
-      return stage(o.stage).kind == StageKind::ScatterAdd || stage(o.stage).kind == StageKind::Box;
+      const StageKind kind = stage(o.stage).kind;
+      return kind == StageKind::ScatterAdd || kind == StageKind::Scan || kind == StageKind::Box;
     });
   };
   if (scatters(k1) || scatters(k2)) return none;

@@ -78,7 +78,7 @@ void Partitioner::visit(int s) {
   hazards = roots(hazards);
   const StageKind kind = stage(s).kind;
   const bool forced = policy_ == Policy::Unfused || kind == StageKind::Contiguous || kind == StageKind::Box ||
-                      kind == StageKind::ScatterAdd;
+                      kind == StageKind::ScatterAdd || kind == StageKind::Scan;
   if (!forced && kernels.size() > 1 && kernels.size() <= prices_.max_inline) merge_users(s, kernels);
   for (int k : kernels) normalise(at(k).wanted[s]);
   const Options options = price(s, kernels, hazards, forced);
@@ -210,8 +210,9 @@ void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::ve
   const Shape& shape = st.target ? st.target->shape : st.node->shape;
   const IndexId root = space_.fresh(shape);
   for (size_t i = 0; i < shape.rank(); ++i) {
-    // Two updates of a scatter may meet in one element: its axis is a loop inside.
+    // Two updates of a scatter may meet in one element, and a scan goes from one to the next: that axis is a loop inside.
     if (st.kind == StageKind::ScatterAdd && static_cast<int64_t>(i) == st.node->integer()) continue;
+    if (st.kind == StageKind::Scan && static_cast<int64_t>(i) == st.node->reduction().axes[0]) continue;
     for (const Digit& d : space_[root][i].digits) at(k).outer.push_back(d.axis);
   }
   at(k).outputs.push_back({s, root});

@@ -9,6 +9,7 @@
 #include "schedule/body.h"
 #include "schedule/places.h"
 #include "uop/build.h"
+#include "uop/combine.h"
 #include "uop/walk.h"
 
 namespace sinter::schedule {
@@ -191,10 +192,17 @@ class Writer {
       case StageKind::Reduce: {
         const ir::ReduceAttr& attr = n->reduction();
         if (places_.empty(*loops_.at(f.of.stage)))
-          return ir::constant(g_, ir::identity_of(attr.combine, n->dtype), n->dtype);
+          return ir::constant(g_, ir::identity_of(attr.combine, n->dtype, attr.result), n->dtype);
         if (f.of.part) return ir::reduce_over(attr.combine, values, f.ranges, {attr.tree.lanes, 0});
         if (across_.contains(f.of.stage)) return sum_of_parts(f.of.stage, places_[f.of.place]);
-        return ir::reduce_over(attr.combine, values, f.ranges, attr.tree);
+        return ir::reduce_over(attr.combine, values, f.ranges, attr.tree, attr.result);
+      }
+      case StageKind::Scan: {
+        const ir::ReduceAttr& attr = n->reduction();
+        std::vector<UOp> ranges;
+        for (int a : p_.space.expand(*loops_.at(f.of.stage))) ranges.push_back(places_.expression({a}));
+        if (ranges.empty()) ranges.push_back(places_.range(1));
+        return ir::scan_over(attr.combine, values, ranges, attr.result);
       }
       case StageKind::Gather: {
         if (f.step++ == 0) {

@@ -226,8 +226,9 @@ void choose_reductions(PlanGraph& plan) {
       ir::Ints axes;
       for (int64_t a : attr.axes)
         if (!(values[0]->shape[static_cast<size_t>(a)] == 1)) axes.push_back(a);
-      if (is_float(n->dtype) && !axes.empty()) {
-        attr.tree.lanes = choose_lanes(n->dtype, values[0]->shape, axes, of(values));
+      const DType dtype = values[0]->dtype;  // the same for every accumulator
+      if (is_float(dtype) && !axes.empty()) {
+        attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values));
         if (!is_contraction(attr.combine, values)) attr.tree.block = choose_block(values[0]->shape, axes, attr.tree.lanes);
       }
       made = plan.graph->make({Op::Reduce, n->dtype, n->shape, std::move(values), std::move(attr)});

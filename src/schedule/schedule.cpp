@@ -19,6 +19,7 @@
 #include "schedule/rebuild.h"
 #include "schedule/reductions.h"
 #include "schedule/sums.h"
+#include "schedule/tuples.h"
 #include "schedule/versions.h"
 #include "schedule/work.h"
 #include "uop/dump.h"
@@ -59,6 +60,7 @@ StageGraph stages_in_order(PlanGraph& plan, const Prices& prices) {
     plan = versions;
     step(plan, "versions", [&] { lower_versions(plan, boxed); });
     step(plan, "sums", [&] { join_sums(plan); });
+    step(plan, "tuples", [&] { join_reductions(plan); });
     step(plan, "reductions", [&] { choose_reductions(plan); });
     StageGraph stages = build_stages(plan, prices);
     bool lost = false;

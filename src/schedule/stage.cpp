@@ -23,6 +23,7 @@ StageKind kind_of(UOp n) {
     case Op::Reduce: return StageKind::Reduce;
     case Op::Gather: return StageKind::Gather;
     case Op::ScatterAdd: return StageKind::ScatterAdd;
+    case Op::Scan: return StageKind::Scan;
     case Op::Contiguous:
     case Op::Copy: return StageKind::Contiguous;
     case Op::After: return StageKind::Box;
@@ -141,6 +142,7 @@ class Builder {
       case StageKind::Reduce: return s.contraction ? 2 * points / prices_.contraction : points / prices_.elementwise;
       case StageKind::ScatterAdd: return (2 * points + static_cast<double>(s.numel)) / prices_.elementwise;
       case StageKind::Gather:
+      case StageKind::Scan:
       case StageKind::Contiguous:
       case StageKind::Store:
       case StageKind::Box: return points / prices_.elementwise;

@@ -16,6 +16,7 @@ enum class StageKind : uint8_t {
   Reduce,
   Gather,
   ScatterAdd,  ///< owns its loops
+  Scan,        ///< one loop per row, which emits as it goes; always stored
   Contiguous,  ///< an elementwise copy that is always stored
   Store,       ///< an output that no stage computes as it lies: a view, or a constant
   Box          ///< an output that is written into its box of the home only

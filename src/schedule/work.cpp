@@ -27,7 +27,7 @@ Ranges merge(const Ranges& a, const Ranges& b) {
 double operations(UOp n) {
   if (!is_float(n->dtype)) return 0;
   if (n->op == Op::Fma) return 2;
-  if (n->op == Op::Reduce) return n->reduction().combine == ir::Combine::Dot ? 2 : 1;
+  if (n->op == Op::Reduce) return n->reduction().combine == ir::Combine::Dot ? 2 : 1;  // in tuples, each its own
   const bool counts = n->op != Op::Where && n->op != Op::Cast && n->op != Op::Bitcast && n->op != Op::Check;
   return ir::is_alu(n->op) && counts ? 1 : 0;
 }

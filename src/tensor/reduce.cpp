@@ -5,9 +5,11 @@
 
 #include <algorithm>
 
+#include "sinter/ops.h"
 #include "sinter/tensor.h"
 #include "tensor/axes.h"
 #include "tensor/operands.h"
+#include "uop/combine.h"
 
 namespace sinter {
 namespace tensor {
@@ -31,13 +33,13 @@ UOp variance_over(UOp x, const Ints& axes, int64_t correction) {
 }
 
 UOp place_of(Combine combine, UOp x, UOp place, const Ints& axes, UOp among) {
-  // Two reductions and no pairs of values.
-  UOp best = ir::expand(ir::reduce(combine, x, axes), x->shape);
-  UOp hit = ir::eq(x, best);
-  if (is_float(x->dtype)) hit = hit | ir::ne(x, x);  // the extreme is NaN exactly when one of them is
-  if (among) hit = hit & among;
-  UOp nowhere = ir::like(place, ir::identity_of(Combine::Min, DType::I64));
-  return ir::reduce(Combine::Min, ir::where(hit, place, nowhere), axes);
+  if (is_bool(x->dtype)) x = ir::cast(x, DType::U8);
+  if (among) {
+    x = ir::where(among, x, ir::like(x, ir::identity_of(combine, x->dtype)));
+    place = ir::where(among, place, ir::like(place, ir::identity_of(combine, place->dtype, 1)));
+  }
+  const UOp pairs[] = {x, place};
+  return ir::reduce(combine, pairs, axes, 1);
 }
 
 void require_elements(UOp x, const Ints& axes) {
@@ -141,10 +143,16 @@ Tensor Tensor::all(Axes axes, bool keepdim, Loc where) const {
   return truth("all", Combine::Min, *this, axes, keepdim, where);
 }
 Tensor Tensor::argmax(std::optional<int64_t> axis, bool keepdim, Loc where) const {
-  return place("argmax", Combine::Max, *this, axis, keepdim, where);
+  return place("argmax", Combine::ArgMax, *this, axis, keepdim, where);
 }
 Tensor Tensor::argmin(std::optional<int64_t> axis, bool keepdim, Loc where) const {
-  return place("argmin", Combine::Min, *this, axis, keepdim, where);
+  return place("argmin", Combine::ArgMin, *this, axis, keepdim, where);
+}
+
+Tensor cumsum(Arg x, int64_t axis) {
+  Call call("cumsum", x.where());
+  UOp n = widened(tensor::operand(x));
+  return wrap(ir::scan(Combine::Add, n, tensor::axis_of(n, axis)));
 }
 
 }  // namespace v0

@@ -50,8 +50,18 @@ struct WindowAttr {
   friend bool operator==(const WindowAttr&, const WindowAttr&) = default;
 };
 
-/// How a reduction combines. Dot takes two sources and accumulates fma(a, b, sum): Add over a*b with the FMA chosen (SEMANTICS F1).
-enum class Combine : uint8_t { Add, Mul, Max, Min, Dot };
+/// How a reduction combines. What each does with its sources and accumulators, one step and two partial results, is data: uop/combine.h.
+enum class Combine : uint8_t {
+  Add,
+  Mul,
+  Max,
+  Min,
+  Dot,      ///< of (a, b) the sum, as fma(a, b, sum): Add over a*b with the FMA chosen (SEMANTICS F1)
+  ArgMax,   ///< of (x, place) the largest x and its smallest place; the first NaN wins
+  ArgMin,   ///< the smallest
+  Moments,  ///< of (count, mean, squares) of parts that of the whole: squared distances from the mean, added up (Chan et al., 1979)
+  ExpSum    ///< of (x, v) the largest x, m, and the sum of exp(x - m) * v
+};
 
 /// The order of combination (SEMANTICS F2). {1, 0} is one chain in index order. lanes L > 1: element i goes to chain i % L, each
 /// chain in index order, then chains are halved: c[j] = c[j] + c[j + L/2] until one is left; L is a power of two. block B > 0:
@@ -67,10 +77,16 @@ struct ReduceAttr {
   Combine combine = Combine::Add;
   Ints axes;  ///< before rangeify, ascending; afterwards empty, the ranges are the last sources
   Tree tree;
+  int result = 0;  ///< which accumulator the node's value is; nodes that differ in this alone are one reduction
   friend bool operator==(const ReduceAttr&, const ReduceAttr&) = default;
 };
 /// Value sources of a combine; the sources after them are ranges.
-constexpr int value_count(Combine c) { return c == Combine::Dot ? 2 : 1; }
+constexpr int value_count(Combine c) {
+  constexpr int kCounts[] = {1, 1, 1, 1, 2, 2, 2, 3, 2};
+  return kCounts[static_cast<int>(c)];
+}
+/// Its accumulators. Source k has the type of accumulator k; of Dot both have that of the sum.
+constexpr int state_count(Combine c) { return c == Combine::Dot ? 1 : value_count(c); }
 
 enum class AxisKind : uint8_t { Outer, Inner };
 /// A loop of a kernel. Outer ranges are parallel and shared by all stores; Inner ones run inside a point of the outer ones: those of

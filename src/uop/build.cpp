@@ -135,13 +135,20 @@ UOp pad(UOp x, const Region& box, const Shape& shape) {
 UOp flip(UOp x, const Ints& axes) { return axes.empty() ? x : move(x, Op::Flip, x->shape, axes); }
 
 UOp reduce(Combine combine, UOp x, Ints axes) {
-  if (axes.empty()) return x;
+  return axes.empty() ? x : reduce(combine, std::span<const UOp>(&x, 1), std::move(axes), 0);
+}
+UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result) {
+  require(static_cast<int>(values.size()) == value_count(combine) && result < state_count(combine), Op::Reduce, "values do not fit");
+  if (axes.empty()) return values[static_cast<size_t>(result)];
   std::sort(axes.begin(), axes.end());
-  Shape shape = x->shape;
+  Shape shape = values[0]->shape;
   for (int64_t a : axes) shape[static_cast<size_t>(a)] = 1;
-  return move(x, Op::Reduce, std::move(shape), ReduceAttr{combine, std::move(axes), {}});
+  UOp typed = values[static_cast<size_t>(result)];
+  return typed->graph->make({Op::Reduce, typed->dtype, std::move(shape), {values.begin(), values.end()}, ReduceAttr{combine, std::move(axes), {}, result}});
 }
 UOp sum(UOp x, Ints axes) { return reduce(Combine::Add, x, std::move(axes)); }
+
+UOp scan(Combine combine, UOp x, int64_t axis) { return move(x, Op::Scan, x->shape, ReduceAttr{combine, {axis}, {}}); }
 
 UOp sum_to(UOp x, const Shape& shape) {
   size_t lead = x->rank() - shape.rank();
@@ -181,33 +188,23 @@ UOp store(UOp param, std::span<const UOp> index, UOp value, bool add, UOp gate) 
   return param->graph->make({Op::Store, DType::Void, {}, std::move(src), static_cast<int64_t>(add)});
 }
 
-UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, Tree tree) {
+UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, Tree tree, int result) {
   require(!ranges.empty() && static_cast<int>(values.size()) == value_count(combine), Op::Reduce, "values and ranges do not fit");
   std::vector<UOp> src(values.begin(), values.end());
   src.insert(src.end(), ranges.begin(), ranges.end());
-  return values[0]->graph->make({Op::Reduce, values[0]->dtype, {}, std::move(src), ReduceAttr{combine, {}, tree}});
+  const DType dtype = values[static_cast<size_t>(result)]->dtype;
+  return values[0]->graph->make({Op::Reduce, dtype, {}, std::move(src), ReduceAttr{combine, {}, tree, result}});
+}
+
+UOp scan_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, int result) {
+  require(!ranges.empty() && static_cast<int>(values.size()) == value_count(combine), Op::Scan, "values and ranges do not fit");
+  std::vector<UOp> src(values.begin(), values.end());
+  src.insert(src.end(), ranges.begin(), ranges.end());
+  const DType dtype = values[static_cast<size_t>(result)]->dtype;
+  return values[0]->graph->make({Op::Scan, dtype, {}, std::move(src), ReduceAttr{combine, {}, {}, result}});
 }
 
 UOp sink(Graph& g, std::vector<UOp> stores) { return g.make({Op::Sink, DType::Void, {}, std::move(stores)}); }
-
-Scalar identity_of(Combine combine, DType dtype) {
-  constexpr double inf = std::numeric_limits<double>::infinity();
-  switch (combine) {
-    case Combine::Add:
-    case Combine::Dot: return Scalar::of(dtype, 0);
-    case Combine::Mul: return Scalar::of(dtype, 1);
-    case Combine::Max:
-      if (is_float(dtype)) return Scalar::of(dtype, -inf);
-      if (is_unsigned(dtype)) return Scalar::of(dtype, 0);
-      return Scalar::of(dtype, std::numeric_limits<int64_t>::min() >> (64 - 8 * size_of(dtype)));
-    case Combine::Min:
-      if (is_float(dtype)) return Scalar::of(dtype, inf);
-      if (dtype == DType::Bool) return Scalar::of(dtype, 1);
-      if (is_unsigned(dtype)) return Scalar::of(dtype, int64_t{-1});
-      return Scalar::of(dtype, std::numeric_limits<int64_t>::max() >> (64 - 8 * size_of(dtype)));
-  }
-  throw InternalError("no such combine");
-}
 
 UOp with_sources(Graph& g, UOp x, std::vector<UOp> src) { return g.make({x->op, x->dtype, x->shape, std::move(src), x->attr, x->device}); }
 

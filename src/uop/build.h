@@ -91,8 +91,12 @@ Region whole(const Shape& shape);
 /// The reduced axes keep size 1. Axes of size 1 are reduced too: the op may change the value (Max of NaN does not).
 UOp reduce(Combine combine, UOp x, Ints axes);
 UOp sum(UOp x, Ints axes);
+/// One accumulator of a reduction of several values of one shape.
+UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result);
 /// The adjoint of broadcast_to: sums what was repeated, down to `shape`.
 UOp sum_to(UOp x, const Shape& shape);
+/// x's shape: each element combined with those before it along the axis.
+UOp scan(Combine combine, UOp x, int64_t axis);
 UOp gather(UOp x, UOp index, int64_t axis);
 UOp scatter_add(UOp base, UOp index, UOp value, int64_t axis);
 /// x itself when it has no history (SEMANTICS G6).
@@ -104,11 +108,12 @@ UOp range(UOp bound, int id, AxisKind kind);
 /// gate and other may be absent (null).
 UOp load(UOp param, std::span<const UOp> index, UOp gate = {}, UOp other = {});
 UOp store(UOp param, std::span<const UOp> index, UOp value, bool add = false, UOp gate = {});
-UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, Tree tree);
+/// The type is that of the accumulator which `result` picks.
+UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, Tree tree, int result = 0);
+/// The value at the ranges' present turn.
+UOp scan_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, int result = 0);
 UOp sink(Graph& g, std::vector<UOp> stores);
 
-/// The identity of a combine on a type: combine(identity, x) = x.
-Scalar identity_of(Combine combine, DType dtype);
 /// x with other sources: the same op, type, shape and attribute, in the graph of `g`.
 UOp with_sources(Graph& g, UOp x, std::vector<UOp> src);
 

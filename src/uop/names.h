@@ -8,7 +8,8 @@
 
 namespace sinter::ir {
 
-inline constexpr std::array<std::string_view, 5> kCombineNames = {"Add", "Mul", "Max", "Min", "Dot"};
+inline constexpr std::array<std::string_view, 9> kCombineNames = {"Add",    "Mul",    "Max",     "Min",   "Dot",
+                                                                   "ArgMax", "ArgMin", "Moments", "ExpSum"};
 inline constexpr std::array<std::string_view, 2> kAxisNames = {"Outer", "Inner"};
 
 constexpr std::string_view name_of(Combine c) { return kCombineNames[static_cast<size_t>(c)]; }

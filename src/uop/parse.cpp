@@ -108,6 +108,7 @@ Attr attribute(Cursor& c) {
     reduce.tree.lanes = c.integer<int>();
     c.expect("block");
     reduce.tree.block = c.integer<int64_t>();
+    if (c.take("result ")) reduce.result = c.integer<int>();
     attr = reduce;
   } else if (one_of(c, kAxisNames, range.kind)) {
     range.id = c.integer<int>();

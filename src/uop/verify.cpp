@@ -99,7 +99,8 @@ class Verifier {
       case Op::Shrink:
       case Op::Pad: ok = holds(static_cast<Region*>(nullptr)); break;
       case Op::Window: ok = holds(static_cast<WindowAttr*>(nullptr)); break;
-      case Op::Reduce: ok = holds(static_cast<ReduceAttr*>(nullptr)); break;
+      case Op::Reduce:
+      case Op::Scan: ok = holds(static_cast<ReduceAttr*>(nullptr)); break;
       case Op::Range: ok = holds(static_cast<RangeAttr*>(nullptr)); break;
       case Op::After: return;  // a version of a whole tensor has none, a partial one its box; a leaf's carries an id
       default: ok = holds(static_cast<std::monostate*>(nullptr)); break;
@@ -121,6 +122,7 @@ class Verifier {
         require(is_integer(n->src[i]->dtype) && n->src[i]->shape.empty(), n, "moves by an offset that is no integer");
       return;
     }
+    if (n->op == Op::Reduce || n->op == Op::Scan) return reduced_types(n);
     if (info(n->op).result == ResultType::Same && n->op != Op::After)
       require(n->dtype == last->dtype, n, "differs in type from its source");
     if (!is_alu(n->op)) return;
@@ -134,6 +136,18 @@ class Verifier {
     if (has(n->op, kFloat)) require(is_float(last->dtype), n, "computes on what is no float");
     if (has(n->op, kInteger)) require(!is_float(last->dtype), n, "computes on floats");
     if (n->op == Op::Bitcast) require(size_of(n->dtype) == size_of(last->dtype), n, "reads bits of another size");
+  }
+
+  /// The node is one of the accumulators; source k has the type of accumulator k, and both factors that of their sum.
+  void reduced_types(UOp n) const {
+    const ReduceAttr& r = n->reduction();
+    require(r.result >= 0 && r.result < state_count(r.combine), n, "picks an accumulator that there is not");
+    const auto values = static_cast<size_t>(value_count(r.combine)), result = static_cast<size_t>(r.result);
+    require(n->src.size() >= values && n->src[result]->dtype == n->dtype, n, "has another type than its accumulator");
+    const bool places = r.combine == Combine::ArgMax || r.combine == Combine::ArgMin;
+    for (size_t i = 1; i < values; ++i)
+      require(places ? is_integer(n->src[i]->dtype) : n->src[i]->dtype == n->src[0]->dtype, n, "reduces values of other types");
+    require(values == 1 || places || r.combine == Combine::Dot || is_float(n->dtype), n, "combines what are no floats");
   }
 
   Level level_;
@@ -154,7 +168,7 @@ class KernelVerifier {
       if (n->op == Op::Param) parameter(n);
       if (n->op == Op::Range) loop(n);
       if (n->op == Op::Load || n->op == Op::Store) place(n);
-      if (n->op == Op::Reduce) reduction(n);
+      if (n->op == Op::Reduce || n->op == Op::Scan) reduction(n);
       if (n->op == Op::Sink || n->op == Op::Store)
         for (UOp s : n->src)
           require(s->op != Op::Sink && (n->op == Op::Sink || s->op != Op::Store), n, "an effect is read");
@@ -209,12 +223,11 @@ class KernelVerifier {
     const size_t values = static_cast<size_t>(value_count(r.combine));
     require(r.axes.empty(), n, "reduces axes in a kernel");
     require(n->src.size() > values, n, "reduces over no range");
+    require(n->op == Op::Reduce || r.tree == Tree{}, n, "scans in several chains");
     require(r.tree.lanes > 0 && (r.tree.lanes & (r.tree.lanes - 1)) == 0 && r.tree.block >= 0, n,
             "has an impossible tree");
     for (size_t i = 0; i < n->src.size(); ++i) {
-      if (i < values)
-        require(n->src[i]->dtype == n->dtype, n, "reduces a value of another type");
-      else
+      if (i >= values)
         require(n->src[i]->op == Op::Range && !is_outer(n->src[i]), n, "reduces over no inner range");
     }
   }
@@ -252,6 +265,11 @@ class KernelVerifier {
       const bool chain = n->reduction().tree == Tree{};
       for (UOp r : open)
         require(chain || r->get<RangeAttr>().id < before, n, "has a Tree and binds a range that comes before one around it: " + describe(r));
+    }
+    if (n->op == Op::Scan) {
+      const auto own = n->src.begin() + value_count(n->reduction().combine);
+      for (UOp r : open)
+        require(std::find(own, n->src.end(), r) != n->src.end() || r->get<RangeAttr>().id < (*own)->get<RangeAttr>().id, n, "scans over a range around another one: " + describe(r));
     }
     open_.emplace(n.get(), std::move(open));
   }

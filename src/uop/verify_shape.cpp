@@ -37,6 +37,15 @@ std::string reduced(UOp n) {
   return n->shape == expected ? "" : "reduced axes keep size 1, others their size";
 }
 
+std::string scanned(UOp n) {
+  const ReduceAttr& r = n->reduction();
+  if (r.axes.size() != 1 || !is_axis(r.axes[0], n->rank())) return "scans along no axis of its source";
+  if (static_cast<int>(n->src.size()) != value_count(r.combine) || !(r.tree == Tree{})) return "has ranges, too few values, or a tree";
+  for (UOp s : n->src)
+    if (!(s->shape == n->shape)) return "scans values of another shape";
+  return {};
+}
+
 /// The index agrees with x on all axes but one.
 std::string picked(UOp n, const Shape& x, const Shape& index) {
   if (!is_axis(n->integer(), x.rank()) || index.rank() != x.rank()) return "its axis or the index's rank does not fit";
@@ -89,6 +98,7 @@ std::string shape_error(UOp n) {
       return {};
     }
     case Op::Reduce: return reduced(n);
+    case Op::Scan: return scanned(n);
     case Op::Gather:
       if (!(to == n->src[1]->shape)) return "has another shape than its index";
       return picked(n, from, to);

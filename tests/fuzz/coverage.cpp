@@ -7,6 +7,7 @@
 #include <array>
 
 #include "tensor/cell.h"
+#include "uop/names.h"
 #include "uop/walk.h"
 
 namespace fuzz {
@@ -19,13 +20,11 @@ using ir::UOp;
 namespace {
 
 constexpr std::array kTypes = {float32, float64, int64, int32, int16, int8, uint64, uint32, uint16, uint8, boolean};
-constexpr std::array kCombines = {ir::Combine::Add, ir::Combine::Mul, ir::Combine::Max, ir::Combine::Min, ir::Combine::Dot};
+constexpr std::array kCombines = {ir::Combine::Add, ir::Combine::Mul,    ir::Combine::Max,
+                                  ir::Combine::Min, ir::Combine::ArgMax, ir::Combine::ArgMin};  // the compiler makes others
 
 std::string name_of_op(Op op) { return std::string(ir::info(op).name); }
-std::string row(ir::Combine c) {
-  static constexpr const char* kNames[] = {"Add", "Mul", "Max", "Min", "Dot"};
-  return fmt::format("Reduce {}", kNames[static_cast<size_t>(c)]);
-}
+std::string row(ir::Combine c) { return fmt::format("Reduce {}", ir::name_of(c)); }
 std::string row_of_cast(DType to) { return fmt::format("Cast to {}", name_of(to)); }
 std::string row_of_version(bool whole) { return whole ? "After, whole" : "After, a box"; }
 
@@ -33,7 +32,8 @@ std::string row_of_version(bool whole) { return whole ? "After, whole" : "After,
 std::pair<std::string, DType> place(UOp n) {
   const OpClass cls = ir::info(n->op).cls;
   if (n->op == Op::Cast) return {row_of_cast(n->dtype), n->src[0]->dtype};
-  if (n->op == Op::Reduce) return {row(n->reduction().combine), n->dtype};
+  if (n->op == Op::Reduce) return {row(n->reduction().combine), n->src[0]->dtype};
+  if (n->op == Op::Scan) return {name_of_op(n->op), n->dtype};
   if (n->op == Op::After) return {row_of_version(!std::holds_alternative<ir::Region>(n->attr)), n->dtype};
   if (cls == OpClass::Alu) return {name_of_op(n->op), n->src.back()->dtype};
   if (cls == OpClass::Movement || cls == OpClass::Pick || n->op == Op::Contiguous) return {name_of_op(n->op), n->dtype};
@@ -54,7 +54,9 @@ constexpr Exception kExceptions[] = {
     {"Fma", any_type, "made by the compiler"},
     {"Bitcast", any_type, "made by the compiler"},
     {"Check", any_type, "made by the compiler"},
-    {"Reduce Dot", any_type, "made by the compiler, of a sum of products"},
+    {"Reduce ArgMax", is_bool, "of bools it is that of their numbers"},
+    {"Reduce ArgMin", is_bool, "of bools it is that of their numbers"},
+    {"Scan", is_bool_or_narrow, "a sum of integers is int64 or uint64"},
     {"Reduce Add", is_bool, "a sum of bools is int64"},
     {"Reduce Mul", is_bool_or_narrow, "a product of integers is int64 or uint64"},
     {"Abs", is_bool, "abs(bool) is its argument"},
@@ -86,7 +88,8 @@ std::map<std::string, std::vector<DType>> legal() {
       for (ir::Combine c : kCombines) add(row(c), any_type);
     } else if (op == Op::After) {
       for (bool whole : {false, true}) add(row_of_version(whole), any_type);
-    } else if (cls == OpClass::Alu || cls == OpClass::Movement || cls == OpClass::Pick || op == Op::Contiguous) {
+    } else if (cls == OpClass::Alu || cls == OpClass::Movement || cls == OpClass::Pick || op == Op::Contiguous ||
+               op == Op::Scan) {
       add(name_of_op(op), [&](DType d) {
         return ir::has(op, ir::kFloat) ? is_float(d) : ir::has(op, ir::kInteger) ? !is_float(d) : true;
       });

@@ -107,7 +107,7 @@ edit(src/schedule/rangeify.cpp [=[
 
 # -- src/codegen/accumulate.cpp
 edit(src/codegen/accumulate.cpp [=[
-  return emit_.constant(dtype, ir::identity_of(combine, dtype));]=] [=[
+  return emit_.constant(dtype, ir::identity_of(combine, dtype, static_cast<int>(accumulator)));]=] [=[
   const bool second = !registers_.empty() && registers_.begin()->first.first != statement;
   if ((combine == Combine::Max && FAULT(MaxFromZero)) || (combine == Combine::Min && FAULT(MinFromZero)) ||
       (combine == Combine::Mul && FAULT(ProductFromZero)))
@@ -117,11 +117,10 @@ edit(src/codegen/accumulate.cpp [=[
 edit(src/codegen/accumulate.cpp [=[
   // Chains are halved, as Tree says: first whole vectors, then the lanes of one.]=] [=[
   if (c.width > 1 && statements_.list.size() > 2 && FAULT(CombineInOrder)) {
-    Id result = emit_.lane(sums[0], 0);
+    State result = lanes_of(parts[0], 0, 1);
     for (int i = 1; i < c.count; ++i)
-      result = emit_.alu(op, {dtype, 1},
-                         {result, emit_.lane(sums[static_cast<size_t>(i / c.width)], i % c.width)});
-    return values_.finish(s.node, result);
+      result = combined(merge, 1, result, lanes_of(parts[static_cast<size_t>(i / c.width)], i % c.width, 1));
+    return values_.finish(s.node, result[0]);
   }
 @@]=])
 

@@ -202,6 +202,15 @@ std::vector<OpCase> make_cases() {
   both("min", [](Run& r) { Item& a = r.any(); return a.t.numel() ? reduction(r, a, &Tensor::min, false) : moved(a, a.t); });
   exact("any", [](Run& r) { return Item{r.any().t.any(), 1, 0}; });
   exact("all", [](Run& r) { return Item{r.any().t.all(), 1, 0}; });
+  both("cumsum", [](Run& r) {
+    Item& a = r.any();
+    if (a.t.rank() == 0 || !a.t.numel()) return moved(a, a.t);
+    const int64_t axis = r.pick(-a.t.rank(), a.t.rank() - 1);
+    const double n = static_cast<double>(a.t.shape()[static_cast<size_t>(axis < 0 ? axis + a.t.rank() : axis)].value());
+    if (r.exact && is_float(a.t.dtype()) && a.magnitude * n > 1.6e7) a = {a.t % 13.0, 13, 0};
+    Tensor t = cumsum(a.t, axis);
+    return finish(r, t, n * a.magnitude, n * a.error + n * rounding(r, a.t.dtype(), n * a.magnitude));
+  });
   exact("argmax", [](Run& r) {
     Item& a = r.any();
     if (!a.t.numel()) return moved(a, a.t);

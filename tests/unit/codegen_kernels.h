@@ -188,11 +188,17 @@ class KernelMaker {
     Tree tree{1 << pick(0, 4),
               pick(0, 2) ? 0 : std::vector<int64_t>{1, 4, 7, 16}[static_cast<size_t>(pick(0, 3))]};
     if (carried || pick(0, 1)) tree = {};
-    const Combine combine =
-        any(std::vector<Combine>{Combine::Add, Combine::Add, Combine::Max, Combine::Min, Combine::Dot});
-    std::vector<UOp> values{expression(b, inside, size_left, nesting)};
-    if (combine == Combine::Dot) values.push_back(leaf(b, inside));
-    return b.reduce(combine, values, ranges, tree);
+    const Combine combine = any(std::vector<Combine>{Combine::Add, Combine::Add, Combine::Max, Combine::Min, Combine::Dot,
+                                                     Combine::ArgMax, Combine::Moments, Combine::ExpSum});
+    UOp x = expression(b, inside, size_left, nesting);
+    std::vector<UOp> values{x};
+    if (combine == Combine::Dot || combine == Combine::ExpSum) values.push_back(leaf(b, inside));
+    if (combine == Combine::ArgMax) values.push_back(cast(ranges.back(), DType::I64));
+    if (combine == Combine::Moments) values = {like(x, 1.0), x, like(x, 0.0)};
+    const int result = pick(0, state_count(combine) - 1);
+    UOp made = b.reduce(combine, values, ranges, tree, result);
+    if (result > 0 && pick(0, 1)) made = cast(made, DType::F32) - cast(b.reduce(combine, values, ranges, tree), DType::F32);
+    return cast(made, DType::F32);
   }
 
   codegen::Order order(std::vector<codegen::Order::Loop> loops) {

@@ -137,3 +137,101 @@ TEST_CASE("a block of an outer range, the last one shorter", "[codegen]") {
     b.check();
   }
 }
+
+TEST_CASE("several accumulators: every combine, tree and result", "[codegen][tuples]") {
+  for (DType dtype : {DType::F32, DType::F64, DType::I32, DType::U8})
+    for (Combine combine : {Combine::ArgMax, Combine::ArgMin, Combine::Moments, Combine::ExpSum})
+      for (Tree tree : {Tree{1, 0}, Tree{8, 0}, Tree{16, 0}, Tree{16, 32}, Tree{1, 10}}) {
+        const bool places = combine == Combine::ArgMax || combine == Combine::ArgMin;
+        if (!places && !is_float(dtype)) continue;
+        INFO(name_of(dtype) << " combine " << static_cast<int>(combine) << " lanes " << tree.lanes << " block " << tree.block);
+        Bench b;
+        Array data = random_array(dtype, {3, 77}, 1);
+        for (int64_t i : {5, 11, 40, 76, 80, 82}) data.set(i, Scalar::of(dtype, 11));  // ties
+        UOp x = b.buffer(std::move(data)), y = b.buffer(random_array(dtype, {77}, 2));
+        UOp i = b.outer(3), k = b.over(77, 1);
+        std::vector<UOp> values{b.at(x, {i, k})};
+        if (places) values.push_back(cast(k, DType::I64));
+        if (combine == Combine::ExpSum) values.push_back(b.at(y, {k}));
+        if (combine == Combine::Moments) values = {like(values[0], 1.0), values[0], like(values[0], 0.0)};
+        std::vector<UOp> stores;
+        for (int r = 0; r < state_count(combine); ++r) {
+          UOp v = b.reduce(combine, values, {k}, tree, r);
+          stores.push_back(b.put(b.buffer(Array(v->dtype, {3})), {i}, v));
+        }
+        b.stores(std::move(stores));
+        const std::string text = b.check({}, tree == Tree{16, 0} && dtype == DType::F32);
+        if (tree.block == 0) CHECK(count(text, "// inner range 1") == 1);  // all accumulators in one loop
+      }
+}
+
+TEST_CASE("special numbers in several accumulators", "[codegen][tuples]") {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  for (Combine combine : {Combine::ArgMax, Combine::ArgMin, Combine::Moments, Combine::ExpSum})
+    for (Tree tree : {Tree{1, 0}, Tree{16, 0}, Tree{16, 20}})
+      for (double special : {inf, -inf, nan, 1e30}) {
+        INFO("combine " << static_cast<int>(combine) << " lanes " << tree.lanes << " special " << special);
+        Bench b;
+        Array data = random_array(DType::F32, {3, 37}, 1);
+        for (int64_t i : {0, 20, 37 + 36}) data.set(i, Scalar::of(DType::F32, special));
+        for (int64_t i = 74; i < 111; ++i) data.set(i, Scalar::of(DType::F32, special));
+        UOp x = b.buffer(std::move(data));
+        UOp i = b.outer(3), k = b.over(37, 1), v = b.at(x, {i, k});
+        std::vector<UOp> values{v, combine == Combine::ExpSum ? like(v, 1.0) : cast(k, DType::I64)};
+        if (combine == Combine::Moments) values = {like(v, 1.0), v, like(v, 0.0)};
+        std::vector<UOp> stores;
+        for (int r = 0; r < state_count(combine); ++r) {
+          UOp made = b.reduce(combine, values, {k}, tree, r);
+          stores.push_back(b.put(b.buffer(Array(made->dtype, {3})), {i}, made));
+        }
+        b.stores(std::move(stores));
+        b.check({}, false);
+        if (combine == Combine::ArgMax && special == nan) {
+          CHECK(b.arrays[2].at(0).as_int() == 0);  // the first NaN
+          CHECK(b.arrays[2].at(1).as_int() == 36);
+          CHECK(b.arrays[2].at(2).as_int() == 0);
+        }
+      }
+}
+
+TEST_CASE("scans emit as they go", "[codegen][scan]") {
+  for (DType dtype : {DType::F32, DType::I64, DType::U8, DType::Bool})
+    for (Combine combine : {Combine::Add, Combine::Mul, Combine::Max}) {
+      INFO(name_of(dtype) << " combine " << static_cast<int>(combine));
+      Bench b;
+      UOp x = b.buffer(random_array(dtype, {5, 21}, 1)), out = b.buffer(Array(dtype, {5, 21})),
+          total = b.buffer(Array(dtype, {5}));
+      UOp i = b.outer(5), j = b.inner(21, 1);
+      UOp v = b.at(x, {i, j});
+      b.stores({b.put(out, {i, j}, b.scan(combine, {v}, {j})), b.put(total, {i}, b.reduce(combine, {v}, {j}))});
+      b.check({}, dtype == DType::F32);
+      for (int64_t row = 0; row < 5; ++row) CHECK(b.arrays[1].at(row * 21 + 20) == b.arrays[2].at(row));
+    }
+}
+
+TEST_CASE("a scan beside others: vectors across it, sums inside it, two of its prefixes, rows before it", "[codegen][scan]") {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {3, 9, 37}, 1)), y = b.buffer(random_array(DType::F32, {9, 6}, 2));
+  UOp sums = b.buffer(Array(DType::F32, {3, 9, 37})), shifted = b.buffer(Array(DType::F32, {3, 9, 37}));
+  UOp a = b.outer(3), c = b.outer(37), t = b.inner(9, 2), k = b.over(6, 3), l = b.over(9, 4);
+  UOp top = b.reduce(Combine::Max, {b.at(x, {a, l, c})}, {l});
+  UOp dot = b.reduce(Combine::Dot, {b.at(y, {t, k}), b.at(y, {t, k})}, {k});
+  UOp prefix = b.scan(Combine::Add, {(b.at(x, {a, t, c}) - top) * dot}, {t});
+  UOp most = b.scan(Combine::Max, {b.at(x, {a, t, c})}, {t});
+  b.stores({b.put(sums, {a, t, c}, prefix), b.put(shifted, {a, t, c}, prefix * 2.0 + most)});
+  b.check();
+  b.check({codegen::Lanes{1, 16}}, false);
+  b.check({codegen::Lanes{1, 8}, codegen::Unroll{1, 2}, codegen::Block{1, 16}}, false);
+  CHECK_THROWS_AS(codegen::write(b.kernel, runtime::host_target(), {codegen::Lanes{2, 4}}), InternalError);
+  CHECK_THROWS_AS(codegen::write(b.kernel, runtime::host_target(), {codegen::Unroll{2, 2}}), InternalError);
+}
+
+TEST_CASE("a scan over two ranges, and one over a single element", "[codegen][scan]") {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {4, 3, 5}, 1)), out = b.buffer(Array(DType::F32, {4, 3, 5})),
+      one = b.buffer(Array(DType::F32, {4}));
+  UOp i = b.outer(4), j = b.inner(3, 1), k = b.inner(5, 2), single = b.over(1, 3);
+  b.stores({b.put(out, {i, j, k}, b.scan(Combine::Add, {b.at(x, {i, j, k})}, {j, k})),
+            b.put(one, {i}, b.scan(Combine::Add, {b.at(x, {i, single, single})}, {single}))});
+  b.check();
+}

@@ -61,8 +61,11 @@ struct Bench {
   UOp at(UOp p, std::vector<UOp> i) { return load(p, i); }
   UOp at(UOp p, std::vector<UOp> i, UOp gate, UOp other) { return load(p, i, gate, other); }
   UOp put(UOp p, std::vector<UOp> i, UOp v, bool add = false, UOp gate = {}) { return store(p, i, v, add, gate); }
-  UOp reduce(Combine c, std::vector<UOp> values, std::vector<UOp> ranges, Tree tree = {}) {
-    return reduce_over(c, values, ranges, tree);
+  UOp reduce(Combine c, std::vector<UOp> values, std::vector<UOp> ranges, Tree tree = {}, int result = 0) {
+    return reduce_over(c, values, ranges, tree, result);
+  }
+  UOp scan(Combine c, std::vector<UOp> values, std::vector<UOp> ranges, int result = 0) {
+    return scan_over(c, values, ranges, result);
   }
   void stores(std::vector<UOp> list) { kernel.sink = sink(g(), std::move(list)); }
 
@@ -163,7 +166,7 @@ inline std::vector<Array> Bench::interpret() {
   for (UOp sink : {kernel.sink, kernel.finish})
     if (sink)
       runtime::interpret_kernel(codegen::expand_math(g(), sink),
-                                {.params = buffers, .vars = vars, .args = args, .error = &error});
+                                {.params = buffers, .vars = vars, .args = args, .error = &error, .written = codegen::expand_math});
   return before;
 }
 

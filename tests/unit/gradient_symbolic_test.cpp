@@ -57,6 +57,7 @@ std::vector<Case> cases() {
       add("Reduce", [=](const Sources& x, const Dim&) { return ir::reduce(combine, x[0] * x[1], axes); });
   add("Gather", [](const Sources& x, const Dim&) { return ir::gather(x[0], index({-1, 0, 2, -3}, {2, 2}), 0); });
   add("Gather of one", [](const Sources& x, const Dim&) { return ir::gather(x[0], index({-1, 1}, {1, 2}), 0); });
+  add("Scan", [](const Sources& x, const Dim&) { return ir::scan(Combine::Add, x[0] * ir::scan(Combine::Add, x[1], 1), 0); });
   add("Gather along another axis", [](const Sources& x, const Dim& n) {
     return ir::gather(x[0], ir::expand(index({-1}, {1, 1}), {n, 1}), 1);
   });

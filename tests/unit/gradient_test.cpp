@@ -247,6 +247,14 @@ TEST_CASE("every rule agrees with central differences, to the second order", "[g
           return m * m;
         },
         {{2, 3, 2}}, -1, 1);
+  for (int64_t axis : {0, 1, 2})
+    c.differences(
+        "scan",
+        [axis](const auto& x) {
+          UOp s = scan(Combine::Add, x[0], axis);
+          return s * s;
+        },
+        {{2, 3, 2}}, -1, 1);
   for (int64_t n = 1; n <= 9; ++n)
     c.differences(
         "prod", [](const auto& x) { return reduce(Combine::Mul, x[0], {1}); }, {{2, n}}, 0.5, 1.5);

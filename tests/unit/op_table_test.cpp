@@ -61,6 +61,7 @@ UOp sample(Graph& g, Op op, DType dtype) {
     case Op::Flip: return flip(x, {1});
     case Op::Window: return slide(x, 0, -1, 4);
     case Op::Reduce: return reduce(Combine::Max, x, {1});
+    case Op::Scan: return scan(Combine::Add, x, 1);
     case Op::Gather: return gather(x, index, 1);
     case Op::ScatterAdd: return scatter_add(x, index, x, 1);
     case Op::Leaf: return g.make({op, dtype, {2, 3}, {x}, Fresh{1}});

@@ -39,7 +39,7 @@ TEST_CASE("types of reductions", "[tensor]") {
   CHECK(from({1.0}).any().dtype() == boolean);
 }
 
-TEST_CASE("variance takes two passes", "[tensor]") {
+TEST_CASE("the variance of short rows", "[tensor]") {
   ON_BOTH_EXECUTORS();
   CHECK(close(numbers(from({1.0, 2.0, 4.0}).var()), {7.0 / 3}));
   CHECK(close(numbers(from({1.0, 2.0, 4.0}).var({}, 0)), {14.0 / 9}));
@@ -101,4 +101,64 @@ TEST_CASE("NaN wins, and the first of equals", "[tensor]") {
   CHECK(numbers(Tensor(5.0).argmax()) == list({0}));
   CHECK(numbers(from({{0.0, kNan}, {0.0, 0.0}}).any(1)) == list({1, 0}));
   CHECK(numbers(from({{0.0, kNan}, {1.0, 2.0}}).all(1)) == list({0, 1}));
+}
+
+TEST_CASE("cumulative sums", "[tensor]") {
+  ON_BOTH_EXECUTORS();
+  Tensor x = arange(24, float32).reshape({2, 3, 4});
+  CHECK(numbers(cumsum(x, 2)[0]) == list({0, 1, 3, 6, 4, 9, 15, 22, 8, 17, 27, 38}));
+  CHECK(numbers(cumsum(x, -2)[1]) == list({12, 13, 14, 15, 28, 30, 32, 34, 48, 51, 54, 57}));
+  CHECK(numbers(cumsum(x, 0)[1]) == numbers(x.sum(0)));
+  CHECK(cumsum(x, 0).shape() == x.shape());
+  CHECK(numbers(cumsum(from({true, false, true}), 0)) == list({1, 1, 2}));
+  CHECK(cumsum(from({true}), 0).dtype() == int64);
+  CHECK(cumsum(ones({2}, uint64), 0).dtype() == uint64);
+  CHECK(cumsum(zeros({0, 3}), 0).shape() == Shape{0, 3});
+  CHECK(numbers(cumsum(ones({3, 1}), 1)) == list({1, 1, 1}));
+  // What follows and what goes before, other orders of the same elements.
+  CHECK(numbers(cumsum(softmax(zeros({1, 4}), 1) * 4.0, 1) * 2.0) == list({2, 4, 6, 8}));
+  CHECK(numbers(cumsum(x.flip({2}), 2).flip({2})[0][0]) == list({6, 6, 5, 3}));
+  CHECK(numbers(cumsum(x.reshape({24}), 0).reshape({4, 6})[3]) == list({171, 190, 210, 231, 253, 276}));
+  CHECK_THROWS_AS(cumsum(x, 3), UsageError);
+  Tensor w = ones({2, 3}).requires_grad();
+  (cumsum(w, 1) * from({{1, 2, 3}, {4, 5, 6}})).sum().backward();
+  CHECK(numbers(w.grad()) == list({6, 5, 3, 15, 11, 6}));
+}
+
+TEST_CASE("long rows: mean, variance and log of sums of exponentials in one pass", "[tensor]") {
+  ON_BOTH_EXECUTORS();
+  // Beyond the length from which rows are read once: docs/chapters/schedule.md.
+  const int64_t n = 5003;
+  std::vector<float> data;
+  for (int64_t i = 0; i < 3 * n; ++i) data.push_back(1000.0f + static_cast<float>(i * 7919 % 1009) / 1009.0f);
+  Tensor x = from(data, {3, n});
+  for (int64_t axis : {0, 1}) {
+    Tensor t = axis ? x : x.transpose().contiguous();
+    std::vector<double> mean, variance, expected;
+    for (int64_t r = 0; r < 3; ++r) {
+      double s = 0, q = 0, e = 0;
+      for (int64_t i = 0; i < n; ++i) s += static_cast<double>(data[static_cast<size_t>(r * n + i)]);
+      for (int64_t i = 0; i < n; ++i) {
+        const double d = static_cast<double>(data[static_cast<size_t>(r * n + i)]) - s / static_cast<double>(n);
+        q += d * d;
+        e += std::exp(d);
+      }
+      mean.push_back(s / static_cast<double>(n));
+      variance.push_back(q / static_cast<double>(n - 1));
+      expected.push_back(std::log(e) + s / static_cast<double>(n));
+    }
+    CHECK(close(numbers(t.var(axis)), variance, 1e-5));
+    CHECK(close(numbers(t.mean(axis)), mean, 1e-6));
+    CHECK(close(numbers(logsumexp(t, axis)), expected, 1e-6));
+    CHECK(close(numbers(exp(log_softmax(t, axis)).sum(axis)), {1, 1, 1}, 1e-4));
+  }
+  // Infinities and NaN as with two passes.
+  Tensor low = full({2, n}, -kInf), high = cat({low, full({2, 1}, kInf)}, 1), half = cat({low, ones({2, 3})}, 1);
+  CHECK(same(numbers(logsumexp(low, 1)), {-kInf, -kInf}));
+  CHECK(same(numbers(logsumexp(high, 1)), {kInf, kInf}));
+  CHECK(close(numbers(logsumexp(half, 1)), {1 + std::log(3.0), 1 + std::log(3.0)}));
+  CHECK(same(numbers(logsumexp(half * kNan, 1)), {kNan, kNan}));
+  CHECK(same(numbers(softmax(low, 1)[0][0]), {kNan}));
+  CHECK(same(numbers(softmax(half, 1)[0][0]), {0}));
+  CHECK(same(numbers(high.var(1)), {kNan, kNan}));
 }

@@ -1,0 +1,49 @@
+// Reductions of several accumulators: rows that are too long to be kept are read once, and scores of an attention are
+// never rows at all.
+#include <cmath>
+
+#include "catch.h"
+#include "cost.h"
+#include "fixed_target.h"
+
+using namespace sinter;
+
+TEST_CASE("statistics of long rows read them once", "[launches]") {
+  const FixedTarget fixed;
+  constexpr int64_t rows = 32, width = 1 << 17;
+  constexpr uint64_t once = rows * width * 4, small = 64 * rows;
+  Tensor x = stored(rand({rows, width}) + 5.0);
+  const auto one = [&](const Tensor& t) {
+    const Cost c = cost(t);
+    CHECK(c.launches == 1);
+    CHECK(c.bytes <= once + small);
+    return t.to_vector<float>();
+  };
+  CHECK(one(x.var(1))[3] == Approx(1.0 / 12).epsilon(1e-2));
+  CHECK(one(logsumexp(x, 1))[3] == Approx(5 + std::log(width * (std::exp(1.0) - 1))).epsilon(1e-4));
+  CHECK(one(x.argmax(1).to(float32))[3] >= 0);
+  Tensor mean = x.mean(1), variance = x.var(1, 0);
+  const Cost both = cost(mean, variance);
+  CHECK(both.launches == 1);
+  CHECK(both.bytes <= once + small);
+  CHECK(mean.to_vector<float>()[0] == Approx(5.5).epsilon(1e-2));
+}
+
+TEST_CASE("statistics of channels read the images once", "[launches]") {
+  const FixedTarget fixed;
+  constexpr uint64_t once = 64 * 32 * 24 * 24 * 4;
+  Tensor x = stored(rand({64, 32, 24, 24}));
+  Tensor mean = x.mean({0, 2, 3}), variance = x.var({0, 2, 3});
+  const Cost c = cost(mean, variance);
+  CHECK(c.launches == 1);
+  CHECK(c.bytes <= once + 1024);
+  CHECK(variance.to_vector<float>()[7] == Approx(1.0 / 12).epsilon(2e-2));
+}
+
+TEST_CASE("long rows: a fused and an unfused run agree to the bit", "[launches]") {
+  const Tensor x = stored(rand({3, 6001}) * 4.0), v = stored(rand({6001, 5}));
+  CHECK(same_when_unfused([&]() -> std::vector<Tensor> {
+    return {x.var(1), x.mean(1) + x.std(1), logsumexp(x, 1), log_softmax(x, 1), softmax(x, 1), x.argmax(1), matmul(softmax(x, 1), v),
+            x.var(), layer_norm(x, {6001}), cumsum(x, 1), cumsum(x, 0)};
+  }));
+}
