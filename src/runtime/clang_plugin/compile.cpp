@@ -62,6 +62,7 @@ void add_sanitizer(int sanitizer, llvm::ModulePassManager& passes) {
   if (sanitizer == SINTER_CLANG_ADDRESS) {
     llvm::AddressSanitizerOptions options;
     options.UseAfterReturn = llvm::AsanDetectStackUseAfterReturnMode::Never;
+    options.InstrumentationWithCallsThreshold = 32;  // a branch per access makes large bodies take minutes
     passes.addPass(llvm::AddressSanitizerPass(options));
   }
   if (sanitizer == SINTER_CLANG_THREAD)
