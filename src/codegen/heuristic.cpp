@@ -152,18 +152,19 @@ class Chooser {
       if (product_ && r == tile_.lanes) continue;
       Width& w = width(r);
       double operations = 0;
-      int chains = 1;
+      int chains = 1, independent = 1;  // sums that a step goes on with: as many hide each other's latency
       for (const Work& work : view_.works()) {
         if (!work.runs_over(r)) continue;
+        if (&work == product_) independent = tile_.rows * tile_.columns;
         operations = std::max(operations, work.operations);
         if (!work.own.empty() && work.own.back() == r) chains = std::max(chains, work.chains());
       }
-      w.copies = chains > w.lanes ? chains / w.lanes : operations > 12 ? 2 : 4;
+      w.copies = chains > w.lanes ? chains / w.lanes : operations > 12 || independent > 4 ? 2 : 4;
+      if (chains <= w.lanes && independent > 12) w.copies = 1;
       if (chains <= w.lanes) {
         while (w.copies > 1 && (w.copies * operations > kLongCode || w.all() > view_.size(r))) w.copies /= 2;
       }
     }
-    // A sum along its own chains beside others of the same loads: several at once.
     for (const Width& w : widths_) {
       if (w.lanes > 1) opts_.push_back(Lanes{range_id(w.range), w.lanes});
       if (w.copies > 1) opts_.push_back(Unroll{range_id(w.range), w.copies});

@@ -76,8 +76,9 @@ double OneCycleLR::operator()(double, int64_t t) const {
 
 double SequentialLR::operator()(double base, int64_t t) const {
   if (schedules.empty() || milestones.size() + 1 != schedules.size() || !std::is_sorted(milestones.begin(), milestones.end()))
-    throw UsageError(fmt::format("SequentialLR: {} schedules need one milestone less than that, increasing, and not {}",
-                                 schedules.size(), milestones.size()));
+    throw UsageError(fmt::format("SequentialLR: {} schedules need one milestone less than that, in ascending order; given: {}{}",
+                                 schedules.size(), milestones.size(),
+                                 std::is_sorted(milestones.begin(), milestones.end()) ? "" : ", out of order"));
   const auto next = std::upper_bound(milestones.begin(), milestones.end(), t);
   return schedules[static_cast<size_t>(next - milestones.begin())](base, next == milestones.begin() ? t : t - *(next - 1));
 }

@@ -60,7 +60,7 @@ struct Variable {
 
 constexpr std::array<Variable, 9> kVariables = {{
     {{"DEBUG", "0 to 7", "0",
-      "what is printed to stderr: 1 a line per plan, 2 a line per kernel with its speed, 3 partition and scheduling "
+      "what is printed to stderr: 1 a line per plan, 2 a line per launch with its speed, 3 partition and scheduling "
       "decisions, 4 generated source, 5 IR after each pass, 6 each rewrite rule, 7 disassembly"},
      [](Env& e, std::string_view v) { return parse_number(v, 0, 7, e.debug); }},
     {{"SINTER_CACHE", "a folder", "$XDG_CACHE_HOME/sinter or ~/.cache/sinter",

@@ -1,4 +1,4 @@
-// First the sums that qualify are found, with the means and maxima in them; then the graph is rebuilt without those.
+// First the sums that qualify are found, with the maxima in them; then the graph is rebuilt without those.
 #include "schedule/tuples.h"
 
 #include <limits>
@@ -100,10 +100,8 @@ class Pass {
     if (squares_.empty() && sums_.empty()) return;
     rebuild(plan_, [&](UOp n, const std::vector<UOp>& src) {
       UOp made;
-      if (means_.contains(n))
-        made = moments(n->src[0], n->src[0]->src[0], 1);
-      else if (squares_.contains(n))
-        made = moments(n, n->src[0]->src[0]->src[0], 2);
+      if (squares_.contains(n))
+        made = squares(n);
       else if (maxima_.contains(n))
         made = exponents(n, n->src[0], 0);
       else if (auto sum = sums_.find(n); sum != sums_.end())
@@ -120,26 +118,21 @@ class Pass {
     for (const Output& o : plan_.outputs) roots.push_back(o.value);
     const std::vector<UOp> order = ir::topological(roots);
     for (UOp n : order) {
-      if (UOp mean = mean_below(n); mean && too_long(n)) {
-        squares_.insert(n);
-        means_.insert(mean);
-      }
+      if (mean_below(n) && too_long(n)) squares_.insert(n);
       if (const Shifted s = maximum_below(n); s.maximum && too_long(n)) {
         sums_[n] = s.guarded;
         maxima_.insert(s.maximum);
       }
     }
-    // What is itself such a sum is no plain one.
-    std::erase_if(means_, [&](UOp m) { return squares_.contains(m->src[0]) || sums_.contains(m->src[0]); });
-    std::erase_if(squares_, [&](UOp n) { return !means_.contains(n->src[0]->src[0]->src[1]->src[0]); });
   }
 
-  /// Of x, a node of the graph as it was, along the axes of `reduce`.
-  UOp moments(UOp reduce, UOp x, int result) const {
-    x = made_.at(x);
+  /// The mean stays a sum of its own for whoever else reads it: what it is must not follow from who asks for squares too.
+  UOp squares(UOp sum) const {
+    UOp x = made_.at(sum->src[0]->src[0]->src[0]);
     const UOp values[] = {ir::like(x, 1.0), x, ir::like(x, 0.0)};
-    return ir::reduce(Combine::Moments, values, reduce->reduction().axes, result);
+    return ir::reduce(Combine::Moments, values, sum->reduction().axes, 2);
   }
+  /// Of x, a node of the graph as it was, along the axes of `reduce`.
   UOp exponents(UOp reduce, UOp x, int result) const {
     x = made_.at(x);
     const UOp values[] = {x, ir::like(x, 1.0)};
@@ -157,7 +150,7 @@ class Pass {
 
   PlanGraph& plan_;
   std::unordered_map<UOp, UOp> made_;
-  std::unordered_set<UOp> squares_, means_, maxima_;
+  std::unordered_set<UOp> squares_, maxima_;
   std::unordered_map<UOp, bool> sums_;  ///< and whether their maximum is guarded
 };
 

@@ -87,7 +87,7 @@ void verify_partition(Partition& p) {
                            : kernel.level <= p.kernels[static_cast<size_t>(writer)].level)
         fail(p, k, stage, "overwritten before it is read");
     }
-    // Loops: every element is stored once, and no sum runs over a parallel axis.
+    // Loops: every element is stored once, and a sum runs over a parallel axis only in blocks.
     auto place = [&](int axis) { return std::find(kernel.inner.begin(), kernel.inner.end(), axis); };
     check_late(p, k);
     for (const Nest& n : kernel.nests)

@@ -62,7 +62,6 @@ const Part kParts[] = {
       {Mutant::ScatterAssigns, {"scatter_add"}},
       {Mutant::DivisionTruncates, {"floor_divide", "cast"}},
       {Mutant::UnsignedCompare, {"lt", "gt", "cast"}}}},
-    {"and one of the two is written", {{Mutant::ArenaOverlap, {"matmul", "long sum", "softmax", "add"}}}},  // of a launch
 };
 
 }  // namespace

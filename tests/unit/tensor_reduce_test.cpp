@@ -161,4 +161,8 @@ TEST_CASE("long rows: mean, variance and log of sums of exponentials in one pass
   CHECK(same(numbers(softmax(low, 1)[0][0]), {kNan}));
   CHECK(same(numbers(softmax(half, 1)[0][0]), {0}));
   CHECK(same(numbers(high.var(1)), {kNan, kNan}));
+  Tensor one = cat({zeros({2, n}), full({2, 1}, kInf)}, 1), mean = one.mean(1), variance = one.var(1);
+  realize(mean, variance);
+  CHECK(same(numbers(mean), {kInf, kInf}));
+  CHECK(same(numbers(variance), {kNan, kNan}));
 }
