@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <unordered_map>
 #include <vector>
 
@@ -100,7 +101,7 @@ class IndexSpace {
   static uint64_t hash_of(const Index& index);
 
   mutable std::vector<Axis> axes_;  ///< find() shortens paths
-  std::vector<Entry> entries_;
+  std::deque<Entry> entries_;  ///< references stay valid while indices are added
   std::unordered_multimap<uint64_t, IndexId> table_;
   static constexpr uint64_t kNotYet = ~uint64_t{0};
   uint64_t epoch_ = 0;  ///< counts unifications and splits

@@ -38,9 +38,9 @@ class Writer {
     for (const auto& [sum, ranges] : sums_across(kernel_)) across_[sum] = ranges;
     auto late = [&](const Stored& o) { return std::binary_search(kernel_.late.begin(), kernel_.late.end(), o.stage); };
     std::vector<UOp> stores;
+    for (const auto& [sum, ranges] : across_) store_part(sum, stores);  // what they read, outputs may overwrite
     for (const Stored& o : kernel_.outputs)
       if (!late(o)) store(o, stores);
-    for (const auto& [sum, ranges] : across_) store_part(sum, stores);
     out_.kernel.graph = places_.arena();
     out_.kernel.sink = ir::sink(g_, std::move(stores));
     if (!across_.empty()) {

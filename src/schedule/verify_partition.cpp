@@ -19,22 +19,23 @@ namespace {
 /// Sums across outer ranges: what waits for them is late, and needed nowhere inside those ranges.
 void check_late(const Partition& p, size_t k) {
   const Kernel& kernel = p.kernels[k];
-  std::vector<int> across, waits;
+  std::vector<int> across, sums;
   for (const Nest& n : kernel.nests)
     if (crossed(n.axes, kernel.outer) < 0) fail(p, k, n.stage, "a sum goes across an outer range that is not its first");
   for (const auto& [sum, ranges] : sums_across(kernel)) {
     if (ranges.back() != kernel.blocks.axis) fail(p, k, sum, "a sum goes across a range that has no blocks");
     if (p.graph.stages[static_cast<size_t>(sum)].contraction) fail(p, k, sum, "a product goes across outer ranges");
     across.insert(across.end(), ranges.begin(), ranges.end());
-    waits.push_back(sum);
+    sums.push_back(sum);
   }
-  if (kernel.blocks.axis >= 0 && waits.empty()) fail(p, k, kernel.outputs[0].stage, "blocks without a sum across them");
-  std::vector<const Member*> members;
+  if (kernel.blocks.axis >= 0 && sums.empty()) fail(p, k, kernel.outputs[0].stage, "blocks without a sum across them");
+  std::vector<int> waits = sums;
+  std::vector<const Member*> members;  // a stage that is evaluated in several ways stands there as often
   for (const Member& m : kernel.members) members.push_back(&m);
   std::sort(members.begin(), members.end(), [](const Member* a, const Member* b) { return a->stage < b->stage; });
   for (const Member* m : members) {
     const std::vector<Source>& sources = p.graph.stages[static_cast<size_t>(m->stage)].sources;
-    const bool sum = contains(waits, m->stage);
+    const bool sum = contains(sums, m->stage);
     const bool after = std::any_of(sources.begin(), sources.end(), [&](const Source& s) {
       return contains(waits, s.stage);
     });
