@@ -117,6 +117,7 @@ void order_stores(Partition& p, Kernel& k, const std::map<int, int>& stores) {
     for (size_t j = 0; j < n; ++j)
       if (!late(i) && late(j) && std::any_of(reads[j].begin(), reads[j].end(), [&](int slot) { return writes(i, slot); }))
         take_new_storage(p.graph, k.outputs[i].stage);
+  auto box = [&](size_t i) { return p.graph.stages[static_cast<size_t>(k.outputs[i].stage)].kind == StageKind::Box; };
   std::vector<Stored> order;
   std::vector<char> placed(n, 0);
   while (order.size() < n) {
@@ -130,7 +131,7 @@ void order_stores(Partition& p, Kernel& k, const std::map<int, int>& stores) {
           for (int slot : reads[j]) free &= !writes(i, slot);
       if (free)
         next = i;
-      else if (stuck == n && p.graph.stages[static_cast<size_t>(k.outputs[i].stage)].kind != StageKind::Box)
+      else if (stuck == n || (box(stuck) && !box(i)))
         stuck = i;
     }
     if (next == n) {
@@ -222,7 +223,7 @@ bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) 
   return true;
 }
 
-void settle_in_place(Partition& p) {
+std::vector<int> settle_in_place(Partition& p) {
   std::map<int, int> stores = stores_by_slot(p.graph);
   for (size_t k = 0; k < p.kernels.size(); ++k) {
     for (const auto& [buffer, at] : p.kernels[k].reads) {
@@ -238,9 +239,11 @@ void settle_in_place(Partition& p) {
   stores = stores_by_slot(p.graph);
   for (Kernel& k : p.kernels)
     if (k.outputs.size() > 1) order_stores(p, k, stores);
+  std::vector<int> lost;
   for (const Stage& s : p.graph.stages)
     if (s.kind == StageKind::Box && p.graph.homes[static_cast<size_t>(s.outputs[0])] < 0)
-      throw InternalError(fmt::format("{} writes into a home that is still read elsewhere", to_string(s)));
+      lost.insert(lost.end(), s.outputs.begin(), s.outputs.end());
+  return lost;
 }
 
 }  // namespace sinter::schedule

@@ -15,8 +15,9 @@ std::vector<int> order_in_place(StageGraph& graph);
 
 /// After it, for real: takes from `graph.homes` what a kernel would overwrite before its last reader: read there at
 /// another element than the one written, in a kernel that does not run before, or by stores of one kernel that wait for
-/// each other. Puts the stores of each kernel in an order in which each reads old values only.
-void settle_in_place(Partition& p);
+/// each other. Puts the stores of each kernel in an order in which each reads old values only. Returns the outputs of
+/// boxes that lost their home so: the partition is of no use then, because a box is written nowhere else.
+std::vector<int> settle_in_place(Partition& p);
 
 /// Whether all that `kernel` reads of a Buffer stage is the very element that its `store` writes at the same point.
 bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store);

@@ -52,23 +52,26 @@ void step(PlanGraph& plan, std::string_view pass, Pass run) {
   if (after != before) show(fmt::format("plan after {}", pass), after);
 }
 
-/// Stages whose stores in place wait for nobody in a circle. A version that cannot be written into its box is a whole
-/// value.
-StageGraph stages_in_order(PlanGraph& plan, const Prices& prices) {
-  const PlanGraph versions = plan;
-  for (std::vector<bool> boxed = box_candidates(plan);;) {
+/// The versions that cannot be written into their boxes: they are whole values. Returns whether there are any.
+bool unbox(std::vector<bool>& boxed, const std::vector<int>& outputs) {
+  bool lost = false;
+  for (int output : outputs) {
+    lost = lost || boxed[static_cast<size_t>(output)];
+    boxed[static_cast<size_t>(output)] = false;
+  }
+  return lost;
+}
+
+/// Stages whose stores in place wait for nobody in a circle.
+StageGraph stages_in_order(PlanGraph& plan, const PlanGraph& versions, std::vector<bool>& boxed, const Prices& prices) {
+  for (;;) {
     plan = versions;
     step(plan, "versions", [&] { lower_versions(plan, boxed); });
     step(plan, "sums", [&] { join_sums(plan); });
     step(plan, "tuples", [&] { join_reductions(plan); });
     step(plan, "reductions", [&] { choose_reductions(plan); });
     StageGraph stages = build_stages(plan, prices);
-    bool lost = false;
-    for (int output : order_in_place(stages)) {
-      lost = lost || boxed[static_cast<size_t>(output)];
-      boxed[static_cast<size_t>(output)] = false;
-    }
-    if (!lost) return stages;
+    if (!unbox(boxed, order_in_place(stages))) return stages;
   }
 }
 
@@ -164,11 +167,14 @@ Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
   check(given, "parametrise");
   show("plan", given);
   const Prices prices = prices_for(target);
-  Partition p = partition(stages_in_order(plan, prices), prices, policy);
-  settle_in_place(p);
-  verify_partition(p);
-  if (runtime::logging(3)) runtime::log(3, to_string(p));
-  return p;
+  const PlanGraph versions = plan;
+  for (std::vector<bool> boxed = box_candidates(plan);;) {
+    Partition p = partition(stages_in_order(plan, versions, boxed, prices), prices, policy);
+    if (unbox(boxed, settle_in_place(p))) continue;
+    verify_partition(p);
+    if (runtime::logging(3)) runtime::log(3, to_string(p));
+    return p;
+  }
 }
 
 Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy) {
