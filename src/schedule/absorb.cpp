@@ -113,9 +113,11 @@ Absorb Partitioner::absorb(int kernel, int s, const std::vector<IndexId>& ix) {
   if (st.loops() && k.nests.size() >= static_cast<size_t>(prices_.max_loops))
     return {kNever, "kernel has too many loops"};
   const std::vector<int>& late = late_wants_[static_cast<size_t>(kernel)];
-  if (std::binary_search(late.begin(), late.end(), s))
+  if (std::binary_search(late.begin(), late.end(), s)) {
+    if (other_accumulator(k, s, ix, true)) return {0, "when all points are done, beside another accumulator"};
     return {st.own * static_cast<double>(ix.size()) * (st.loops() ? static_cast<double>(prices_.parallel) : 1),
             "when all points are done"};
+  }
   Absorb each = absorb_each(k, st, ix), row = absorb_row(k, st, ix);
   // Outer ranges are given up for a price only, indices become one for nothing.
   if (row.siblings.empty() ? row.ns < each.ns : row.ns <= each.ns) each = std::move(row);

@@ -3,8 +3,15 @@
 // Tree, so both forms give the same bits.
 #include "schedule/partitioner.h"
 #include "schedule/reductions.h"
+#include "uop/combine.h"
 
 namespace sinter::schedule {
+namespace {
+
+/// Blocks of a symbolic range, any of which may be empty.
+constexpr int64_t kMostEmpty = 256;
+
+}  // namespace
 
 int crossed(const std::vector<int>& axes, const std::vector<int>& outer) {
   size_t n = 0;
@@ -14,12 +21,20 @@ int crossed(const std::vector<int>& axes, const std::vector<int>& outer) {
   return static_cast<int>(n);
 }
 
-std::vector<std::pair<int, std::vector<int>>> sums_across(const Kernel& k) {
-  std::vector<std::pair<int, std::vector<int>>> out;
+std::vector<SumAcross> sums_across(const Kernel& k) {
+  std::vector<SumAcross> out;
   for (const Nest& n : k.nests)
     if (const int count = crossed(n.axes, k.outer); count > 0)
       out.push_back({n.stage, {n.axes.begin(), n.axes.begin() + count}});
   return out;
+}
+
+bool shares_parts(const StageGraph& graph, const SumAcross& a, const SumAcross& b) {
+  return a.second == b.second && one_reduction(graph.stages[static_cast<size_t>(a.first)], graph.stages[static_cast<size_t>(b.first)]);
+}
+
+Dim points_along(const IndexSpace& space, const Kernel& k, int axis) {
+  return axis == k.blocks.axis ? Dim(k.blocks.count(space.bound(axis))) : space.size(axis);
 }
 
 /// Points of outer ranges, of which one may run in blocks.
@@ -27,7 +42,7 @@ int64_t Partitioner::points(const std::vector<int>& outer, const Blocks& blocks)
   int64_t n = 1;
   for (int a : outer) {
     const int64_t size = space_.bound(a);
-    n *= a == blocks.axis ? (size + blocks.size - 1) / blocks.size : size;
+    n *= a == blocks.axis ? blocks.count(size) : size;
   }
   return n;
 }
@@ -70,11 +85,10 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& names, Blocks& blo
     if (count == 0) continue;
     const Stage& st = stage(n.stage);
     if (st.kind != StageKind::Reduce || st.contraction) return false;
-    if (ir::state_count(st.node->reduction().combine) > 1) return false;  // parts of one accumulator only
     const int axis = axes[static_cast<size_t>(count) - 1];
-    if ((last >= 0 && last != axis) || space_.size(axis).symbolic()) return false;
+    if (last >= 0 && last != axis) return false;
     last = axis;
-    if (is_float(st.node->dtype)) {
+    if (is_float(st.node->src[0]->dtype)) {  // as all sources are, but for places of extremes
       int64_t inside = 1;
       for (size_t i = static_cast<size_t>(count); i < axes.size(); ++i) inside *= space_.bound(axes[i]);
       const ir::Tree& tree = st.node->reduction().tree;
@@ -94,6 +108,7 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& names, Blocks& blo
   blocks.axis = last;
   if (!fixed) blocks.size = rows_in_block(space_.bound(last));
   if (blocks.size == 0 || blocks.size >= space_.bound(last)) return false;
+  if (space_.size(last).symbolic() && blocks.count(space_.bound(last)) > kMostEmpty) return false;
   // Only the last one has blocks: sums that cross others alone would be cut at each of their points.
   late = downstream(k.members, seeds);
   auto crosses = [&](const std::vector<int>& axes) {
@@ -116,10 +131,16 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& names, Blocks& blo
   return true;
 }
 
-/// Bytes of all sums across outer ranges.
-int64_t Partitioner::result_bytes(const Kernel& k) const {
+/// Bytes that one point stores for all sums across outer ranges.
+int64_t Partitioner::part_bytes(const Kernel& k) const {
+  const std::vector<SumAcross> sums = sums_across(k);
   int64_t bytes = 0;
-  for (const auto& [s, ranges] : sums_across(k)) bytes += stage(s).bytes;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    auto shares = [&](const SumAcross& other) { return shares_parts(graph_, other, sums[i]); };
+    if (std::any_of(sums.begin(), sums.begin() + static_cast<std::ptrdiff_t>(i), shares)) continue;
+    const Stage& s = stage(sums[i].first);
+    for (DType t : ir::state_types(s.node)) bytes += s.numel * static_cast<int64_t>(size_of(t));
+  }
   return bytes;
 }
 
@@ -149,7 +170,7 @@ Absorb Partitioner::turn_over(Kernel& k, const Stage& s, IndexId ix) {
   turned.outputs = k.outputs;
   turned.nests = k.nests;
   if (!may_cross(turned, {}, out.blocks, out.late) || !loops_stay_apart(turned, {}, {})) return {};
-  const int64_t result = result_bytes(turned), units = points(turned.outer, out.blocks);
+  const int64_t result = part_bytes(turned), units = points(turned.outer, out.blocks);
   if (result > prices_.partial_bytes) return {};
   out.outer = turned.outer;
   out.ns = s.own + idle(k.time + s.own, points(k.outer, k.blocks), units) +
@@ -174,7 +195,7 @@ void Partitioner::cut_long_sums(Kernel& k) {
       if (!may_cross(turned, {}, turned.blocks, turned.late) || !loops_stay_apart(turned, {}, {})) continue;
       const int64_t units = points(turned.outer, turned.blocks);
       const double gain = -idle(k.time, points(k.outer), units) -
-                          2 * static_cast<double>(result_bytes(turned) * units) / prices_.cached;
+                          2 * static_cast<double>(part_bytes(turned) * units) / prices_.cached;
       if (gain <= saved) continue;
       saved = gain;
       best = std::move(turned);

@@ -52,14 +52,16 @@ void Partitioner::evaluate(int kernel, int s, std::vector<IndexId> ix, const Abs
     k.late.insert(std::lower_bound(k.late.begin(), k.late.end(), s), s);
   }
   const Stage& st = stage(s);
+  const Member* with = other_accumulator(k, s, ix, late);
+  const bool waits = late && !with;  // a sum across outer ranges is late, what it sums is not
   if (k.blocks.axis >= 0)
     for (const Source& src : st.sources) {
       if (src.stage < 0) continue;
       auto it = std::lower_bound(late_wants.begin(), late_wants.end(), src.stage);
       const bool known = it != late_wants.end() && *it == src.stage;
-      if (late && !known && !k.wanted.contains(src.stage))
+      if (waits && !known && !k.wanted.contains(src.stage))
         late_wants.insert(it, src.stage);
-      else if (!late && known)
+      else if (!waits && known)
         late_wants.erase(it);
     }
   k.time += form.ns;
@@ -69,7 +71,7 @@ void Partitioner::evaluate(int kernel, int s, std::vector<IndexId> ix, const Abs
     k.contraction_time += form.ns;
     for (int a : k.outer) add_once(k.contraction_outer, a);
   }
-  std::vector<int> reduced;
+  std::vector<int> reduced = with ? with->reduced : std::vector<int>();
   for (IndexId i : ix) push(kernel, s, i, reduced);
   at(kernel).members.push_back({s, std::move(ix), std::move(reduced)});
 }
@@ -80,8 +82,13 @@ void Partitioner::find_late_wants(int kernel) {
   std::vector<int>& late = late_wants_[static_cast<size_t>(kernel)];
   late.clear();
   for (const auto& [s, indices] : k.wanted) late.push_back(s);
+  const std::vector<SumAcross> sums = sums_across(k);
+  auto waits = [&](int s) {  // a sum across outer ranges is late, what it sums is not
+    return std::binary_search(k.late.begin(), k.late.end(), s) &&
+           std::none_of(sums.begin(), sums.end(), [&](const SumAcross& a) { return a.first == s; });
+  };
   for (const Member& m : k.members)
-    if (!std::binary_search(k.late.begin(), k.late.end(), m.stage))
+    if (!waits(m.stage))
       for (const Source& src : stage(m.stage).sources) std::erase(late, src.stage);
   std::sort(late.begin(), late.end());
 }
@@ -95,7 +102,20 @@ void Partitioner::want(int kernel, const Source& source, IndexId ix) {
   add_once(uses(kernel, source.stage), ix);
 }
 
-/// Tells the sources of s where the kernel needs them. `reduced` are the axes of its loops, the same at each index.
+/// The member that is another accumulator of the same reduction, in loops that s may run in too; null if there is none.
+const Member* Partitioner::other_accumulator(const Kernel& k, int s, const std::vector<IndexId>& ix, bool late) const {
+  if (stage(s).kind != StageKind::Reduce || ir::state_count(stage(s).node->reduction().combine) == 1) return nullptr;
+  for (const Nest& n : k.nests) {
+    if (n.at != ix[0] || n.stage == s || !one_reduction(stage(n.stage), stage(s))) continue;
+    const bool across = crossed(n.axes, k.outer) != 0;
+    if (across != late || (late && ix.size() != 1)) continue;
+    return &*std::find_if(k.members.begin(), k.members.end(), [&](const Member& m) { return m.stage == n.stage; });
+  }
+  return nullptr;
+}
+
+/// Tells the sources of s where the kernel needs them. `reduced` are the axes of its loops, the same at each index; made here if
+/// there are none yet.
 void Partitioner::push(int kernel, int s, IndexId ix, std::vector<int>& reduced) {
   const Stage& st = stage(s);
   switch (st.kind) {

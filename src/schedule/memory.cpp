@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sinter/error.h"
+#include "uop/combine.h"
 
 namespace sinter::schedule {
 namespace {
@@ -52,19 +53,24 @@ Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan
     const ir::UOp value = p.graph.stages[s].node;
     placement.stage_buffers[s] = add_buffer(plan, PlanBuffer::Kind::Scratch, value->dtype, value->shape, graph.vars);
   }
-  for (size_t k = 0; k < p.kernels.size(); ++k)
-    for (const auto& [sum, ranges] : sums_across(p.kernels[k])) {
-      const Kernel& kernel = p.kernels[k];
+  for (size_t k = 0; k < p.kernels.size(); ++k) {
+    const Kernel& kernel = p.kernels[k];
+    const std::vector<SumAcross> sums = sums_across(kernel);
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const auto& [sum, ranges] = sums[i];
+      std::vector<int>& parts = placement.parts[{static_cast<int>(k), sum}];
+      for (size_t j = 0; j < i && parts.empty(); ++j)
+        if (shares_parts(p.graph, sums[j], sums[i])) parts = placement.parts.at({static_cast<int>(k), sums[j].first});
+      if (!parts.empty()) continue;
       std::vector<Dim> dims;
-      for (int a : ranges) {
-        const int64_t size = p.space.bound(a), block = a == kernel.blocks.axis ? kernel.blocks.size : 1;
-        dims.push_back((size + block - 1) / block);
-      }
+      for (int a : ranges) dims.push_back(points_along(p.space, kernel, a));
       const ir::UOp value = p.graph.stages[static_cast<size_t>(sum)].node;
       dims.insert(dims.end(), value->shape.begin(), value->shape.end());
-      placement.parts[{static_cast<int>(k), sum}] =
-          add_buffer(plan, PlanBuffer::Kind::Scratch, value->dtype, Shape(std::move(dims)), graph.vars);
+      const Shape shape(std::move(dims));
+      for (DType t : ir::state_types(value))
+        parts.push_back(add_buffer(plan, PlanBuffer::Kind::Scratch, t, shape, graph.vars));
     }
+  }
   plan.outputs = placement.output_buffers;
   return placement;
 }

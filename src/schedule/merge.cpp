@@ -179,8 +179,8 @@ bool Partitioner::stay_apart(const Kernel& k1, const Kernel& k2, Union& form) {
   for (const Kernel* k : {&k1, &k2})
     if (k->blocks.axis >= 0 && !(Blocks{name(k->blocks.axis), k->blocks.size} == form.blocks)) return false;
   both.blocks = form.blocks;
-  form.partial = result_bytes(both) * points(both.outer, both.blocks);
-  return result_bytes(both) <= prices_.partial_bytes;
+  form.partial = part_bytes(both) * points(both.outer, both.blocks);
+  return part_bytes(both) <= prices_.partial_bytes;
 }
 
 /// Both keep the outer ranges that they share; each other one must be a loop of the other kernel, so that they meet in

@@ -76,9 +76,7 @@ void Partitioner::visit(int s) {
   std::vector<int> hazards;
   for (int store : stage(s).before) hazards.push_back(stored_by_[static_cast<size_t>(store)]);
   hazards = roots(hazards);
-  const StageKind kind = stage(s).kind;
-  const bool forced = policy_ == Policy::Unfused || kind == StageKind::Contiguous || kind == StageKind::Box ||
-                      kind == StageKind::ScatterAdd || kind == StageKind::Scan;
+  const bool forced = policy_ == Policy::Unfused || always_stored(stage(s).kind);
   if (!forced && kernels.size() > 1 && kernels.size() <= prices_.max_inline) merge_users(s, kernels);
   for (int k : kernels) normalise(at(k).wanted[s]);
   const Options options = price(s, kernels, hazards, forced);
@@ -250,8 +248,8 @@ Partition Partitioner::finish() {
     Kernel& kernel = at(k);
     refresh(kernel);
     for (auto& [stage, indices] : kernel.reads) normalise(indices);
-    if (policy_ == Policy::Fused) cut_long_sums(kernel);
     share_rows(kernel);
+    if (policy_ == Policy::Fused) cut_long_sums(kernel);  // all sums over one row together
     for (Stored& o : kernel.outputs) o.at = space_.normal(o.at);
     for (auto& [stage, indices] : kernel.reads) normalise(indices);
     for (Member& m : kernel.members) normalise(m.at);

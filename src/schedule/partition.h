@@ -36,10 +36,13 @@ struct Nest {
   int stage;
 };
 
-/// An outer range that runs in blocks: one point of it covers `size` of its values, the last one what is left.
+/// An outer range that runs in blocks: one point of it covers `size` of its values, the last one what is left. Of a
+/// symbolic range there are as many blocks as its bound needs; those behind its end are empty and add nothing.
 struct Blocks {
   int axis = -1;
   int64_t size = 1;
+  /// How many there are of so many values.
+  int64_t count(int64_t values) const { return (values + size - 1) / size; }
   friend bool operator==(const Blocks&, const Blocks&) = default;
 };
 
@@ -110,8 +113,17 @@ struct Partition {
 /// How many of a sum's axes, from the first on, are among these outer ranges; -1 if others stand before one that is.
 int crossed(const std::vector<int>& axes, const std::vector<int>& outer);
 
-/// The stages of a kernel whose sums go across its outer ranges, each with those ranges.
-std::vector<std::pair<int, std::vector<int>>> sums_across(const Kernel& kernel);
+/// A stage whose sum goes across outer ranges of its kernel, with those ranges.
+using SumAcross = std::pair<int, std::vector<int>>;
+
+/// All of a kernel's.
+std::vector<SumAcross> sums_across(const Kernel& kernel);
+
+/// Whether the points of a kernel store the same for both: accumulators of one reduction.
+bool shares_parts(const StageGraph& graph, const SumAcross& a, const SumAcross& b);
+
+/// How many points an outer range of the kernel has.
+Dim points_along(const IndexSpace& space, const Kernel& kernel, int axis);
 
 /// Cuts stages into kernels. `graph` has been through order_in_place().
 Partition partition(StageGraph graph, const Prices& prices, Policy policy);

@@ -30,6 +30,11 @@ struct Absorb {
   std::vector<int> late = {};   ///< and what waits for all of them
 };
 
+/// Of such a stage there is one kernel that evaluates and stores it.
+constexpr bool always_stored(StageKind kind) {
+  return kind == StageKind::Contiguous || kind == StageKind::Box || kind == StageKind::ScatterAdd || kind == StageKind::Scan;
+}
+
 /// How one kernel may go into another.
 struct Union {
   double price = kNever;       ///< ns: what they lose
@@ -70,6 +75,7 @@ class Partitioner {
   // evaluate.cpp
   void evaluate(int kernel, int s, std::vector<IndexId> at, const Absorb& form);
   void push(int kernel, int s, IndexId at, std::vector<int>& reduced);
+  const Member* other_accumulator(const Kernel& k, int s, const std::vector<IndexId>& ix, bool late) const;
   void want(int kernel, const Source& source, IndexId at);
   std::vector<IndexId>& uses(int kernel, int s);
   void normalise(std::vector<IndexId>& indices);
@@ -94,7 +100,7 @@ class Partitioner {
   int64_t points(const std::vector<int>& outer, const Blocks& blocks = {}) const;
   std::vector<int> downstream(const std::vector<Member>& members, const std::vector<int>& seeds) const;
   bool may_cross(const Kernel& k, const AxisPairs& names, Blocks& blocks, std::vector<int>& late);
-  int64_t result_bytes(const Kernel& k) const;
+  int64_t part_bytes(const Kernel& k) const;
   double idle(double ns, int64_t from, int64_t to) const;
   Absorb turn_over(Kernel& k, const Stage& s, IndexId at);
   Union unite_across(const Kernel& host, const Kernel& guest, const AxisPairs& pairs, bool swapped);

@@ -33,15 +33,16 @@ Places::Places(const Partition& partition, const Kernel& kernel)
 void Places::open_ranges() {
   ir::Graph& g = *graph_;
   for (int a : kernel_.outer) {
-    const int64_t block = kernel_.blocks.size;
-    const Dim size = a == kernel_.blocks.axis ? Dim((p_.space.bound(a) + block - 1) / block) : p_.space.size(a);
+    const Dim size = points_along(p_.space, kernel_, a);
     index_[a] = points_[a] = ir::range(ir::extent_of(g, size), ranges_++, ir::AxisKind::Outer);
     outer_.push_back(size);
   }
   if (const int a = kernel_.blocks.axis; a >= 0) {
-    const int64_t size = p_.space.bound(a), block = kernel_.blocks.size;
+    const Dim& size = p_.space.size(a);
+    const int64_t block = kernel_.blocks.size;
     UOp begin = math_.mul(points_[a], math_.constant(block)), bound = math_.constant(block);
-    if (size % block) bound = ir::minimum(math_.sub(math_.constant(size), begin), bound);
+    if (size.symbolic() || size.value() % block) bound = ir::minimum(math_.sub(ir::extent_of(g, size), begin), bound);
+    if (size.symbolic()) bound = ir::maximum(bound, math_.constant(0));
     inner_[a] = ir::range(bound, ranges_++, ir::AxisKind::Inner);
     index_[a] = math_.add(begin, inner_[a]);
   }

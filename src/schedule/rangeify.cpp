@@ -38,7 +38,7 @@ class Writer {
     for (const auto& [sum, ranges] : sums_across(kernel_)) across_[sum] = ranges;
     auto late = [&](const Stored& o) { return std::binary_search(kernel_.late.begin(), kernel_.late.end(), o.stage); };
     std::vector<UOp> stores;
-    for (const auto& [sum, ranges] : across_) store_part(sum, stores);  // what they read, outputs may overwrite
+    for (const auto& [sum, ranges] : across_) store_parts(sum, stores);  // what they read, outputs may overwrite
     for (const Stored& o : kernel_.outputs)
       if (!late(o)) store(o, stores);
     out_.kernel.graph = places_.arena();
@@ -70,7 +70,7 @@ class Writer {
     UOp leaf = {};        // numbers without memory
     int place = 0;        // where it is needed
     UOp gate = {};        // the value is zero where this is false
-    bool part = false;    // of a sum across outer ranges: what one point adds to it
+    int part = -1;        // of a sum across outer ranges: what one point adds to this accumulator
   };
   struct Frame {
     Request of;
@@ -82,7 +82,7 @@ class Writer {
   const Stage& stage(int s) const { return p_.graph.stages[static_cast<size_t>(s)]; }
   bool member(int s) const { return member_of_[static_cast<size_t>(s)] == number_; }
   static uint64_t key(const Request& r) {
-    return static_cast<uint64_t>(r.stage) << 33 | static_cast<uint64_t>(r.part) << 32 | static_cast<uint32_t>(r.place);
+    return static_cast<uint64_t>(r.stage) << 34 | static_cast<uint64_t>(r.part + 1) << 32 | static_cast<uint32_t>(r.place);
   }
 
   /// From the place of `head` down its movement nodes.
@@ -166,7 +166,7 @@ class Writer {
   void open(Frame& f) {
     const Stage& s = stage(f.of.stage);
     if (s.kind == StageKind::Reduce) {
-      if (across_.contains(f.of.stage) && !f.of.part) return;  // its parts lie in memory
+      if (across_.contains(f.of.stage) && f.of.part < 0) return;  // its parts lie in memory
       Indexed at = places_[f.of.place];
       const std::vector<int>& loops = *loops_.at(f.of.stage);
       Places::Bound bound = places_.bind(loops, at);
@@ -193,7 +193,7 @@ class Writer {
         const ir::ReduceAttr& attr = n->reduction();
         if (places_.empty(*loops_.at(f.of.stage)))
           return ir::constant(g_, ir::identity_of(attr.combine, n->dtype, attr.result), n->dtype);
-        if (f.of.part) return ir::reduce_over(attr.combine, values, f.ranges, {attr.tree.lanes, 0});
+        if (f.of.part >= 0) return ir::reduce_over(attr.combine, values, f.ranges, {attr.tree.lanes, 0}, f.of.part);
         if (across_.contains(f.of.stage)) return sum_of_parts(f.of.stage, places_[f.of.place]);
         return ir::reduce_over(attr.combine, values, f.ranges, attr.tree, attr.result);
       }
@@ -225,42 +225,51 @@ class Writer {
   }
 
   // ---- sums across outer ranges
-  /// Parts lie by point, then as the sum does.
-  UOp parts_of(int sum) {
+  /// The parts of an accumulator lie by point, then as the sum does.
+  UOp parts_of(int sum, size_t accumulator) {
     std::vector<Dim> dims;
-    for (UOp point : points_of(sum)) dims.push_back(point->src[0]->scalar().as_int());
+    for (int a : across_.at(sum)) dims.push_back(points_along(p_.space, kernel_, a));
     UOp n = stage(sum).node;
     dims.insert(dims.end(), n->shape.begin(), n->shape.end());
-    return places_.param(placement_.parts.at({number_, sum}), n->dtype, Shape(std::move(dims)));
+    return places_.param(buffers_of(sum)[accumulator], n->src[accumulator]->dtype, Shape(std::move(dims)));
   }
+  const std::vector<int>& buffers_of(int sum) const { return placement_.parts.at({number_, sum}); }
   std::vector<UOp> points_of(int sum) const {
     std::vector<UOp> points;
     for (int a : across_.at(sum)) points.push_back(places_.point(a));
     return points;
   }
 
-  void store_part(int sum, std::vector<UOp>& stores) {
+  /// What each point adds to a sum: of several accumulators all, though only some of them may be wanted in the end.
+  void store_parts(int sum, std::vector<UOp>& stores) {
+    const std::vector<int>& buffers = buffers_of(sum);
+    if (std::find(out_.writes.begin(), out_.writes.end(), buffers[0]) != out_.writes.end()) return;
     const Member& m = *std::find_if(kernel_.members.begin(), kernel_.members.end(),
                                     [&](const Member& member) { return member.stage == sum; });
     Indexed at = index_of(m.at[0]);
     std::vector<UOp> index = points_of(sum);
     index.insert(index.end(), at.index.begin(), at.index.end());
-    const UOp part = evaluate({.stage = sum, .place = places_.place(std::move(at)), .part = true});
-    UOp to = parts_of(sum);
-    stores.push_back(ir::store(to, index, part));
-    out_.writes.push_back(placement_.parts.at({number_, sum}));
+    const int place = places_.place(std::move(at));
+    for (size_t k = 0; k < buffers.size(); ++k) {
+      const UOp part = evaluate({.stage = sum, .place = place, .part = static_cast<int>(k)});
+      stores.push_back(ir::store(parts_of(sum, k), index, part));
+    }
+    out_.writes.insert(out_.writes.end(), buffers.begin(), buffers.end());
   }
 
   UOp sum_of_parts(int sum, const Indexed& at) {
     std::vector<UOp>& ranges = late_ranges_[across_.at(sum)];
     if (ranges.empty())
-      for (UOp point : points_of(sum)) ranges.push_back(places_.range(Dim(point->src[0]->scalar().as_int())));
+      for (int a : across_.at(sum)) ranges.push_back(places_.range(points_along(p_.space, kernel_, a)));
     std::vector<UOp> index = ranges;
     index.insert(index.end(), at.index.begin(), at.index.end());
-    UOp n = stage(sum).node;
-    UOp part = ir::load(parts_of(sum), index, at.valid, at.valid ? places_.zero(n->dtype) : UOp());
-    const ir::Combine combine = n->reduction().combine;
-    return ir::reduce_over(combine == ir::Combine::Dot ? ir::Combine::Add : combine, {&part, 1}, ranges, {});
+    const ir::ReduceAttr& attr = stage(sum).node->reduction();
+    std::vector<UOp> parts;
+    for (size_t k = 0; k < buffers_of(sum).size(); ++k) {
+      UOp from = parts_of(sum, k);
+      parts.push_back(ir::load(from, index, at.valid, at.valid ? places_.zero(from->dtype) : UOp()));
+    }
+    return ir::reduce_over(ir::joining(attr.combine), parts, ranges, {}, attr.result);
   }
 
   // ---- stores

@@ -14,7 +14,8 @@ namespace sinter::schedule {
 struct Placement {
   std::vector<int> output_buffers;  ///< per output; its home when it is stored in place
   std::vector<int> stage_buffers;   ///< per stage that other kernels read, else -1
-  std::map<std::pair<int, int>, int> parts;  ///< per (kernel, stage) of a sum across outer ranges: what its points add
+  std::map<std::pair<int, int>, std::vector<int>>
+      parts;  ///< per (kernel, stage) of a sum across outer ranges: what its points add, per accumulator
 };
 
 /// A kernel and what it is launched with.

@@ -160,6 +160,13 @@ class Builder {
 
 StageGraph build_stages(const PlanGraph& plan, const Prices& prices) { return Builder(plan, prices).build(); }
 
+bool one_reduction(const Stage& a, const Stage& b) {
+  if (a.kind != StageKind::Reduce || b.kind != StageKind::Reduce || a.node->src != b.node->src) return false;
+  ir::ReduceAttr x = a.node->reduction();
+  x.result = b.node->reduction().result;
+  return x == b.node->reduction();
+}
+
 std::string to_string(const Stage& s) {
   if (s.kind == StageKind::Buffer) return fmt::format("slot{}", s.node->integer());
   const char* form = s.kind == StageKind::Store ? "store of " : s.kind == StageKind::Box ? "box of " : "";

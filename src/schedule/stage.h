@@ -62,6 +62,9 @@ struct StageGraph {
 /// A Box is told from an After by its home: graph outputs must have been through lower_versions().
 StageGraph build_stages(const PlanGraph& plan, const Prices& prices);
 
+/// Whether two stages are accumulators of one reduction: equal but for which of them they are.
+bool one_reduction(const Stage& a, const Stage& b);
+
 /// "Add#12 float32[4, 5]": %12 in the dump of the plan.
 std::string to_string(const Stage& stage);
 

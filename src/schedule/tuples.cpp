@@ -18,7 +18,7 @@ using ir::UOp;
 
 /// A row that is shorter lies in the first-level cache until it is read again.
 constexpr int64_t kRowBytes = 16 << 10;
-/// Elements that a float32 count still counts one by one.
+/// So many elements a float32 still counts one by one.
 constexpr int64_t kMostCounted = int64_t{1} << 24;
 
 bool is_reduce(UOp n, Combine combine) {
@@ -37,7 +37,7 @@ std::optional<int64_t> length_of(UOp reduce) {
 }
 bool too_long(UOp reduce) {
   const std::optional<int64_t> length = length_of(reduce);
-  return length && *length < kMostCounted && *length * static_cast<int64_t>(size_of(reduce->dtype)) > kRowBytes;
+  return length && *length <= kMostCounted && *length * static_cast<int64_t>(size_of(reduce->dtype)) > kRowBytes;
 }
 
 /// The number of which n is made, repeated.

@@ -115,7 +115,8 @@ void verify_partition(Partition& p) {
         if (!contains(kernel.outer, a) && place(a) == kernel.inner.end()) fail(p, k, o.stage, "stored over no loop");
       if (kind != StageKind::Box)
         for (int a : kernel.outer)
-          if (p.space.least(a) == 0 && !contains(axes, a)) fail(p, k, o.stage, "stored at the first point of no point");
+          if (p.space.least(a) == 0 && a != kernel.blocks.axis && !contains(axes, a))
+            fail(p, k, o.stage, "stored at the first point of no point");
       if (p.kernel_of[static_cast<size_t>(o.stage)] != number) fail(p, k, o.stage, "stored twice");
     }
   }

@@ -42,7 +42,9 @@ class Loops {
     if (bound->op == Op::Const)
       size.factor = static_cast<double>(bound->scalar().as_int());
     else if (bound->op == Op::Var)
-      size.vars = {static_cast<int>(std::find(vars_.begin(), vars_.end(), bound->get<Var>()) - vars_.begin())};
+      size.vars = {number(bound)};
+    else if (const auto [var, blocks] = symbolic_blocks(bound); var && blocks)  // on average
+      size = {1 / size_.at(blocks->id).factor, {number(var)}};
     else  // of blocks, of which the last one may be shorter
       size.factor = static_cast<double>(std::max<int64_t>(bounds_.of(bound).hi, 0));
   }
@@ -59,6 +61,19 @@ class Loops {
   }
 
  private:
+  int number(UOp var) const {
+    return static_cast<int>(std::find(vars_.begin(), vars_.end(), var->get<Var>()) - vars_.begin());
+  }
+  /// Of a range that is one block of a symbolic one: the size of that, and the range over the blocks.
+  static std::pair<UOp, UOp> symbolic_blocks(UOp bound) {
+    std::pair<UOp, UOp> out;
+    for (UOp n : ir::topological(bound)) {
+      if (n->op == Op::Var) out.first = n;
+      if (n->op == Op::Range) out.second = n;
+    }
+    return out;
+  }
+
   const std::vector<Var>& vars_;
   ir::Intervals bounds_;
   std::unordered_map<uint64_t, Amount::Term> size_;

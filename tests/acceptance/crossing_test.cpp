@@ -75,6 +75,49 @@ TEST_CASE("sums over rows, over columns and over everything are one launch", "[l
       1, kMatrix + kLittle);
 }
 
+TEST_CASE("a training step of a symbolic batch is as many launches as of a fixed one", "[launches]") {
+  const FixedTarget fixed;
+  const Var batch("batch", 1, 256);
+  struct Step {
+    Cost cost;
+    double loss;
+    std::vector<float> weight;
+  };
+  const auto step = [&](const Dim& n) {
+    manual_seed(3);
+    nn::Linear l1(784, 128), l2(128, 10);
+    optim::SGD opt({l1.weight, l1.bias, l2.weight, l2.bias}, {.lr = 0.1});
+    realize(l1.weight, l1.bias, l2.weight, l2.bias);
+    std::vector<float> images(static_cast<size_t>(n.value()) * 784);
+    std::vector<int64_t> labels(static_cast<size_t>(n.value()));
+    for (size_t i = 0; i < images.size(); ++i) images[i] = static_cast<float>(i * 7919 % 1009) / 1009;
+    for (size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<int64_t>(i % 10);
+    Tensor x = from(images, {n, 784}), y = from(labels, {n});
+    Tensor loss = cross_entropy(l2(relu(l1(x))), y);
+    loss.backward();
+    Step out{cost_of([&] { opt.step(); }), 0, {}};
+    out.loss = loss.item();
+    out.weight = l2.weight.to_vector<float>();
+    return out;
+  };
+  const Step whole = step(256);
+  CHECK(whole.cost.launches <= 6);
+  for (int64_t n : {256, 96, 33, 1}) {
+    INFO(n);
+    const Step symbolic = step(batch(n)), same = n == 256 ? whole : step(n);
+    CHECK(symbolic.cost.launches <= whole.cost.launches);
+    CHECK(symbolic.cost.bytes <= same.cost.bytes + same.cost.bytes / 8);
+    CHECK(symbolic.loss == Approx(same.loss).epsilon(1e-5));
+    CHECK(symbolic.weight.size() == same.weight.size());
+    for (size_t i = 0; i < same.weight.size(); ++i) CHECK(symbolic.weight[i] == Approx(same.weight[i]).epsilon(1e-4).margin(1e-6));
+    debug::set_executor(debug::Executor::Unfused);
+    const Step unfused = step(batch(n));
+    debug::set_executor(debug::Executor::Compiled);
+    CHECK(unfused.loss == symbolic.loss);
+    CHECK(unfused.weight == symbolic.weight);
+  }
+}
+
 TEST_CASE("batch norm in training is two launches", "[launches]") {
   const FixedTarget fixed;
   constexpr uint64_t once = 128 * 64 * 16 * 16 * 4;

@@ -41,6 +41,35 @@ TEST_CASE("statistics of channels read the images once", "[launches]") {
   CHECK(variance.to_vector<float>()[7] == Approx(1.0 / 12).epsilon(2e-2));
 }
 
+TEST_CASE("statistics of a whole tensor read it once, on all threads, and agree to the bit", "[launches]") {
+  const FixedTarget fixed;
+  using Make = std::function<Tensor(const Tensor&)>;
+  const auto check = [](const Tensor& x, const Make& make) {
+    const uint64_t once = static_cast<uint64_t>(x.numel()) * 4;
+    const Tensor y = make(x);
+    const Cost c = cost(y);
+    CHECK(c.launches == 1);
+    CHECK(c.bytes <= once + once / 16);
+  };
+  Tensor big = stored(rand({16000000})), columns = stored(rand({4096, 300})), small = stored(rand({70001}) * 4.0),
+         few = stored(rand({2049, 3}) * 4.0);
+  for (const Make& make : {Make([](const Tensor& x) { return x.argmax(0); }), Make([](const Tensor& x) { return x.argmin(0); }),
+                           Make([](const Tensor& x) { return x.var(0); }), Make([](const Tensor& x) { return logsumexp(x, 0); }),
+                           Make([](const Tensor& x) { return x.mean(0) + x.std(0); })}) {
+    check(big, make);
+    check(columns, make);
+    for (const Tensor& x : {small, few, columns}) {
+      CHECK(same_when_unfused([&] { return std::vector<Tensor>{make(x)}; }));
+      debug::set_executor(debug::Executor::Interpreter);
+      const std::vector<float> expected = make(x).to(float32).to_vector<float>();
+      debug::set_executor(debug::Executor::Compiled);
+      const std::vector<float> got = make(x).to(float32).to_vector<float>();
+      REQUIRE(got.size() == expected.size());
+      for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(expected[i]).epsilon(1e-5));
+    }
+  }
+}
+
 TEST_CASE("long rows: a value is the same to the bit, alone or beside others", "[launches]") {
   const Tensor x = stored(rand({3, 6001}) * 4.0);
   const auto bits = [](const Tensor& t) { return t.to_vector<float>(); };

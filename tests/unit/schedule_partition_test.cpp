@@ -321,3 +321,52 @@ TEST_CASE("in place: what is read first, and what takes new storage", "[schedule
     CHECK(s.plan.outputs[0] == 0);
   }
 }
+
+namespace {
+
+/// How many points the only kernel of a program has.
+int64_t points_of_one(const Program& p) {
+  PlanGraph plan = p.plan;
+  const Partition cut = schedule::cut(plan, kTarget);
+  INFO(to_string(cut));
+  REQUIRE(cut.kernels.size() == 1);
+  int64_t points = 1;
+  for (int a : cut.kernels[0].outer) points *= points_along(cut.space, cut.kernels[0], a).bound();
+  return points;
+}
+
+}  // namespace
+
+TEST_CASE("reductions of several accumulators run on all units", "[schedule]") {
+  for (Combine combine : {Combine::ArgMax, Combine::ArgMin, Combine::Moments, Combine::ExpSum})
+    for (bool both : {false, true}) {
+      INFO(static_cast<int>(combine) << " both " << both);
+      Program whole;
+      UOp x = whole.slot({16000000});
+      whole.store(tuple(combine, x, 0, 1));
+      if (both) whole.store(cast(tuple(combine, x, 0, 0), DType::F32) * 2.0);
+      CHECK(points_of_one(whole) >= kTarget.parallel_units);
+      // Few columns.
+      Program columns;
+      x = columns.slot({65536, 3});
+      columns.store(tuple(combine, x, 0, 1));
+      if (both) columns.store(cast(tuple(combine, x, 0, 0), DType::F32) * 2.0);
+      CHECK(points_of_one(columns) >= kTarget.parallel_units);
+    }
+  // Sums over one tensor that meet in one number all go across its elements.
+  Program two;
+  UOp v = two.slot({16000000});
+  two.store(sum(v, {0}) - sum(v * v, {0}) * tuple(Combine::Moments, v, 0, 2));
+  PlanGraph plan = two.plan;
+  const Partition cut = schedule::cut(plan, kTarget);
+  REQUIRE(cut.kernels.size() == 1);
+  CHECK(sums_across(cut.kernels[0]).size() == 3);
+  // What their points store: one buffer per accumulator, whoever of them is wanted.
+  Program p;
+  UOp x = p.slot({1 << 20});
+  p.store(tuple(Combine::ExpSum, x, 0, 0));
+  p.store(tuple(Combine::ExpSum, x, 0, 1));
+  const Scheduled s = schedule::schedule(p.plan, kTarget);
+  REQUIRE(s.plan.steps.size() == 1);
+  CHECK(s.plan.steps[0].buffers.size() == 1 + 2 + 2);
+}

@@ -45,6 +45,21 @@ inline ir::UOp matmul(ir::UOp a, ir::UOp b) {
   ir::UOp y = ir::expand(ir::reshape(ir::permute(b, {1, 0}), {1, n, k}), {m, n, k});
   return ir::reshape(ir::sum(x * y, {2}), {m, n});
 }
+/// Accumulator `result` of one of the combines that have several.
+inline ir::UOp tuple(ir::Combine combine, ir::UOp x, int64_t axis, int result) {
+  if (combine == ir::Combine::Moments) {
+    const ir::UOp values[] = {ir::like(x, 1.0), x, ir::like(x, 0.0)};
+    return ir::reduce(combine, values, {axis}, result);
+  }
+  ir::UOp beside = ir::like(x, 1.0);
+  if (combine != ir::Combine::ExpSum) {
+    Shape along(std::vector<int64_t>(x->rank(), 1));
+    along[axis] = x->shape[axis];
+    beside = ir::broadcast_to(ir::reshape(ir::arange(*x->graph, x->shape[axis]), along), x->shape);
+  }
+  const ir::UOp values[] = {x, beside};
+  return ir::reduce(combine, values, {axis}, result);
+}
 inline ir::UOp transpose(ir::UOp x) { return ir::permute(x, {1, 0}); }
 
 using Inputs = PlanInputs;

@@ -313,6 +313,63 @@ TEST_CASE("empty sizes and sizes of one", "[schedule]") {
   check_values(p.plan, inputs_for(p.plan, random));
 }
 
+TEST_CASE("reductions of several accumulators across outer ranges", "[schedule]") {
+  std::mt19937 random(9);
+  int finished = 0;
+  for (Combine combine : {Combine::ArgMax, Combine::ArgMin, Combine::Moments, Combine::ExpSum})
+    for (const Shape& shape : {Shape{5003}, Shape{4096}, Shape{2100, 3}, Shape{131, 2, 5}, Shape{64, 1}})
+      for (DType dtype : {DType::F32, DType::F64, DType::I32}) {
+        const bool order = combine == Combine::ArgMax || combine == Combine::ArgMin;
+        if (!order && !is_float(dtype)) continue;
+        INFO(static_cast<int>(combine) << " " << to_string(shape) << " " << name_of(dtype));
+        Program p;
+        UOp x = p.slot(shape, dtype);
+        for (int i = 0; i < state_count(combine); ++i) p.store(tuple(combine, x + like(x, 1), 0, i));
+        p.store(cast(tuple(combine, x, 0, 1), DType::F32) * 0.5 + 1.0);  // one accumulator, used in the finish
+        p.store(sum(x, {0}));
+        check_values(p.plan, inputs_for(p.plan, random));
+        for (const codegen::Kernel& k : schedule::schedule(p.plan, runtime::reference_target()).kernels)
+          finished += k.finish ? 1 : 0;
+      }
+  CHECK(finished >= 8);
+}
+
+TEST_CASE("sums across a symbolic number of rows", "[schedule]") {
+  std::mt19937 random(10);
+  Var batch("batch", 0, 256);
+  auto make = [&](int64_t value) {
+    Program p;
+    const Dim n = batch(value);
+    UOp x = p.slot({n, 6}), y = p.slot({n}), w = p.slot({n, 3, 5}, DType::I32);
+    UOp e = exp(x - expand(reduce(Combine::Max, x, {1}), x->shape)), s = sum(e, {1});
+    p.store(e / expand(s, x->shape));
+    p.store(sum(log(s), {0, 1}) * 0.5);  // across the rows
+    p.store(sum(x, {0}) + 1.0);
+    p.store(reduce(Combine::Max, y, {0}));
+    p.store(tuple(Combine::Moments, y, 0, 2));
+    p.store(tuple(Combine::ExpSum, x * 2.0, 0, 1));
+    p.store(tuple(Combine::ArgMin, y, 0, 1));
+    p.store(sum(w, {0, 1}));
+    return p;
+  };
+  const Scheduled s = schedule::schedule(make(96).plan, runtime::reference_target());
+  CHECK(std::any_of(s.kernels.begin(), s.kernels.end(), [](const codegen::Kernel& k) { return k.finish; }));
+  for (int64_t value : {0, 1, 31, 32, 33, 64, 255, 256}) {
+    INFO(value);
+    const Program p = make(value);
+    const Inputs in = inputs_for(p.plan, random, {value});
+    PlanGraph lowered = p.plan;
+    cut(lowered, runtime::reference_target());
+    const Result expected = oracle(lowered, in), got = run(s, in);
+    const Result unfused = run(schedule::schedule(p.plan, runtime::reference_target(), Policy::Unfused), in);
+    for (size_t i = 0; i < got.outputs.size(); ++i) {
+      INFO("output " << i);
+      CHECK(same_bits(got.outputs[i], expected.outputs[i]));
+      CHECK(same_bits(unfused.outputs[i], expected.outputs[i]));
+    }
+  }
+}
+
 TEST_CASE("random programs with sums across outer ranges agree in every bit", "[schedule]") {
   int finished = 0;
   for (uint32_t seed = 1; seed <= 800; ++seed) {
