@@ -79,7 +79,9 @@ void Partitioner::visit(int s) {
   const bool forced = policy_ == Policy::Unfused || always_stored(stage(s).kind);
   if (!forced && kernels.size() > 1 && kernels.size() <= prices_.max_inline) merge_users(s, kernels);
   for (int k : kernels) normalise(at(k).wanted[s]);
-  const Options options = price(s, kernels, hazards, forced);
+  const bool ends = !forced && kernels.size() == 1 && ends_here(s, kernels[0]);
+  Options options = price(s, kernels, hazards, forced || ends);
+  if (ends) options.ends = "all that a full kernel still needs";
   if (options.inline_price <= options.join_price && options.inline_price <= options.split_price)
     do_inline(s, kernels, hazards, options);
   else if (options.join_price <= options.split_price)
@@ -120,7 +122,7 @@ std::vector<double> Partitioner::away_from_product(const Stage& st, int s, const
 
 Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, const std::vector<int>& hazards,
                                         bool forced) {
-  Options o{kNever, kNever, 0, -1, {}};
+  Options o{kNever, kNever, 0};
   const Stage& st = stage(s);
   const bool open = !forced && !kernels.empty() && kernels.size() <= prices_.max_inline;
   const double write = prices_.transfer(st.bytes) *
@@ -198,6 +200,7 @@ void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::ve
   const int k = static_cast<int>(kernels_.size());
   kernels_.emplace_back();
   late_wants_.emplace_back();
+  narrow_.emplace_back();
   lift(k, kernels, hazards);
   for (int user : kernels) {
     at(user).reads.emplace(s, std::move(at(user).wanted[s]));
@@ -220,6 +223,8 @@ void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::ve
     reason = "root";
   else if (policy_ == Policy::Unfused)
     reason = "every op by itself";
+  else if (o.ends)
+    reason = o.ends;
   else if (o.absorb.empty())
     reason = kernels.size() > prices_.max_inline ? "too many users" : "always stored";
   else if (o.inline_price == kNever)

@@ -1,9 +1,10 @@
 // The working state of the partition, shared by its parts: the visit (partition.cpp), what becomes of a kernel that
 // evaluates a stage (evaluate.cpp), the prices of that (absorb.cpp), loops over a row (rows.cpp), the levels of kernels
-// (levels.cpp) and their union (merge.cpp). Nothing else includes it.
+// (levels.cpp), their union (merge.cpp) and their end (narrow.cpp). Nothing else includes it.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -28,6 +29,14 @@ struct Absorb {
   std::vector<int> outer = {};  ///< where the kernel is turned over: its new outer axes,
   Blocks blocks = {};           ///< the one that runs in blocks,
   std::vector<int> late = {};   ///< and what waits for all of them
+};
+
+using Fill = std::array<int, 3>;  ///< what a kernel has of that for which there are caps: stages, loops, buffers
+
+/// The stages at which a kernel needs nothing else but them.
+struct Narrow {
+  Fill last = {}, longest = {};  ///< at the last one; between any two that followed each other
+  bool rest_fits = false;        ///< all that is left has room
 };
 
 /// Of such a stage there is one kernel that evaluates and stores it.
@@ -57,7 +66,8 @@ class Partitioner {
   struct Options {
     double inline_price, join_price, split_price;
     int host = -1;               // the kernel of the join
-    std::vector<Absorb> absorb;  // per needing kernel
+    std::vector<Absorb> absorb = {};  // per needing kernel
+    const char* ends = nullptr;       // why there is but one choice
   };
 
   // partition.cpp
@@ -118,6 +128,11 @@ class Partitioner {
   void lift(int kernel, const std::vector<int>& users, const std::vector<int>& hazards);
   bool exact_where_stored(int kernel, int s, const std::vector<IndexId>& at);
 
+  // narrow.cpp
+  Fill fill_of(const Kernel& k) const;
+  bool ends_here(int s, int kernel);
+  bool rest_fits(int s, const Kernel& k, Fill room) const;
+
   // merge.cpp
   void merge_users(int s, std::vector<int>& kernels);
   void merge_readers();
@@ -144,6 +159,7 @@ class Partitioner {
   std::vector<std::vector<int>> users_;  // per stage: kernels that need it, once each but for merges
   std::vector<int> stored_by_;           // per stage
   std::vector<std::vector<int>> late_wants_;  // per kernel: what only its late members need, ascending
+  std::vector<Narrow> narrow_;                // per kernel
   std::vector<Decision> decisions_;
   std::vector<Meeting> meetings_;
   int64_t steps_ = 0;

@@ -63,6 +63,41 @@ TEST_CASE("in a chain of a thousand diamonds no stage is evaluated twice", "[sch
     CHECK(evaluated[s] == (cut.graph.stages[s].kind == StageKind::Buffer ? 0 : 1));
 }
 
+TEST_CASE("kernels that end at a cap store one value", "[schedule]") {
+  // Within a link of either chain two values are open.
+  const auto stored = [](const Partition& p) {
+    int64_t bytes = 0;
+    for (const Kernel& k : p.kernels)
+      for (const Stored& o : k.outputs) bytes += p.graph.stages[static_cast<size_t>(o.stage)].bytes;
+    return bytes;
+  };
+  Program diamonds;
+  UOp x = diamonds.slot({4096});
+  for (int i = 0; i < 1000; ++i) x = x * 0.5 + exp(x);
+  diamonds.store(x);
+  Partition cut = cut_program(diamonds);
+  CHECK(cut.kernels.size() <= 8);
+  CHECK(stored(cut) == static_cast<int64_t>(cut.kernels.size()) * 4096 * 4);
+
+  Program softmax;
+  x = softmax.slot({512, 64});
+  for (int i = 0; i < 300; ++i) {
+    UOp e = exp(x - row_like(reduce(Combine::Max, x, {1}), x));
+    x = e / row_like(sum(e, {1}), e);
+  }
+  softmax.store(x);
+  cut = cut_program(softmax);
+  CHECK(cut.kernels.size() <= 26);
+  CHECK(stored(cut) == static_cast<int64_t>(cut.kernels.size()) * 512 * 64 * 4);
+
+  // What fits is not cut.
+  Program whole;
+  x = whole.slot({4096});
+  for (int i = 0; i < 132; ++i) x = x * 0.5 + exp(x);
+  whole.store(x);
+  CHECK(cut_program(whole).kernels.size() == 1);
+}
+
 TEST_CASE("what the partition does grows with the number of nodes", "[schedule]") {
   for (const auto& make : {residual_net, tangle}) {
     const Partition small = cut_program(make(300)), large = cut_program(make(3000));
