@@ -76,9 +76,10 @@ double Partitioner::evaluations(const Kernel& k, const Stage& s, IndexId ix) con
 /// The price of fewer outer points: units that stand idle, and register tiles of products that lose an axis.
 double Partitioner::shrink(const Kernel& k, const std::vector<int>& lost, double extra) const {
   if (lost.empty()) return 0;
-  for (const auto& [sum, ranges] : sums_across(k))
-    for (int a : ranges)
-      if (contains(lost, a)) return kNever;
+  if (k.blocks.axis >= 0)
+    for (const auto& [sum, ranges] : sums_across(k))
+      for (int a : ranges)
+        if (contains(lost, a)) return kNever;
   std::vector<int> rest;
   for (int a : k.outer)
     if (!contains(lost, a)) rest.push_back(a);

@@ -9,19 +9,26 @@ std::vector<IndexId>& Partitioner::uses(int k, int s) {
 }
 
 void Partitioner::normalise(std::vector<IndexId>& indices) {
-  std::vector<IndexId> out;
-  for (IndexId i : indices) add_once(out, space_.normal(i));
-  indices = std::move(out);
+  size_t kept = 0;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const IndexId now = space_.normal(indices[i]);
+    const auto end = indices.begin() + static_cast<std::ptrdiff_t>(kept);
+    if (std::find(indices.begin(), end, now) == end) indices[kept++] = now;
+  }
+  indices.resize(kept);
 }
 
 /// The kernel's own axes as they are named after unifications and splits.
 void Partitioner::refresh(Kernel& k) {
-  k.outer = space_.expand(k.outer);
-  k.contraction_outer = space_.expand(k.contraction_outer);
+  if (k.epoch == space_.epoch()) return;
+  k.epoch = space_.epoch();
+  steps_ += static_cast<int64_t>(k.nests.size());
+  space_.renew(k.outer);
+  space_.renew(k.contraction_outer);
   if (k.blocks.axis >= 0) k.blocks.axis = space_.find(k.blocks.axis);
   for (Nest& n : k.nests) {
     n.at = space_.normal(n.at);
-    n.axes = space_.expand(n.axes);
+    space_.renew(n.axes);
   }
 }
 

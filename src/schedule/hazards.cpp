@@ -104,8 +104,12 @@ std::vector<int> homes_read(const Partition& p, const Kernel& k, int stage, size
 /// Stores that read a home come before the store into it.
 void order_stores(Partition& p, Kernel& k, const std::map<int, int>& stores) {
   const size_t n = k.outputs.size();
+  const bool in_place = std::any_of(k.outputs.begin(), k.outputs.end(), [&](const Stored& s) {
+    const std::vector<int>& outputs = p.graph.stages[static_cast<size_t>(s.stage)].outputs;
+    return std::any_of(outputs.begin(), outputs.end(), [&](int o) { return p.graph.homes[static_cast<size_t>(o)] >= 0; });
+  });
   std::vector<std::vector<int>> reads;
-  for (const Stored& o : k.outputs) reads.push_back(homes_read(p, k, o.stage, 0, stores));
+  for (const Stored& o : k.outputs) reads.push_back(in_place ? homes_read(p, k, o.stage, 0, stores) : std::vector<int>());
   auto writes = [&](size_t i, int slot) {
     const std::vector<int>& outputs = p.graph.stages[static_cast<size_t>(k.outputs[i].stage)].outputs;
     return std::any_of(outputs.begin(), outputs.end(),
@@ -164,17 +168,20 @@ std::vector<int> order_in_place(StageGraph& g) {
     }
   }
   const std::map<int, int> stores = stores_by_slot(g);
+  bool waits = false;
   for (size_t i = 0; i < g.stages.size(); ++i) {
     Stage& s = g.stages[i];
     s.before.clear();
+    if (stores.empty()) continue;
     for (const Source& src : s.sources) {
       if (!is_buffer(g, src.stage)) continue;
       auto it = stores.find(slot_of(g, src.stage));
       if (it == stores.end() || it->second == static_cast<int>(i)) continue;
       if (std::find(s.before.begin(), s.before.end(), it->second) == s.before.end()) s.before.push_back(it->second);
     }
+    waits = waits || !s.before.empty();
   }
-  return cut_circles(g);
+  return waits ? cut_circles(g) : std::vector<int>();
 }
 
 bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) {

@@ -155,7 +155,7 @@ IndexId IndexSpace::normal(IndexId id) {
   auto at = [&](IndexId i) -> Entry& { return entries_[static_cast<size_t>(i)]; };
   if (at(id).epoch == epoch_) return at(id).normal;
   bool same = true;
-  for (int a : at(id).axes) same &= find(a) == a && axes_[static_cast<size_t>(a)].high < 0;
+  for (int a : at(id).axes) same &= stands(a);
   IndexId result = id;
   if (!same) {
     Index index;
@@ -253,7 +253,7 @@ Index IndexSpace::regroup(const Index& index, const Shape& from, const Shape& to
 }
 
 IndexId IndexSpace::through(UOp n, IndexId id) {
-  const Index index = (*this)[id];
+  const Index& index = (*this)[id];
   UOp source = n->src[0];
   Index out(source->rank());
   switch (n->op) {

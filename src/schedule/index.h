@@ -57,6 +57,12 @@ class IndexSpace {
   void keep_whole(int a) { axes_[static_cast<size_t>(find(a))].whole = true; }
   /// The axes with split ones replaced by their parts, outer to inner.
   std::vector<int> expand(const std::vector<int>& axes) const;
+  /// The same in place.
+  void renew(std::vector<int>& axes) const {
+    if (!std::all_of(axes.begin(), axes.end(), [&](int a) { return stands(a); })) axes = expand(axes);
+  }
+  /// Changes with every unification and split: names of axes that were good at this number still are.
+  uint64_t epoch() const { return epoch_; }
 
   IndexId intern(Index index);
   const Index& operator[](IndexId id) const { return entries_[static_cast<size_t>(id)].index; }
@@ -93,6 +99,10 @@ class IndexSpace {
     uint64_t epoch;  ///< at which `normal` was its normal form
     IndexId normal;
   };
+  bool stands(int a) const {
+    const Axis& axis = axes_[static_cast<size_t>(a)];
+    return axis.parent == a && axis.high < 0;
+  }
   DimIndex normal(const DimIndex& dim) const;
   bool split_digit(const Digit& digit, std::vector<Digit>& out) const;
   void split(int a, int64_t low);

@@ -259,6 +259,7 @@ void Partitioner::merge(int a, int b, const Union& form) {
     for (auto& [stage, indices] : *from) append((*into)[stage], indices);
     from->clear();
   }
+  k1.epoch = k2.epoch = 0;
   refresh(k1);
   give_up(k1, form.lost);
   if (form.blocks.axis >= 0) {

@@ -64,6 +64,7 @@ struct Kernel {
   int level = 0;             ///< above all levels that use its outputs: equal levels cannot depend on each other
   bool has_feeders = false;  ///< some kernel must run before it: its level is fixed
   int parent = -1;           ///< the kernel that it was merged into
+  uint64_t epoch = 0;        ///< of the space: its axes and loops are named as they were then
   double time = 0;           ///< ns
   double contraction_time = 0;
   std::vector<int> contraction_outer;  ///< outer axes of its products of matrices
@@ -107,7 +108,7 @@ struct Partition {
   std::vector<Decision> decisions;  ///< in the order in which they were taken
   std::vector<Meeting> meetings;
   std::vector<int> kernel_of;       ///< per stage: the kernel that stores it, or -1
-  int64_t steps = 0;                ///< what the pass did: indices priced in a kernel or handed to a source
+  int64_t steps = 0;                ///< what the pass did: indices priced in a kernel or handed to a source, loops named anew
 };
 
 /// How many of a sum's axes, from the first on, are among these outer ranges; -1 if others stand before one that is.

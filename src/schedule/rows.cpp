@@ -1,31 +1,30 @@
 // Loops over one row: which inner axes may be one, and in which order loops stand. A loop that is bound by a reduction
 // stands inside those that the reduction depends on, and the loops of one reduction stand in the order of its elements;
 // as long as that relation has no circle, no loop ever stands inside itself.
-#include <map>
-
 #include "schedule/partitioner.h"
 #include "sinter/error.h"
 
 namespace sinter::schedule {
 namespace {
 
-/// Names of axes under pairs that are not unified yet.
+/// Names of axes under pairs that are not unified yet. Pairs are few.
 class Names {
  public:
   explicit Names(const AxisPairs& pairs) {
-    for (auto [a, b] : pairs) join(a, b);
+    for (auto [a, b] : pairs)
+      if (a = of(a), b = of(b); a != b) up_.push_back({b, a});
   }
   int of(int a) const {
-    for (auto it = up_.find(a); it != up_.end(); it = up_.find(a)) a = it->second;
+    for (bool changed = !up_.empty(); changed;) {
+      changed = false;
+      for (auto [b, up] : up_)
+        if (b == a) a = up, changed = true;
+    }
     return a;
   }
 
  private:
-  void join(int a, int b) {
-    a = of(a), b = of(b);
-    if (a != b) up_[b] = a;
-  }
-  std::map<int, int> up_;
+  AxisPairs up_;
 };
 
 bool distinct(const std::vector<int>& axes, const Names& names) {
@@ -35,31 +34,21 @@ bool distinct(const std::vector<int>& axes, const Names& names) {
   return true;
 }
 
-using Edges = std::map<int, std::vector<int>>;  ///< loop -> loops inside it
+using Edges = std::vector<std::pair<int, int>>;  ///< a loop, and one inside it
 
-/// Does no way along the edges come back?
-bool acyclic(const Edges& edges) {
-  std::map<int, int> state;  // 1 open, 2 done
-  for (const auto& [root, first] : edges) {
-    std::vector<std::pair<int, size_t>> path{{root, 0}};
-    if (state[root] == 2) continue;
-    state[root] = 1;
-    while (!path.empty()) {
-      auto& [a, next] = path.back();
-      auto it = edges.find(a);
-      if (it == edges.end() || next == it->second.size()) {
-        state[a] = 2;
-        path.pop_back();
-        continue;
-      }
-      const int b = it->second[next++];
-      if (state[b] == 1) return false;
-      if (state[b] == 2) continue;
-      state[b] = 1;
-      path.push_back({b, 0});
-    }
+/// Does no way along the edges come back? Loops that stand in no other are taken away until none is left.
+bool acyclic(Edges edges) {
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  std::vector<int> inside;
+  for (size_t before = edges.size() + 1; edges.size() < before;) {
+    before = edges.size();
+    inside.clear();
+    for (auto [a, b] : edges) inside.push_back(b);
+    std::sort(inside.begin(), inside.end());
+    std::erase_if(edges, [&](auto e) { return !std::binary_search(inside.begin(), inside.end(), e.first); });
   }
-  return true;
+  return edges.empty();
 }
 
 }  // namespace
@@ -67,7 +56,7 @@ bool acyclic(const Edges& edges) {
 /// Two indices of one value: do they differ in loops over the same full extents only? `pairs` gets what must become one
 /// axis, `lost` the outer ranges among them.
 bool Partitioner::siblings(const Kernel& k, IndexId a, IndexId b, AxisPairs& pairs, std::vector<int>& lost) {
-  const Index x = space_[space_.normal(a)], y = space_[space_.normal(b)];
+  const Index &x = space_[space_.normal(a)], &y = space_[space_.normal(b)];
   for (size_t d = 0; d < x.size(); ++d) {
     if (x[d] == y[d]) continue;
     std::vector<int> p, q;
@@ -95,18 +84,20 @@ bool Partitioner::loops_stay_apart(const Kernel& k, const AxisPairs& pairs, cons
   for (const Stored& o : k.outputs)
     if (!distinct(space_.axes_of(space_.normal(o.at)), names)) return false;
   Edges edges;
+  std::vector<int> loops, all;
   for (const Nest& n : k.nests) {
-    std::vector<int> all = space_.axes_of(space_.normal(n.at)), own = space_.expand(n.axes);
-    std::vector<int> loops = own, around = all;
-    std::erase_if(loops, outer);
-    std::erase_if(around, outer);
-    for (int a : around)
-      for (int b : loops) edges[names.of(a)].push_back(names.of(b));
-    for (size_t i = 1; i < loops.size(); ++i) edges[names.of(loops[i - 1])].push_back(names.of(loops[i]));
-    all.insert(all.end(), own.begin(), own.end());
+    const std::vector<int>& around = space_.axes_of(space_.normal(n.at));
+    loops = n.axes, all = around;
+    space_.renew(loops);
+    all.insert(all.end(), loops.begin(), loops.end());
     if (!distinct(all, names)) return false;
+    std::erase_if(loops, outer);
+    for (int a : around)
+      if (!outer(a))
+        for (int b : loops) edges.push_back({names.of(a), names.of(b)});
+    for (size_t i = 1; i < loops.size(); ++i) edges.push_back({names.of(loops[i - 1]), names.of(loops[i])});
   }
-  return acyclic(edges);
+  return acyclic(std::move(edges));
 }
 
 /// When all is decided: loops that read one buffer along the same row, or that run over equal extents at one place, are

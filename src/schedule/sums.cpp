@@ -95,9 +95,11 @@ UOp join(UOp outer, UOp source, const std::unordered_set<UOp>& shared) {
 void join_sums(PlanGraph& plan) {
   std::vector<UOp> roots;
   for (const Output& o : plan.outputs) roots.push_back(o.value);
+  const std::vector<UOp> order = ir::topological(roots);
+  if (std::none_of(order.begin(), order.end(), [](UOp n) { return n->op == Op::Window; })) return;
   std::unordered_map<UOp, int> uses;
   for (UOp r : roots) ++uses[r];
-  for (UOp n : ir::topological(roots))
+  for (UOp n : order)
     for (UOp s : n->src) ++uses[s];
   std::unordered_set<UOp> shared;  // new nodes with several users
   rebuild(plan, [&](UOp n, const std::vector<UOp>& src) {
