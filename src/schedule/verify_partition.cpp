@@ -40,9 +40,10 @@ void check_late(const Partition& p, size_t k) {
       return contains(waits, s.stage);
     });
     if (sum && after) fail(p, k, m->stage, "goes across outer ranges and waits for a sum that does");
-    if (!sum && !after) continue;
+    const bool late = contains(kernel.late, m->stage);
+    if (!sum && !after && !late) continue;
     waits.push_back(m->stage);
-    if (!contains(kernel.late, m->stage)) fail(p, k, m->stage, "waits for a sum across outer ranges and is not late");
+    if (!late) fail(p, k, m->stage, "waits for a sum across outer ranges and is not late");
     for (IndexId at : m->at)
       for (int a : p.space.axes_of(at))
         if (contains(across, a)) fail(p, k, m->stage, "needed inside the ranges that its sum goes across");

@@ -13,13 +13,10 @@ using namespace sinter::schedule::testing;
 
 namespace {
 
-const runtime::Target kTarget = runtime::reference_target();
-
 size_t launches(const Program& p, Policy policy = Policy::Fused) {
   return schedule::schedule(p.plan, kTarget, policy).plan.steps.size();
 }
 
-UOp row_like(UOp vector, UOp matrix) { return broadcast_to(vector, matrix->shape); }
 UOp relu(UOp x) { return maximum(x, like(x, 0.0)); }
 
 }  // namespace

@@ -12,14 +12,10 @@ using namespace sinter::schedule::testing;
 
 namespace {
 
-const runtime::Target kTarget = runtime::reference_target();
-
 Partition cut_program(const Program& p) {
   PlanGraph plan = p.plan;
   return cut(plan, kTarget);
 }
-
-UOp row_like(UOp vector, UOp matrix) { return broadcast_to(vector, matrix->shape); }
 
 /// Residual blocks with a normalisation over rows, and products of matrices.
 Program residual_net(int blocks) {

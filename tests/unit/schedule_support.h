@@ -9,6 +9,9 @@
 
 namespace sinter::schedule::testing {
 
+/// What plans are cut for.
+inline const runtime::Target kTarget = runtime::reference_target();
+
 /// Builds a PlanGraph: slots and outputs in the order of the calls.
 struct Program {
   PlanGraph plan;
@@ -60,6 +63,8 @@ inline ir::UOp tuple(ir::Combine combine, ir::UOp x, int64_t axis, int result) {
   const ir::UOp values[] = {x, beside};
   return ir::reduce(combine, values, {axis}, result);
 }
+/// A row or a column, repeated as the matrix lies.
+inline ir::UOp row_like(ir::UOp vector, ir::UOp matrix) { return ir::broadcast_to(vector, matrix->shape); }
 inline ir::UOp transpose(ir::UOp x) { return ir::permute(x, {1, 0}); }
 
 using Inputs = PlanInputs;

@@ -71,12 +71,11 @@ enum class Wanted { All, Some };
 
 /// Fused, unfused and the plan graph agree in every bit of every output, and in the error if all is wanted.
 void check_values(const PlanGraph& plan, const Inputs& in, Wanted wanted = Wanted::Some) {
-  const runtime::Target target = runtime::reference_target();
   PlanGraph lowered = plan;
-  Partition table = cut(lowered, target);
+  Partition table = cut(lowered, kTarget);
   const Result expected = oracle(lowered, in);
   for (Policy policy : {Policy::Fused, Policy::Unfused}) {
-    const Scheduled s = schedule::schedule(plan, target, policy);
+    const Scheduled s = schedule::schedule(plan, kTarget, policy);
     for (const codegen::Kernel& k : s.kernels) {
       verify_kernel(k.sink, "rangeify");
       check_exact(k);
@@ -104,15 +103,13 @@ void check_values(const PlanGraph& plan, const Inputs& in, Wanted wanted = Wante
 
 /// The program as it was given has the same values too, up to rounding of its sums.
 void check_meaning(const PlanGraph& plan, const Inputs& in) {
-  const Result expected = oracle(plan, in), got = run(schedule::schedule(plan, runtime::reference_target()), in);
+  const Result expected = oracle(plan, in), got = run(schedule::schedule(plan, kTarget), in);
   for (size_t i = 0; i < got.outputs.size(); ++i)
     for (int64_t e = 0; e < got.outputs[i].numel(); ++e) {
       const double x = got.outputs[i].at(e).as_double(), y = expected.outputs[i].at(e).as_double();
       CHECK(x == Approx(y).epsilon(1e-4).margin(1e-3));
     }
 }
-
-UOp row_like(UOp vector, UOp matrix) { return broadcast_to(vector, matrix->shape); }
 
 }  // namespace
 
@@ -150,6 +147,18 @@ TEST_CASE("views in any order", "[schedule]") {
   check_values(p.plan, inputs_for(p.plan, random));
 }
 
+TEST_CASE("what a sum across outer ranges adds is computed at its points, not when they are done", "[schedule]") {
+  std::mt19937 random(8);
+  Program p;
+  UOp a = p.slot({70}), x = p.slot({70}), e = exp(x - row_like(reduce(Combine::Max, x, {0}), x));
+  UOp share = e / row_like(sum(e, {0}), e);  // a factor that is stored, and decided after its product
+  UOp total = sum(a * 2.0 * share, {0});
+  p.store(share);
+  p.store(total);
+  p.store(total * 2.0 - 1.0);
+  check_values(p.plan, inputs_for(p.plan, random));
+}
+
 TEST_CASE("sums in trees", "[schedule]") {
   std::mt19937 random(3);
   Program p;
@@ -164,7 +173,7 @@ TEST_CASE("sums in trees", "[schedule]") {
   check_values(p.plan, in);
   check_meaning(p.plan, in);
   PlanGraph plan = p.plan;
-  cut(plan, runtime::reference_target());
+  cut(plan, kTarget);
   auto tree = [&](size_t i) {
     UOp n = plan.outputs[i].value;
     while (n->op != Op::Reduce) n = n->src[0];
@@ -199,12 +208,12 @@ TEST_CASE("gather and scatter: negative indices, and ones out of range", "[sched
     p.store(looked_up(p, which));
     for (int64_t reach : {5, 9}) check_values(p.plan, inputs_for(p.plan, random, {}, reach), Wanted::All);
     Inputs in = inputs_for(p.plan, random, {}, 5);
-    CHECK(run(schedule::schedule(p.plan, runtime::reference_target()), in).error == 0);
+    CHECK(run(schedule::schedule(p.plan, kTarget), in).error == 0);
     for (int64_t beyond : {6, -7})  // one index alone raises the bit
       for (int64_t at : {0, 1}) {
         in.slots[1].set(at, Scalar::of(DType::I32, beyond));
         check_values(p.plan, in, Wanted::All);
-        CHECK(run(schedule::schedule(p.plan, runtime::reference_target()), in).error == 1);
+        CHECK(run(schedule::schedule(p.plan, kTarget), in).error == 1);
         in.slots[1].set(at, Scalar::of(DType::I32, 0));
       }
   }
@@ -237,7 +246,7 @@ TEST_CASE("versions in place and in new storage", "[schedule]") {
   in.args[0] = Scalar::of(DType::Index, 30);
   check_values(p.plan, in);
   check_meaning(p.plan, in);
-  const Scheduled s = schedule::schedule(p.plan, runtime::reference_target());
+  const Scheduled s = schedule::schedule(p.plan, kTarget);
   CHECK(s.plan.outputs[0] == 0);
   CHECK(s.plan.outputs[1] == 1);
   CHECK(s.plan.outputs[2] == 2);
@@ -277,7 +286,7 @@ TEST_CASE("one plan for every value of a symbolic size", "[schedule]") {
   p.store(flip(x, {0}));
   for (int64_t value : {1, 7, 256}) {
     const Inputs in = inputs_for(p.plan, random, {value});
-    const Scheduled s = schedule::schedule(p.plan, runtime::reference_target());
+    const Scheduled s = schedule::schedule(p.plan, kTarget);
     // The interpreter takes sizes from the graph: the program at this very value is its oracle.
     Program q;
     Dim m = batch(value);
@@ -290,7 +299,7 @@ TEST_CASE("one plan for every value of a symbolic size", "[schedule]") {
     q.store(sum(reshape(shrink(x, {{0, m}, {0, 1}}), {m}), {0}));
     q.store(flip(x, {0}));
     PlanGraph lowered = q.plan;
-    cut(lowered, runtime::reference_target());
+    cut(lowered, kTarget);
     const Result expected = oracle(lowered, in), got = run(s, in);
     for (size_t i = 0; i < 4; ++i) CHECK(same_bits(got.outputs[i], expected.outputs[i]));
   }
@@ -377,7 +386,7 @@ TEST_CASE("random programs with sums across outer ranges agree in every bit", "[
     Program p = Generator(seed, true).make();
     std::mt19937 random(seed);
     check_values(p.plan, inputs_for(p.plan, random));
-    for (const codegen::Kernel& k : schedule::schedule(p.plan, runtime::reference_target()).kernels)
+    for (const codegen::Kernel& k : schedule::schedule(p.plan, kTarget).kernels)
       finished += k.finish ? 1 : 0;
   }
   CHECK(finished > 150);
