@@ -63,10 +63,4 @@ int64_t View::stride(UOp access, UOp range) {
   return stride;
 }
 
-double View::elements(UOp access) const {
-  double n = 1;
-  for (const Dim& d : access->src[0]->shape.dims()) n *= static_cast<double>(d.bound());
-  return n;
-}
-
 }  // namespace sinter::codegen

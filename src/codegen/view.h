@@ -39,8 +39,6 @@ class View {
   /// How far an access moves when a range goes on by one: 0 if it does not, kScattered if by no fixed distance.
   static constexpr int64_t kScattered = INT64_MIN;
   int64_t stride(ir::UOp access, ir::UOp range);
-  /// Elements that an access can touch.
-  double elements(ir::UOp access) const;
   bool depends(ir::UOp n, ir::UOp range) { return free_.depends(n, range); }
 
  private:

@@ -65,7 +65,7 @@ Tensor Optimizer::Update::set(State kind, const Tensor& value) {
 namespace {
 
 /// UsageError unless every one of these settings is a number from 0 on.
-void check_settings(const char* rule, std::initializer_list<std::pair<const char*, double>> settings, Loc where) {
+void check_settings(std::string_view rule, std::initializer_list<std::pair<const char*, double>> settings, Loc where) {
   for (const auto& [name, value] : settings)
     if (!(value >= 0) || std::isinf(value))
       throw UsageError(fmt::format("{}: {} is {}; give a finite number from 0 on", rule, name, value), where);
@@ -73,22 +73,21 @@ void check_settings(const char* rule, std::initializer_list<std::pair<const char
 
 }  // namespace
 
-Optimizer::Optimizer(std::vector<Tensor> parameters, double lr, Loc where)
+Optimizer::Optimizer(std::vector<Tensor> parameters, double lr, Loc where, std::string_view rule)
     : lr(lr), parameters_(std::move(parameters)), steps_(parameters_.size()) {
-  CallScope call("Optimizer", where);
-  if (parameters_.empty())
-    throw UsageError("Optimizer: there are 0 parameters; give at least 1, such as nn::parameters(model)", where);
+  CallScope call(rule, where);
+  check_settings(rule, {{"lr", lr}}, where);
+  const auto fail = [&](const std::string& what) { throw UsageError(fmt::format("{}: {}", rule, what), where); };
+  if (parameters_.empty()) fail("there are 0 parameters; give at least 1, such as nn::parameters(model)");
   for (size_t i = 0; i < parameters_.size(); ++i) {
     if (!parameters_[i].defined() || !parameters_[i].needs_grad())
-      throw UsageError(fmt::format("Optimizer: parameter {} of {} does not require grad; call requires_grad() on it", i, parameters_.size()), where);
+      fail(fmt::format("parameter {} of {} does not require grad; call requires_grad() on it", i, parameters_.size()));
     if (!parameters_[i].cell()->leaf_id)
-      throw UsageError(fmt::format("Optimizer: parameter {} of {} is no leaf but computed from others, and collects no "
-                                   "gradient; give the leaves",
-                                   i, parameters_.size()),
-                       where);
+      fail(fmt::format("parameter {} of {} is no leaf but computed from others, and collects no gradient; give the leaves",
+                       i, parameters_.size()));
     for (size_t j = 0; j < i; ++j)
       if (parameters_[j].cell() == parameters_[i].cell())
-        throw UsageError(fmt::format("Optimizer: parameters {} and {} are the same tensor; name it once", j, i), where);
+        fail(fmt::format("parameters {} and {} are the same tensor; name it once", j, i));
   }
 }
 
@@ -145,8 +144,11 @@ void Optimizer::step(Loc where) {
 }
 
 SGD::SGD(std::vector<Tensor> parameters, Options options, Loc where)
-    : Optimizer(std::move(parameters), options.lr, where), options_(options) {
-  check_settings("SGD", {{"lr", options.lr}, {"momentum", options.momentum}, {"weight_decay", options.weight_decay}},
+    : Optimizer(std::move(parameters), options.lr, where, "SGD"), options_(options) {
+  check_settings("SGD",
+                 {{"momentum", options.momentum},
+                  {"dampening", options.dampening},
+                  {"weight_decay", options.weight_decay}},
                  where);
   if (options.nesterov && (options.momentum <= 0 || options.dampening != 0))
     throw UsageError(fmt::format("SGD: nesterov needs momentum above 0 (is {}) and dampening 0 (is {})", options.momentum, options.dampening), where);
@@ -169,12 +171,19 @@ Tensor SGD::updated(Update& update) {
 
 Adam::Adam(std::vector<Tensor> parameters, Options options, Loc where) : Adam(std::move(parameters), options, false, where) {}
 
+namespace {
+
+const char* name_of(bool decoupled) { return decoupled ? "AdamW" : "Adam"; }
+
+}  // namespace
+
 Adam::Adam(std::vector<Tensor> parameters, Options options, bool decoupled, Loc where)
-    : Optimizer(std::move(parameters), options.lr, where), options_(options), decoupled_(decoupled) {
-  const char* name = decoupled ? "AdamW" : "Adam";
-  check_settings(name, {{"lr", options.lr}, {"eps", options.eps}, {"weight_decay", options.weight_decay}}, where);
-  for (double beta : {options.beta1, options.beta2})
-    if (!(beta >= 0 && beta < 1)) throw UsageError(fmt::format("{}: beta {} lies outside [0, 1)", name, beta), where);
+    : Optimizer(std::move(parameters), options.lr, where, name_of(decoupled)), options_(options), decoupled_(decoupled) {
+  const char* name = name_of(decoupled);
+  check_settings(name, {{"eps", options.eps}, {"weight_decay", options.weight_decay}}, where);
+  for (const auto& [beta, value] : {std::pair{"beta1", options.beta1}, {"beta2", options.beta2}})
+    if (!(value >= 0 && value < 1))
+      throw UsageError(fmt::format("{}: {} is {}; give a number in [0, 1)", name, beta, value), where);
   CallScope call(name, where);
   first_ = make_state("exp_avg");
   second_ = make_state("exp_avg_sq");

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -302,10 +303,15 @@ const Case kCases[] = {
     // -- sizes and optimisers
     BAD("Var \"n\"", Var("n", 5, 1), "[5, 1]", "0 <= min <= max"),
     BAD("Var \"n\"", Var("n", 1, 5)(9), "9", "[1, 5]"),
-    BAD("Optimizer", optim::SGD({}), "0 parameters", "at least 1"),
+    BAD("SGD", optim::SGD({}), "0 parameters", "at least 1"),
+    BAD("SGD", optim::SGD({leaf({2})}, {.lr = -1}), "lr", "-1"),
+    BAD("SGD", optim::SGD({leaf({2})}, {.momentum = 0.5, .dampening = -0.5}), "dampening", "-0.5"),
+    BAD("SGD", optim::SGD({leaf({2})}, {.momentum = 0.5, .dampening = std::numeric_limits<double>::quiet_NaN()}), "dampening", "nan"),
+    BAD("Adam", optim::Adam({f({2})}), "parameter 0", "requires_grad()"),
+    BAD("AdamW", optim::AdamW({leaf({2}) * 2}), "no leaf", "leaves"),
     BAD("SGD", optim::SGD({leaf({2})}, {.momentum = -0.5}), "momentum", "-0.5"),
     BAD("SGD", optim::SGD({leaf({2})}, {.nesterov = true}), "nesterov", "momentum"),
-    BAD("Adam", optim::Adam({leaf({2})}, {.beta2 = 1.5}), "1.5", "[0, 1)"),
+    BAD("Adam", optim::Adam({leaf({2})}, {.beta2 = 1.5}), "beta2 is 1.5", "[0, 1)"),
     BAD("AdamW", optim::AdamW({leaf({2})}, {.weight_decay = -2}), "weight_decay", "-2"),
     BAD("load", optim::Adam({leaf({2})}).load(optim::Adam({leaf({3})}).state_dict()), "[2]", "[3]"),
     BAD("zeros_like", zeros_like(Tensor()), "empty handle", "assign"),

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,8 +44,9 @@ class Optimizer {
   double lr;
 
  protected:
-  /// UsageError when there is no parameter, or one is no leaf that requires grad, or stands twice.
-  Optimizer(std::vector<Tensor> parameters, double lr, Loc where);
+  /// UsageError when there is no parameter, or one is no leaf that requires grad, or stands twice, or `lr` is negative or
+  /// not finite. `rule` is whom errors name: the class.
+  Optimizer(std::vector<Tensor> parameters, double lr, Loc where, std::string_view rule = "Optimizer");
 
   /// A kind of state: a tensor per parameter, of its shape and dtype.
   class State;
@@ -103,7 +105,8 @@ class Optimizer::Update {
   std::map<size_t, Tensor> set_;
 };
 
-/// As in the formula of SGD; rates per step.
+/// As in the formula of SGD; rates per step. Finite numbers from 0 on, UsageError; nesterov needs momentum above 0 and
+/// dampening 0.
 struct SGDOptions { double lr = 1e-2, momentum = 0, dampening = 0, weight_decay = 0; bool nesterov = false; };
 /// v = momentum v + (1 - dampening) g; p -= lr v, or lr (g + momentum v) with nesterov; g includes weight_decay * p.
 /// As PyTorch's SGD; the first v of a parameter is its g. State: momentum_buffer, if there is momentum.
@@ -118,7 +121,7 @@ class SGD final : public Optimizer {
   State velocity_;
 };
 
-/// As in the formula of Adam; betas lie in [0, 1), UsageError.
+/// As in the formula of Adam; betas lie in [0, 1), the others are finite and from 0 on, UsageError.
 struct AdamOptions { double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0; };
 /// m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; p -= lr m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) +
 /// eps), where g includes weight_decay * p and t counts the updates of that parameter from 1. Kingma and Ba, ICLR 2015.
