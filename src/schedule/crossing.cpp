@@ -243,9 +243,7 @@ Union Partitioner::unite_across(const Kernel& host, const Kernel& guest, const A
   u.pairs = pairs;
   const Kernel &k1 = swapped ? guest : host, &k2 = swapped ? host : guest;
   if (!stay_apart(k1, k2, u) || u.blocks.axis < 0) return {};
-  const int64_t units = points(outer, u.blocks);
-  u.price = idle(host.time, points(host.outer, host.blocks), units) + idle(guest.time, points(guest.outer), units) +
-            2 * static_cast<double>(u.partial) / prices_.cached;
+  u.price = u.idle + 2 * static_cast<double>(u.partial) / prices_.cached;
   u.why = "sums across the outer ranges of the other";
   return u;
 }

@@ -179,7 +179,9 @@ bool Partitioner::stay_apart(const Kernel& k1, const Kernel& k2, Union& form) {
   for (const Kernel* k : {&k1, &k2})
     if (k->blocks.axis >= 0 && !(Blocks{name(k->blocks.axis), k->blocks.size} == form.blocks)) return false;
   both.blocks = form.blocks;
-  form.partial = part_bytes(both) * points(both.outer, both.blocks);
+  const int64_t units = points(both.outer, both.blocks);
+  form.partial = part_bytes(both) * units;
+  form.idle = idle(k1.time, points(k1.outer, k1.blocks), units) + idle(k2.time, points(k2.outer, k2.blocks), units);
   return part_bytes(both) <= prices_.partial_bytes;
 }
 
@@ -216,7 +218,7 @@ Union Partitioner::unite_at_rows(const Kernel& k1, const Kernel& k2, const AxisP
   u.lost.insert(u.lost.end(), lost2.begin(), lost2.end());
   const double price = shrink(k1, lost1, 0) + shrink(k2, lost2, 0);
   if (!stay_apart(k1, k2, u)) return {};
-  u.price = price;
+  u.price = std::max(price, u.idle);
   return u;
 }
 
@@ -238,7 +240,7 @@ Union Partitioner::unite_as_guest(const Kernel& host, const Kernel& guest, const
   if (!stay_apart(swapped ? guest : host, swapped ? host : guest, u)) return {};
   u.swapped = swapped;
   u.why = "at the first point of a range that it lacks";
-  u.price = 0;
+  u.price = std::max(0.0, u.idle);
   return u;
 }
 

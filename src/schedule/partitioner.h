@@ -54,6 +54,7 @@ struct Union {
   Blocks blocks = {};          ///< where sums go across outer ranges
   std::vector<int> late = {};
   int64_t partial = 0;         ///< bytes that all points store for them
+  double idle = 0;             ///< ns: what both lose by the number of points that blocks leave
   const char* why = "";
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "runtime/counters.h"
 #include "runtime/env.h"
@@ -159,7 +160,11 @@ void store_indices(PlanGraph& plan, const std::vector<ir::UOp>& scatters) {
   });
 }
 
+Witness* witness = nullptr;
+
 }  // namespace
+
+Witness* set_witness(Witness* w) { return std::exchange(witness, w); }
 
 Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
   runtime::count(runtime::counters().partition_runs);
@@ -185,6 +190,7 @@ Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy)
     Scheduled out = writer.finish();
     if (writer.alike.empty()) {
       if (runtime::env().check) check_values(plan, out);
+      if (witness) witness->scheduled(plan, p, out, policy);
       return out;
     }
     step(plan, "storing indices", [&] { store_indices(plan, writer.alike); });

@@ -23,4 +23,15 @@ Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy 
 /// The first half, for tests and tools: the partition with homes settled, ready to be written as kernels.
 Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy = Policy::Fused);
 
+/// Sees every plan that is scheduled, for tests of what partitions look like. Called from whichever thread schedules.
+class Witness {
+ public:
+  virtual ~Witness() = default;
+  /// `plan` is what `cut` was made of, and gives the same stages when it is cut again.
+  virtual void scheduled(const PlanGraph& plan, const Partition& cut, const Scheduled& made, Policy policy) = 0;
+};
+
+/// Set only while no other thread uses the library; null: nobody. The caller keeps it alive. Returns the one before.
+Witness* set_witness(Witness* witness);
+
 }  // namespace sinter::schedule

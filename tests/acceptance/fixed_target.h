@@ -1,6 +1,8 @@
-// The reference machine in place of the host, so that counts of launches are the same everywhere.
+// The reference machine in place of the host, so that counts of launches are the same everywhere; and no fused kernel
+// has fewer parallel points than it should (parallel.h).
 #pragma once
 
+#include "parallel.h"
 #include "runtime/target.h"
 
 /// Plans inside this scope are decided at the prices of reference_target(). Only what the host must be able to run is
@@ -21,4 +23,5 @@ class FixedTarget {
 
  private:
   sinter::runtime::Target target_ = sinter::runtime::reference_target();
+  ParallelCheck parallel_;
 };

@@ -337,7 +337,7 @@ TEST_CASE("reductions of several accumulators across outer ranges", "[schedule]"
         p.store(cast(tuple(combine, x, 0, 1), DType::F32) * 0.5 + 1.0);  // one accumulator, used in the finish
         p.store(sum(x, {0}));
         check_values(p.plan, inputs_for(p.plan, random));
-        for (const codegen::Kernel& k : schedule::schedule(p.plan, runtime::reference_target()).kernels)
+        for (const codegen::Kernel& k : schedule::schedule(p.plan, kTarget).kernels)
           finished += k.finish ? 1 : 0;
       }
   CHECK(finished >= 8);
@@ -361,16 +361,16 @@ TEST_CASE("sums across a symbolic number of rows", "[schedule]") {
     p.store(sum(w, {0, 1}));
     return p;
   };
-  const Scheduled s = schedule::schedule(make(96).plan, runtime::reference_target());
+  const Scheduled s = schedule::schedule(make(96).plan, kTarget);
   CHECK(std::any_of(s.kernels.begin(), s.kernels.end(), [](const codegen::Kernel& k) { return k.finish; }));
   for (int64_t value : {0, 1, 31, 32, 33, 64, 255, 256}) {
     INFO(value);
     const Program p = make(value);
     const Inputs in = inputs_for(p.plan, random, {value});
     PlanGraph lowered = p.plan;
-    cut(lowered, runtime::reference_target());
+    cut(lowered, kTarget);
     const Result expected = oracle(lowered, in), got = run(s, in);
-    const Result unfused = run(schedule::schedule(p.plan, runtime::reference_target(), Policy::Unfused), in);
+    const Result unfused = run(schedule::schedule(p.plan, kTarget, Policy::Unfused), in);
     for (size_t i = 0; i < got.outputs.size(); ++i) {
       INFO("output " << i);
       CHECK(same_bits(got.outputs[i], expected.outputs[i]));
