@@ -52,6 +52,19 @@ enum class Mutant : uint8_t {
   NanLost,            ///< the maximum of NaN and a number is the number
   CastToLowest,       ///< floats above every integer give the lowest one
   TruthTruncates,     ///< a float is true when its whole part is
+  AnyCentre,          ///< squared distances from any share of the sum are those from the mean
+  OtherMaximum,       ///< a maximum of other rows counts as that of the row
+  MomentsOfOne,       ///< two parts are joined as if the second were one element
+  ExpSumGrows,        ///< the smaller exponent's sum is scaled up, not down
+  TieToLater,         ///< of equal elements in two chains the first chain's counts, not the earlier one
+  LateUnmarked,       ///< what is made of a sum across outer ranges does not wait for all points
+  BlocksTooLong,      ///< a point of such a range covers two blocks of the sum's tree
+  LastBlockDropped,   ///< a last block that is short is no point
+  PartMissing,        ///< the last part of such a sum is not added
+  MergeAcrossLevels,  ///< kernels become one although one must run before the other
+  MergeKeepsRanges,   ///< a kernel that runs at another's ranges keeps its own
+  StoreEdgeDropped,   ///< a kernel need not run before those that read what it stores
+  DependentLaunch,    ///< kernels that wait for each other share a launch
 };
 
 /// The fault that is switched on. Written only while no other thread uses the library.

@@ -21,7 +21,10 @@ struct Row {
   const char* what;
   bool exact;
   std::vector<std::string_view> often;
+  fuzz::Sizes sizes = fuzz::Sizes::Small;
 };
+
+constexpr fuzz::Sizes kLong = fuzz::Sizes::Long;
 
 const Row kRows[] = {
     {Mutant::LostTail, "lost tail element", true, {"add", "mul", "long sum", "cast"}},
@@ -52,10 +55,23 @@ const Row kRows[] = {
     {Mutant::NanLost, "NaN lost in maximum", true, {"nan"}},
     {Mutant::CastToLowest, "a cast that does not saturate", true, {"saturate"}},
     {Mutant::TruthTruncates, "cast to bool by truncation", true, {"truth"}},
+    {Mutant::AnyCentre, "distances from no mean", false, {"var"}, kLong},
+    {Mutant::OtherMaximum, "the maximum of other rows", false, {"exponents"}, kLong},
+    {Mutant::MomentsOfOne, "moments joined without the cross term", false, {"var"}, kLong},
+    {Mutant::ExpSumGrows, "exponents scaled the wrong way", false, {"exponents", "softmax"}, kLong},
+    {Mutant::TieToLater, "a tie not to the earlier element", true, {"argmax", "argmin"}, kLong},
+    {Mutant::LateUnmarked, "a late member not marked", true, {"sums both ways"}, kLong},
+    {Mutant::BlocksTooLong, "points that cover two blocks", false, {"sums both ways", "row gradient"}, kLong},
+    {Mutant::LastBlockDropped, "a short last block dropped", true, {"sums both ways"}, kLong},
+    {Mutant::PartMissing, "a sum of parts with one missing", true, {"sums both ways"}, kLong},
+    {Mutant::MergeAcrossLevels, "kernels of two levels merged", true, {"detour"}},
+    {Mutant::MergeKeepsRanges, "a merged kernel under the wrong ranges", true, {"sums both ways"}},
+    {Mutant::StoreEdgeDropped, "a reader before the store", true, {"matmul", "update"}},
+    {Mutant::DependentLaunch, "dependent kernels in one launch", true, {"matmul", "update"}},
 };
 
 fuzz::Program program_of(const Row& row, uint64_t seed, int number) {
-  return {seed + static_cast<uint64_t>(number), row.exact, 2 + number % 4, row.often};
+  return {seed + static_cast<uint64_t>(number), row.exact, 2 + number % 4, row.often, row.sizes};
 }
 
 /// The number of the first program that shows the fault, or 0.

@@ -51,6 +51,16 @@ bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) 
 edit(src/schedule/launches.cpp [=[
 if (writer != k) wait(writer, k);]=] [=[
 if (writer != k && !FAULT(ReaderEdgeDropped)) wait(writer, k);]=])
+edit(src/schedule/launches.cpp [=[
+        wait(k, static_cast<size_t>(p.kernel_of[static_cast<size_t>(stage)]));]=] [=[
+        if (!FAULT(StoreEdgeDropped)) wait(k, static_cast<size_t>(p.kernel_of[static_cast<size_t>(stage)]));]=])
+edit(src/schedule/launches.cpp [=[
+    const bool free = ]=] [=[
+    const bool free = FAULT(DependentLaunch) || ]=])
+edit(src/schedule/launches.cpp [=[
+    out.back().insert(out.back().end(), kernels]=] [=[
+    // Within a launch any order is right: in this one, dependent kernels show.
+    out.back().insert(FAULT(DependentLaunch) ? out.back().begin() : out.back().end(), kernels]=])
 
 # -- src/schedule/schedule.cpp
 edit(src/schedule/schedule.cpp [=[
@@ -104,6 +114,9 @@ edit(src/schedule/places.cpp [=[
 edit(src/schedule/rangeify.cpp [=[
     if (!r.gate) return v;]=] [=[
     if (!r.gate || FAULT(GateLost)) return v;]=])
+edit(src/schedule/rangeify.cpp [=[
+places_.range(points_along(p_.space, kernel_, a))]=] [=[
+places_.range(FAULT(PartMissing) ? Dim(points_along(p_.space, kernel_, a).bound() - 1) : points_along(p_.space, kernel_, a))]=])
 
 # -- src/codegen/accumulate.cpp
 edit(src/codegen/accumulate.cpp [=[
@@ -239,3 +252,41 @@ const bool fresh = has(spec.op, kFresh) && !(spec.op == Op::After && FAULT(Versi
 edit(src/uop/tensor_graph.cpp [=[
 if (!n->has_history()) let_go(n);]=] [=[
 if (!n->has_history() || FAULT(HistoryLetGo)) let_go(n);]=])
+
+# -- src/schedule/tuples.cpp
+edit(src/schedule/tuples.cpp [=[
+*count == static_cast<double>(*length)]=] [=[
+(@@ || FAULT(AnyCentre))]=])
+edit(src/schedule/tuples.cpp [=[
+!same_rows(n, out.maximum, x)]=] [=[
+(@@ && !(FAULT(OtherMaximum) && out.maximum->src[0] == x))]=])
+
+# -- src/uop/combine.cpp
+edit(src/uop/combine.cpp [=[
+off * (off * (a[0] * share));]=] [=[
+off * (off * (a[0] * (FAULT(MomentsOfOne) ? like(share, 1.0) / maximum(count, like(count, 1.0)) : share)));]=])
+edit(src/uop/combine.cpp [=[
+exp(-alu(Op::Abs, {a[0] - b[0]}));]=] [=[
+FAULT(ExpSumGrows) ? exp(alu(Op::Abs, {a[0] - b[0]})) : @@]=])
+edit(src/uop/combine.cpp [=[
+UOp take = beyond | (same & lt(b[1], a[1]));]=] [=[
+UOp take = FAULT(TieToLater) ? beyond : beyond | (same & lt(b[1], a[1]));]=])
+
+# -- src/schedule/crossing.cpp
+edit(src/schedule/crossing.cpp [=[
+Dim(k.blocks.count(space.bound(axis)))]=] [=[
+Dim(FAULT(LastBlockDropped) ? space.bound(axis) / k.blocks.size : k.blocks.count(space.bound(axis)))]=])
+edit(src/schedule/crossing.cpp [=[
+std::binary_search(found.begin(), found.end(), src.stage);]=] [=[
+(!FAULT(LateUnmarked) && std::binary_search(found.begin(), found.end(), src.stage));]=])
+edit(src/schedule/crossing.cpp [=[
+blocks.size = tree.block / inside;]=] [=[
+blocks.size = (FAULT(BlocksTooLong) ? 2 : 1) * tree.block / inside;]=])
+
+# -- src/schedule/merge.cpp
+edit(src/schedule/merge.cpp [=[
+if (k1.level != k2.level &&]=] [=[
+@@ !FAULT(MergeAcrossLevels) &&]=])
+edit(src/schedule/merge.cpp [=[
+  if (form.swapped) k1.outer]=] [=[
+  if (form.swapped && !FAULT(MergeKeepsRanges)) k1.outer]=])

@@ -3,30 +3,22 @@
 #include <cmath>
 #include <limits>
 
-#include "random_program.h"
+#include "bounds.h"
 
 namespace fuzz {
 
 using namespace sinter;
 
+Axes some_axes(Run& r, const Tensor& t) {
+  if (t.rank() == 0 || r.chance(25)) return {};
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < t.rank(); ++i)
+    if (r.chance(50)) axes.push_back(r.chance(30) ? i - t.rank() : i);
+  if (axes.empty()) axes.push_back(0);
+  return axes;
+}
+
 namespace {
-
-/// Rounding of a float result of that size, four times over; nothing for integers and in exact programs.
-double rounding(const Run& r, DType d, double magnitude) { return r.exact || !is_float(d) ? 0.0 : 4 * r.unit(d) * magnitude; }
-
-/// The largest number of an unsigned type: what lies below 0 becomes nearly as large.
-double wrapped(DType d, double magnitude) {
-  return is_unsigned(d) && !is_bool(d) ? std::ldexp(1.0, static_cast<int>(8 * size_of(d))) : magnitude;
-}
-
-Item finish(Run& r, Tensor t, double magnitude, double error) {
-  const DType d = t.dtype();
-  magnitude = wrapped(d, magnitude);
-  error += rounding(r, d, magnitude);
-  if (r.exact && is_float(d) && magnitude > 1e5) return {t % 13.0, 13, 0};
-  if (!r.exact && magnitude > 1e3) return {t * (1.0 / magnitude), 1, error / magnitude + rounding(r, d, 1)};
-  return {t, std::min(magnitude, 1e15), error};
-}
 
 using Binary = Tensor (*)(Arg, Arg);
 using Unary = Tensor (*)(Arg);
@@ -59,17 +51,6 @@ Item smooth(Run& r, Unary f, double clip, double slope, double largest) {
   Item& a = r.floating();
   Tensor x = clip > 0 ? clamp(a.t, -clip, clip) : a.t;
   return finish(r, f(x), largest, slope * a.error + rounding(r, a.t.dtype(), std::max(largest, slope * std::min(a.magnitude, clip > 0 ? clip : a.magnitude))));
-}
-
-Item moved(const Item& a, Tensor t) { return {std::move(t), a.magnitude, a.error}; }
-
-Axes some_axes(Run& r, const Tensor& t) {
-  if (t.rank() == 0 || r.chance(25)) return {};
-  std::vector<int64_t> axes;
-  for (int64_t i = 0; i < t.rank(); ++i)
-    if (r.chance(50)) axes.push_back(r.chance(30) ? i - t.rank() : i);
-  if (axes.empty()) axes.push_back(0);
-  return axes;
 }
 
 Item reduction(Run& r, Item& a, Tensor (Tensor::*f)(Axes, bool, Loc) const, bool adds) {
@@ -421,9 +402,13 @@ std::vector<OpCase> make_cases() {
   real("softmax", [](Run& r) {
     Item& a = r.floating();
     if (a.t.rank() == 0 || !a.t.numel()) return moved(a, a.t);
-    const double n = static_cast<double>(a.t.numel());
-    return finish(r, softmax(clamp(a.t, -20, 20), r.pick(-a.t.rank(), a.t.rank() - 1)), 1, 2 * a.error + (n + 40) * rounding(r, a.t.dtype(), 1));
+    const int64_t axis = r.pick(-a.t.rank(), a.t.rank() - 1);
+    const double n = static_cast<double>(a.t.shape()[static_cast<size_t>(axis < 0 ? axis + a.t.rank() : axis)].value());
+    const double largest = std::min(1.0, std::exp(2 * std::min(a.magnitude, 20.0)) / n);
+    return finish(r, softmax(clamp(a.t, -20, 20), axis), largest,
+                  largest * (std::expm1(4 * a.error) + (n + 40) * rounding(r, a.t.dtype(), 1)));
   });
+  add_row_cases(c);
   return c;
 }
 

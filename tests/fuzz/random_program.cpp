@@ -11,6 +11,46 @@ namespace fuzz {
 
 using namespace sinter;
 
+namespace {
+
+/// Rows beyond the 16 KiB from where on reductions are joined; matrices tall enough for sums across their rows.
+std::vector<Shape> long_shapes(Run& r) {
+  const int64_t few = r.pick(1, 3);
+  switch (r.pick(0, 5)) {
+    default: {
+      if (r.chance(6)) return {{2, 32768 + r.pick(0, 40)}, {2, 1}};  // the rows are blocks by themselves
+      const int64_t n = r.chance(30) ? 16 * r.pick(257, 400) : r.pick(4097, 6500);
+      return {{few, n}, {few, n}, {n}, {few, 1}, {1, n}};
+    }
+    case 1: {
+      const int64_t n = r.pick(64, 1400), w = r.pick(2, 12);
+      return {{n, w}, {n, w}, {w}, {n, 1}, {1, w}};
+    }
+    case 2: {
+      const int64_t n = r.pick(64, 300), w = r.pick(40, 70);
+      return {{n, w}, {n, w}, {w}, {n, 1}};
+    }
+    case 3: {
+      const int64_t a = r.pick(60, 75), b = r.pick(70, 90);
+      return {{few, a, b}, {few, a, b}, {a, b}, {few, 1, 1}, {1, a, b}};
+    }
+  }
+}
+constexpr std::string_view kAlongRows[] = {"var",    "exponents", "softmax",        "cumsum",      "argmax", "argmin",
+                                           "sum",    "mean",      "sums both ways", "row gradient", "detour"};
+
+}  // namespace
+
+Program::Program(uint64_t seed, bool exact, int ops, std::vector<std::string_view> often, Sizes sizes)
+    : seed_(seed), exact_(exact), ops_(ops), often_(std::move(often)), sizes_(sizes) {
+  if (sizes_ == Sizes::Long && often_.empty()) often_.assign(std::begin(kAlongRows), std::end(kAlongRows));
+}
+
+Run::Run(uint64_t seed, bool exact, Coverage* coverage, Sizes sizes)
+    : exact(exact), random(seed), generator(seed), coverage_(coverage) {
+  if (sizes == Sizes::Long) family_ = long_shapes(*this);
+}
+
 Item& Run::any() {
   if (pool.size() < 3) {
     const DType kind = type();
@@ -35,6 +75,7 @@ Item& Run::of(const std::function<bool(DType)>& good, DType otherwise) {
 }
 
 Shape Run::shape(size_t lowest_rank) {
+  if (!family_.empty()) return family_[static_cast<size_t>(pick(0, static_cast<int64_t>(family_.size()) - 1))];
   static constexpr int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 16, 17, 33};
   Shape s;
   const size_t rank = std::max<size_t>(lowest_rank, static_cast<size_t>(pick(0, 3)));
@@ -48,8 +89,14 @@ Item& Run::leaf(DType dtype, const Shape& shape, int64_t low, int64_t high) {
   if (is_unsigned(dtype)) low = 0;
   if (dtype == boolean) high = 1;
   std::vector<double> values;
-  for (int64_t i = 0; i < n; ++i)
+  // Neighbouring lanes, or the parts of a row, that differ: what joins their sums shows.
+  const int64_t comb = !exact && !family_.empty() && chance(40) ? 16 : 0;
+  const double slope = !exact && !family_.empty() && chance(40) ? 0.9 / static_cast<double>(std::max<int64_t>(1, n)) : 0;
+  for (int64_t i = 0; i < n; ++i) {
     values.push_back(exact || !is_float(dtype) ? static_cast<double>(pick(low, high)) : static_cast<double>(pick(-1000, 1000)) / 500.0);
+    if (comb) values.back() = values.back() / 20 + static_cast<double>(i % comb) / 8 - 1;
+    if (slope > 0) values.back() += slope * static_cast<double>(i);
+  }
   Tensor t = from(values, shape).to(dtype);
   if (chance(60)) t.realize();
   return pool.emplace_back(Item{t, static_cast<double>(std::max(-low, high)), 0});
@@ -100,7 +147,7 @@ std::string difference(const std::vector<Result>& a, const std::vector<Result>& 
 }  // namespace
 
 std::vector<Result> Program::run(Coverage* coverage, std::string* text) const {
-  Run r(seed_, exact_, coverage);
+  Run r(seed_, exact_, coverage, sizes_);
   std::vector<const OpCase*> usable, favourites;
   for (const OpCase& c : op_cases())
     if (exact_ ? c.in_exact : c.in_real) {
@@ -112,7 +159,7 @@ std::vector<Result> Program::run(Coverage* coverage, std::string* text) const {
     std::vector<const OpCase*>& from = !favourites.empty() && r.chance(50) ? favourites : usable;
     const OpCase* c = from[static_cast<size_t>(r.pick(0, static_cast<int64_t>(from.size()) - 1))];
     Item x = c->make(r);
-    if (x.t.numel() > 6000) continue;
+    if (x.t.numel() > (sizes_ == Sizes::Long ? 70000 : 6000)) continue;
     if (coverage) coverage->count_case(c->name);
     if (text) *text += fmt::format("  %{} {} {} {}\n", i, c->name, name_of(x.t.dtype()), to_string(x.t.shape()));
     r.met(x.t);
@@ -159,7 +206,8 @@ std::string disagreement(const Program& program, bool exact, Coverage* coverage)
 }
 
 std::string Program::listing() const {
-  std::string text = fmt::format("program of seed {}, {}:\n", seed_, exact_ ? "exact" : "real");
+  std::string text = fmt::format("{}program of seed {}, {}:\n", sizes_ == Sizes::Long ? "long " : "", seed_,
+                                 exact_ ? "exact" : "real");
   debug::set_executor(debug::Executor::Interpreter);
   try {
     run(nullptr, &text);

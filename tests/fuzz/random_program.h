@@ -26,6 +26,9 @@ struct Item {
   double error = 0;      ///< two correct ways of running differ by at most this
 };
 
+/// Long: rows longer than codegen keeps, tall matrices, and little else.
+enum class Sizes : uint8_t { Small, Long };
+
 /// A value read to the host.
 struct Result {
   std::string name;  ///< the op that made it
@@ -37,9 +40,8 @@ struct Result {
 
 class Program {
  public:
-  /// Half of the ops are drawn from `often`, if it names any.
-  Program(uint64_t seed, bool exact, int ops, std::vector<std::string_view> often = {})
-      : seed_(seed), exact_(exact), ops_(ops), often_(std::move(often)) {}
+  /// Half of the ops are drawn from `often`, if it names any; of a long program, else from what goes along rows.
+  Program(uint64_t seed, bool exact, int ops, std::vector<std::string_view> often = {}, Sizes sizes = Sizes::Small);
   /// Builds and runs the program as the library is now configured, and reads what it is asked for. `text` gets a line
   /// per op.
   std::vector<Result> run(Coverage* coverage = nullptr, std::string* text = nullptr) const;
@@ -51,6 +53,7 @@ class Program {
   bool exact_;
   int ops_;
   std::vector<std::string_view> often_;
+  Sizes sizes_;
 };
 
 /// How the program's results differ between running it interpreted, fused, and with every op a kernel of its own. Empty if
@@ -60,8 +63,7 @@ std::string disagreement(const Program& program, bool exact, Coverage* coverage 
 /// The state of one run, which the op table works on.
 class Run {
  public:
-  Run(uint64_t seed, bool exact, Coverage* coverage = nullptr)
-      : exact(exact), random(seed), generator(seed), coverage_(coverage) {}
+  Run(uint64_t seed, bool exact, Coverage* coverage = nullptr, Sizes sizes = Sizes::Small);
   int64_t pick(int64_t low, int64_t high) { return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1)); }
   bool chance(int percent) { return pick(0, 99) < percent; }
   Item& any();
@@ -70,6 +72,7 @@ class Run {
   Item& floating() { return of([](sinter::DType d) { return sinter::is_float(d); }, sinter::float32); }
   Item& number() { return of([](sinter::DType d) { return d != sinter::boolean; }, sinter::int32); }
   Item& leaf(sinter::DType dtype, const sinter::Shape& shape, int64_t low = -3, int64_t high = 3);
+  /// In a long program not of a lowest rank beyond 1.
   sinter::Shape shape(size_t lowest_rank = 0);
   /// Another item of that shape and dtype: an existing one or a new leaf.
   Item& like(const Item& x);
@@ -88,6 +91,7 @@ class Run {
 
  private:
   Coverage* coverage_;
+  std::vector<sinter::Shape> family_;  ///< of a long program: the shapes that it is made of
 };
 
 struct OpCase {
@@ -97,5 +101,7 @@ struct OpCase {
 };
 /// Every op that programs are made of.
 const std::vector<OpCase>& op_cases();
+/// Those of row_cases.cpp.
+void add_row_cases(std::vector<OpCase>& cases);
 
 }  // namespace fuzz

@@ -1,0 +1,114 @@
+// Names of forms, and how a plan shows that it has one.
+#include "fuzz/plan_coverage.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace fuzz {
+
+using namespace sinter;
+using namespace sinter::schedule;
+using ir::Combine;
+
+namespace {
+
+constexpr int64_t kRowBytes = 16 << 10;  ///< beyond it reductions are joined (schedule/tuples.cpp)
+
+/// Those behind "met:" are the partition's own words.
+constexpr const char* kForms[] = {
+    "Moments",
+    "ExpSum",
+    "ArgMax or ArgMin of a row over 16 KiB",
+    "sum in blocks",
+    "sum in blocks, the last one short",
+    "SCAN longer than 4096",
+    "sum across outer ranges",
+    "sum across outer ranges, the last block short",
+    "several sums across outer ranges",
+    "several accumulators across outer ranges",
+    "late value made of such a sum",
+    "kernel turned over",
+    "kernels that met",
+    "met: same outer ranges",
+    "met: rows of one are loops of the other",
+    "met: at the first point of a range that it lacks",
+    "met: sums across the outer ranges of the other",
+    "launch of several kernels",
+    "launch of several bodies",
+    "kernel with several outputs",
+};
+
+void see_stage(const Stage& s, std::set<std::string>& seen) {
+  if (s.kind == StageKind::Scan) {
+    const auto axis = static_cast<size_t>(s.node->reduction().axes[0]);
+    if (s.node->shape[axis].bound() > 4096) seen.insert("SCAN longer than 4096");
+  }
+  if (s.kind != StageKind::Reduce) return;
+  const ir::ReduceAttr& attr = s.node->reduction();
+  const ir::UOp x = s.node->src[0];
+  int64_t length = 1;
+  for (int64_t a : attr.axes) length *= x->shape[static_cast<size_t>(a)].bound();
+  if (attr.combine == Combine::Moments) seen.insert("Moments");
+  if (attr.combine == Combine::ExpSum) seen.insert("ExpSum");
+  if ((attr.combine == Combine::ArgMax || attr.combine == Combine::ArgMin) &&
+      length * static_cast<int64_t>(size_of(x->dtype)) > kRowBytes)
+    seen.insert("ArgMax or ArgMin of a row over 16 KiB");
+  if (attr.tree.block == 0) return;
+  seen.insert("sum in blocks");
+  if (length % attr.tree.block) seen.insert("sum in blocks, the last one short");
+}
+
+void see_kernel(const Partition& p, const Kernel& k, std::set<std::string>& seen) {
+  if (k.outputs.size() > 1) seen.insert("kernel with several outputs");
+  if (k.blocks.axis < 0) return;
+  const size_t sums = sums_across(k).size();
+  for (const auto& [s, ranges] : sums_across(k))
+    if (ir::state_count(p.graph.stages[static_cast<size_t>(s)].node->reduction().combine) > 1)
+      seen.insert("several accumulators across outer ranges");
+  seen.insert("sum across outer ranges");
+  if (sums > 1) seen.insert("several sums across outer ranges");
+  if (k.late.size() > sums) seen.insert("late value made of such a sum");
+  if (p.space.bound(k.blocks.axis) % k.blocks.size) seen.insert("sum across outer ranges, the last block short");
+}
+
+}  // namespace
+
+void PlanCoverage::scheduled(const PlanGraph&, const Partition& cut, const Scheduled& made, Policy policy) {
+  if (policy != Policy::Fused) return;
+  std::set<std::string> seen;
+  for (const Stage& s : cut.graph.stages) see_stage(s, seen);
+  for (const Kernel& k : cut.kernels) see_kernel(cut, k, seen);
+  for (const Decision& d : cut.decisions)
+    if (std::string_view(d.reason).starts_with("kernel turned over")) seen.insert("kernel turned over");
+  for (const Meeting& m : cut.meetings) {
+    seen.insert("kernels that met");
+    seen.insert(fmt::format("met: {}", m.why));
+  }
+  size_t step = 0;
+  for (int n : made.plan.launches) {
+    std::set<int> bodies;
+    for (int i = 0; i < n; ++i) bodies.insert(made.plan.steps[step++].program);
+    if (n > 1) seen.insert("launch of several kernels");
+    if (bodies.size() > 1) seen.insert("launch of several bodies");
+  }
+  for (const std::string& form : seen) ++plans_[form];
+}
+
+std::string PlanCoverage::table() const {
+  std::string text;
+  for (const auto& [form, plans] : plans_) text += fmt::format("{:56}{:9}\n", form, plans);
+  return text;
+}
+
+std::string PlanCoverage::rare(int least) const {
+  std::string text;
+  for (const char* form : kForms) {
+    const auto found = plans_.find(form);
+    const int plans = found == plans_.end() ? 0 : found->second;
+    if (plans < least) text += fmt::format("{}: {}\n", form, plans);
+  }
+  return text;
+}
+
+}  // namespace fuzz

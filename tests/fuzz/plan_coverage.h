@@ -1,0 +1,32 @@
+// Which of the scheduler's rarer forms random programs met: what no plan has is tested by no random program.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "schedule/schedule.h"
+
+namespace fuzz {
+
+/// Counts the fused plans that are decided while it lives.
+class PlanCoverage final : public sinter::schedule::Witness {
+ public:
+  PlanCoverage() : before_(sinter::schedule::set_witness(this)) {}
+  ~PlanCoverage() override { sinter::schedule::set_witness(before_); }
+  PlanCoverage(const PlanCoverage&) = delete;
+  PlanCoverage& operator=(const PlanCoverage&) = delete;
+
+  void scheduled(const sinter::schedule::PlanGraph& plan, const sinter::schedule::Partition& cut,
+                 const sinter::schedule::Scheduled& made, sinter::schedule::Policy policy) override;
+
+  /// A line per form: how many plans have it.
+  std::string table() const;
+  /// The forms that fewer than `least` plans have, a line each.
+  std::string rare(int least) const;
+
+ private:
+  std::map<std::string, int> plans_;
+  sinter::schedule::Witness* before_;
+};
+
+}  // namespace fuzz
