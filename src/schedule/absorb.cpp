@@ -35,26 +35,32 @@ double Partitioner::reads_of(const Stage& s, const Kernel* k) const {
   return ns;
 }
 
-/// The inner loops that may be open where a value of this index is computed.
-std::vector<int> Partitioner::loops_around(const Kernel& k, IndexId ix) const {
+/// The inner loops that may be open where the kernel computes stage `number` at this index: those that the value depends
+/// on, and where one of them is that of a reduction which uses it, the loops around that one.
+std::vector<int> Partitioner::loops_around(const Kernel& k, int number, IndexId ix) const {
   std::vector<int> open;
-  for (int a : space_.axes_of(ix))
-    if (!contains(k.outer, a)) open.push_back(a);
-  for (size_t i = 0; i < open.size(); ++i)
-    for (const Nest& n : k.nests) {
-      if (!contains(n.axes, open[i])) continue;
-      for (int a : space_.axes_of(n.at))
-        if (!contains(k.outer, a)) add_once(open, a);
-    }
+  std::vector<std::pair<int, IndexId>> todo{{number, ix}};
+  for (size_t i = 0; i < todo.size(); ++i) {
+    std::vector<int> inner = space_.axes_of(todo[i].second);
+    std::erase_if(inner, [&](int a) { return contains(k.outer, a); });
+    for (int a : inner) add_once(open, a);
+    const auto sums = k.within.find(todo[i].first);
+    if (inner.empty() || sums == k.within.end()) continue;
+    for (const Nest& n : k.nests)
+      if (contains(sums->second, n.stage) &&
+          std::any_of(n.axes.begin(), n.axes.end(), [&](int a) { return contains(inner, a); }))
+        add_once(todo, {n.stage, n.at});
+  }
   return open;
 }
 
 /// How often the kernel computes each element of the stage on average, when it needs it at this index.
-double Partitioner::evaluations(const Kernel& k, const Stage& s, IndexId ix) const {
+double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
+  const Stage& s = stage(number);
   const std::vector<int>& axes = space_.axes_of(ix);
   const Index& index = space_[ix];
   const bool opaque = std::any_of(index.begin(), index.end(), [](const DimIndex& d) { return d.opaque; });
-  const std::vector<int> loops = loops_around(k, ix);
+  const std::vector<int> loops = loops_around(k, number, ix);
   const bool inner = !loops.empty();
   double times = 1;
   for (int a : loops)
@@ -119,7 +125,7 @@ Absorb Partitioner::absorb(int kernel, int s, const std::vector<IndexId>& ix) {
     return {st.own * static_cast<double>(ix.size()) * (st.loops() ? static_cast<double>(prices_.parallel) : 1),
             "when all points are done"};
   }
-  Absorb each = absorb_each(k, st, ix), row = absorb_row(k, st, ix);
+  Absorb each = absorb_each(k, s, ix), row = absorb_row(k, s, ix);
   // Outer ranges are given up for a price only, indices become one for nothing.
   if (row.siblings.empty() ? row.ns < each.ns : row.ns <= each.ns) each = std::move(row);
   if (ix.size() != 1 || st.contraction) return each;
@@ -128,10 +134,11 @@ Absorb Partitioner::absorb(int kernel, int s, const std::vector<IndexId>& ix) {
 }
 
 /// Evaluated at every index by itself; the kernel stays as it is.
-Absorb Partitioner::absorb_each(const Kernel& k, const Stage& s, const std::vector<IndexId>& ix) const {
+Absorb Partitioner::absorb_each(const Kernel& k, int number, const std::vector<IndexId>& ix) const {
+  const Stage& s = stage(number);
   if (ix.size() > prices_.max_instances) return {kNever, "needed at too many indices"};
   double times = 0;
-  for (IndexId i : ix) times += evaluations(k, s, i);
+  for (IndexId i : ix) times += evaluations(k, number, i);
   double ns = s.own * times;
   if (!s.loops()) return {ns, ix.size() == 1 ? "elementwise" : "elementwise, evaluated at several indices"};
   bool inner = false;
@@ -147,7 +154,8 @@ Absorb Partitioner::absorb_each(const Kernel& k, const Stage& s, const std::vect
 
 /// Evaluated once, in loops inside the outer ranges that all its users share: indices that differ in loops over one row
 /// become one, and outer ranges that the value lacks are given up.
-Absorb Partitioner::absorb_row(Kernel& k, const Stage& s, const std::vector<IndexId>& given) {
+Absorb Partitioner::absorb_row(Kernel& k, int number, const std::vector<IndexId>& given) {
+  const Stage& s = stage(number);
   Absorb out;
   std::vector<IndexId> ix = given;
   for (size_t i = 1; i < ix.size(); ++i)
@@ -173,11 +181,13 @@ Absorb Partitioner::absorb_row(Kernel& k, const Stage& s, const std::vector<Inde
   if (loss == kNever) return {};
   // Read by several loops, or by each turn of a loop that was an outer one: kept, or computed in each of them.
   auto turns = static_cast<double>(ix.size());
-  for (int a : loops_around(k, ix[0]))
+  for (int a : loops_around(k, number, ix[0]))
     if (!contains(axes, a)) turns *= static_cast<double>(space_.bound(a));
   if (inner)
     for (int a : repeated) turns *= static_cast<double>(space_.bound(a));
-  out.ns = s.own + std::min((turns - 1) * s.own, row(k, s, ix[0], out.lost)) + loss;
+  const double again = (turns - 1) * s.own, keep = row(k, s, ix[0], out.lost);
+  out.kept = keep < again;
+  out.ns = s.own + std::min(again, keep) + loss;
   if (s.contraction) {
     if (k.contractions || !repeated.empty()) out.ns += prices_.shared_contraction * (s.own + k.contraction_time);
     if (inner) out.ns += prices_.narrow_row * s.own;

@@ -78,8 +78,13 @@ void Partitioner::evaluate(int kernel, int s, std::vector<IndexId> ix, const Abs
     k.contraction_time += form.ns;
     for (int a : k.outer) add_once(k.contraction_outer, a);
   }
-  std::vector<int> reduced = with ? with->reduced : std::vector<int>();
-  for (IndexId i : ix) push(kernel, s, i, reduced);
+  if (form.kept) k.within.erase(s);
+  std::vector<int> within, reduced = with ? with->reduced : std::vector<int>();
+  if (st.loops() || st.kind == StageKind::Scan)
+    within = {s};
+  else if (auto it = k.within.find(s); it != k.within.end())
+    within = it->second;
+  for (IndexId i : ix) push(kernel, s, i, within, reduced);
   at(kernel).members.push_back({s, std::move(ix), std::move(reduced)});
 }
 
@@ -100,13 +105,17 @@ void Partitioner::find_late_wants(int kernel) {
   std::sort(late.begin(), late.end());
 }
 
-void Partitioner::want(int kernel, const Source& source, IndexId ix) {
+/// `within`: the reductions in whose loops the source is used.
+void Partitioner::want(int kernel, const Source& source, IndexId ix, const std::vector<int>& within) {
   if (source.stage < 0) return;
   ++steps_;
   ix = space_.down(source.head, ix);
   std::vector<int>& users = users_[static_cast<size_t>(source.stage)];
   if (users.empty() || users.back() != kernel) users.push_back(kernel);
   add_once(uses(kernel, source.stage), ix);
+  if (within.empty() || stage(source.stage).kind == StageKind::Buffer) return;
+  std::vector<int>& sums = at(kernel).within[source.stage];
+  for (int s : within) add_once(sums, s);
 }
 
 /// The member that is another accumulator of the same reduction, in loops that s may run in too; null if there is none.
@@ -123,7 +132,7 @@ const Member* Partitioner::other_accumulator(const Kernel& k, int s, const std::
 
 /// Tells the sources of s where the kernel needs them. `reduced` are the axes of its loops, the same at each index; made here if
 /// there are none yet.
-void Partitioner::push(int kernel, int s, IndexId ix, std::vector<int>& reduced) {
+void Partitioner::push(int kernel, int s, IndexId ix, const std::vector<int>& within, std::vector<int>& reduced) {
   const Stage& st = stage(s);
   switch (st.kind) {
     case StageKind::Reduce: {
@@ -139,15 +148,15 @@ void Partitioner::push(int kernel, int s, IndexId ix, std::vector<int>& reduced)
       }
       at(kernel).nests.push_back({ix, reduced, s});
       const IndexId id = space_.intern(std::move(inner));
-      for (const Source& src : st.sources) want(kernel, src, id);
+      for (const Source& src : st.sources) want(kernel, src, id, within);
       return;
     }
     case StageKind::Gather: {
       Index moved = space_[ix];
       moved[static_cast<size_t>(st.node->integer())] = space_.opaque(ix, st.node->src[1]->id);
       const IndexId id = space_.intern(std::move(moved));
-      want(kernel, st.sources[1], ix);
-      want(kernel, st.sources[0], id);
+      want(kernel, st.sources[1], ix, within);
+      want(kernel, st.sources[0], id, within);
       return;
     }
     case StageKind::Scan: {
@@ -157,7 +166,7 @@ void Partitioner::push(int kernel, int s, IndexId ix, std::vector<int>& reduced)
       for (const Digit& d : around[axis].digits) reduced.push_back(d.axis);
       around[axis] = {};
       at(kernel).nests.push_back({space_.intern(std::move(around)), reduced, s});
-      for (const Source& src : st.sources) want(kernel, src, ix);
+      for (const Source& src : st.sources) want(kernel, src, ix, within);
       return;
     }
     case StageKind::ScatterAdd: {
@@ -169,13 +178,13 @@ void Partitioner::push(int kernel, int s, IndexId ix, std::vector<int>& reduced)
       update[axis] = reduced.empty() ? DimIndex{} : space_.whole(reduced[0]);
       at(kernel).nests.push_back({space_.intern(std::move(around)), reduced, s});
       const IndexId id = space_.intern(std::move(update));
-      want(kernel, st.sources[0], ix);
-      want(kernel, st.sources[1], id);
-      want(kernel, st.sources[2], id);
+      want(kernel, st.sources[0], ix, within);
+      want(kernel, st.sources[1], id, within);
+      want(kernel, st.sources[2], id, within);
       return;
     }
     default:
-      for (const Source& src : st.sources) want(kernel, src, ix);
+      for (const Source& src : st.sources) want(kernel, src, ix, within);
   }
 }
 

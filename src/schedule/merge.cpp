@@ -262,6 +262,9 @@ void Partitioner::merge(int a, int b, const Union& form) {
     from->clear();
   }
   k1.epoch = k2.epoch = 0;
+  for (auto& [stage, sums] : k2.within)
+    for (int sum : sums) add_once(k1.within[stage], sum);
+  k2.within.clear();
   refresh(k1);
   give_up(k1, form.lost);
   if (form.blocks.axis >= 0) {

@@ -61,6 +61,8 @@ struct Kernel {
   std::vector<Stored> outputs;
   Uses reads;                ///< from memory: Buffers, and what other kernels store
   Uses wanted;               ///< stages that it needs and that are not decided yet
+  /// Per stage that it needs: the reductions in whose loops it is used. What is kept for a row has loops of its own.
+  std::unordered_map<int, std::vector<int>> within;
   int level = 0;             ///< above all levels that use its outputs: equal levels cannot depend on each other
   bool has_feeders = false;  ///< some kernel must run before it: its level is fixed
   int parent = -1;           ///< the kernel that it was merged into

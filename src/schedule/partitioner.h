@@ -25,6 +25,7 @@ struct Absorb {
   double ns = kNever;
   const char* how = "";
   std::vector<int> lost = {};  ///< outer axes that become loops inside
+  bool kept = false;           ///< a row of it is kept in memory, each element computed once
   AxisPairs siblings = {};     ///< inner axes that become one: its indices are then one evaluation, read by sibling loops
   std::vector<int> outer = {};  ///< where the kernel is turned over: its new outer axes,
   Blocks blocks = {};           ///< the one that runs in blocks,
@@ -85,9 +86,9 @@ class Partitioner {
 
   // evaluate.cpp
   void evaluate(int kernel, int s, std::vector<IndexId> at, const Absorb& form);
-  void push(int kernel, int s, IndexId at, std::vector<int>& reduced);
+  void push(int kernel, int s, IndexId at, const std::vector<int>& within, std::vector<int>& reduced);
   const Member* other_accumulator(const Kernel& k, int s, const std::vector<IndexId>& ix, bool late) const;
-  void want(int kernel, const Source& source, IndexId at);
+  void want(int kernel, const Source& source, IndexId at, const std::vector<int>& within);
   std::vector<IndexId>& uses(int kernel, int s);
   void normalise(std::vector<IndexId>& indices);
   void refresh(Kernel& k);
@@ -96,10 +97,10 @@ class Partitioner {
 
   // absorb.cpp
   Absorb absorb(int kernel, int s, const std::vector<IndexId>& at);
-  Absorb absorb_each(const Kernel& k, const Stage& s, const std::vector<IndexId>& at) const;
-  Absorb absorb_row(Kernel& k, const Stage& s, const std::vector<IndexId>& at);
-  std::vector<int> loops_around(const Kernel& k, IndexId at) const;
-  double evaluations(const Kernel& k, const Stage& s, IndexId at) const;
+  Absorb absorb_each(const Kernel& k, int s, const std::vector<IndexId>& at) const;
+  Absorb absorb_row(Kernel& k, int s, const std::vector<IndexId>& at);
+  std::vector<int> loops_around(const Kernel& k, int s, IndexId at) const;
+  double evaluations(const Kernel& k, int s, IndexId at) const;
   double shrink(const Kernel& k, const std::vector<int>& lost, double extra) const;
   double row(const Kernel& k, const Stage& s, IndexId at, const std::vector<int>& lost) const;
   bool fits(const Kernel& k, int s, bool stores) const;

@@ -16,6 +16,7 @@
 #include "schedule/interpret_plan.h"
 #include "schedule/launches.h"
 #include "schedule/memory.h"
+#include "schedule/quotients.h"
 #include "schedule/rangeify.h"
 #include "schedule/rebuild.h"
 #include "schedule/reductions.h"
@@ -69,6 +70,7 @@ StageGraph stages_in_order(PlanGraph& plan, const PlanGraph& versions, std::vect
     plan = versions;
     step(plan, "versions", [&] { lower_versions(plan, boxed); });
     step(plan, "sums", [&] { join_sums(plan); });
+    step(plan, "quotients", [&] { divide_sums(plan); });
     step(plan, "tuples", [&] { join_reductions(plan); });
     step(plan, "reductions", [&] { choose_reductions(plan); });
     StageGraph stages = build_stages(plan, prices);

@@ -1,0 +1,19 @@
+// Memory order as one distance per axis, followed through movement ops.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "uop/node.h"
+
+namespace sinter::schedule {
+
+/// Per axis the distance of neighbours in memory, in elements; 0 where they are one, -1 where there is no one distance.
+using Strides = std::vector<int64_t>;
+
+/// Of a stored value.
+Strides row_major(const Shape& shape);
+/// Of what a movement op makes of a value that lies like `in`.
+Strides strides_after(ir::UOp movement, const Strides& in);
+
+}  // namespace sinter::schedule
