@@ -1,5 +1,5 @@
-// Decisions in order: the register tile of a product that most of the time goes into, then lanes for what is left,
-// copies that follow from them, how much a point of the launch covers, and tiles of rows.
+// Decisions in order: rows to keep, which make statements of their own; the register tiles of products that most of the
+// time goes into, then lanes for what is left, copies that follow from them, and how much a point of the launch covers.
 #include "codegen/heuristic.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "codegen/codegen.h"
 #include "codegen/register_tile.h"
 #include "codegen/rows.h"
+#include "codegen/tile.h"
 #include "codegen/view.h"
 #include "uop/walk.h"
 
@@ -28,7 +29,8 @@ bool in(const std::vector<UOp>& list, UOp x) { return std::find(list.begin(), li
 
 class Chooser {
  public:
-  Chooser(const Kernel& kernel, const runtime::Target& target) : kernel_(kernel), target_(target), view_(kernel) {}
+  Chooser(const Kernel& kernel, const runtime::Target& target)
+      : kernel_(kernel), target_(target), rows_(legal_rows(kernel)), view_(with(kernel, rows_)) {}
 
   std::vector<Opt> run() {
     choose_width();
@@ -38,20 +40,20 @@ class Chooser {
     for (UOp n : ir::topological(kernel_.sink))  // a scan goes one by one
       if (n->op == Op::Scan)
         for (UOp r : ranges_of(n)) fixed_.push_back(r);
-    choose_product();
+    choose_products();
     choose_lanes();
     choose_copies();
     choose_blocks();
-    choose_rows();
+    add_rows();
     return std::move(opts_);
   }
 
  private:
-  struct Width {
-    UOp range;
-    int lanes = 1, copies = 1;
-    int64_t all() const { return int64_t{1} * lanes * copies; }
+  struct Product {
+    const Work* work;
+    RegisterTile tile;
   };
+
   Width& width(UOp range) {
     auto it = std::find_if(widths_.begin(), widths_.end(), [&](const Width& w) { return w.range == range; });
     return it == widths_.end() ? widths_.emplace_back(Width{range}) : *it;
@@ -77,25 +79,29 @@ class Chooser {
   double cycles(const Work& w) const {
     return w.iterations * (w.operations + static_cast<double>(w.accesses.size()));
   }
-  void choose_product() {
+  /// The busiest first; the others keep to what it gave the ranges that they share.
+  void choose_products() {
     double all = 0;
-    const Work* busiest = nullptr;
-    for (const Work& w : view_.works()) {
-      all += cycles(w);
-      if (w.is_reduce() && (!busiest || cycles(w) > cycles(*busiest))) busiest = &w;
+    for (const Work& w : view_.works()) all += cycles(w);
+    std::vector<const Work*> products;
+    for (const Work& w : view_.works())
+      if (w.is_reduce() && cycles(w) >= all / 8 && !w.own.empty() && w.sums.empty() && !reuse_of(view_, w).empty())
+        products.push_back(&w);
+    std::stable_sort(products.begin(), products.end(), [&](const Work* a, const Work* b) { return cycles(*a) > cycles(*b); });
+    for (const Work* w : products) {
+      const RegisterTile tile = pick_tile(view_, *w, lanes_, target_, fixed_, widths_);
+      if (tile.cycles == 0) continue;
+      products_.push_back({w, tile});
+      if (tile.lanes && !in(vectors_, tile.lanes)) set_lanes(tile.lanes);
+      if (tile.first) width(tile.first).copies = tile.rows;
+      if (tile.second) width(tile.second).copies = tile.columns;
     }
-    if (!busiest || cycles(*busiest) < all / 4 || reuse_of(view_, *busiest).empty()) return;
-    if (busiest->own.empty() || !busiest->sums.empty()) return;
-    const RegisterTile tile = pick_tile(view_, *busiest, lanes_, target_, fixed_);
-    if (tile.cycles == 0) return;
-    product_ = busiest;
-    tile_ = tile;
-    if (tile.lanes) {
-      set_lanes(tile.lanes);
-      if (tile.second == tile.lanes) width(tile.lanes).copies = tile.columns;
-    }
-    if (tile.first && tile.rows > 1) width(tile.first).copies = tile.rows;
-    if (tile.second && !(tile.second == tile.lanes) && tile.columns > 1) width(tile.second).copies = tile.columns;
+  }
+  /// Whether the copies of a range are those of a product.
+  bool tiled(UOp range) const {
+    return std::any_of(products_.begin(), products_.end(), [&](const Product& p) {
+      return p.tile.lanes == range || p.tile.first == range || p.tile.second == range;
+    });
   }
 
   // ---- lanes
@@ -125,7 +131,7 @@ class Chooser {
         if (in(vectors_, r) || in(fixed_, r) || meets_vector(r)) continue;
         double saved = 0;
         for (const Work& w : view_.works()) {
-          if (!w.runs_over(r) || vector_by_itself(w, r)) continue;
+          if (!w.runs_over(r) || vector_by_itself(w, r) || meets_vector(w)) continue;
           saved += w.iterations * (element(w, {}) - element(w, r)) * std::min(1.0, static_cast<double>(view_.size(r)) / 4);
         }
         if (saved > most) most = saved, best = r;
@@ -136,8 +142,18 @@ class Chooser {
   }
   bool meets_vector(UOp range) const {
     return std::any_of(view_.works().begin(), view_.works().end(), [&](const Work& w) {
-      return w.runs_over(range) && std::any_of(vectors_.begin(), vectors_.end(), [&](UOp v) { return w.runs_over(v); });
+      return std::any_of(vectors_.begin(), vectors_.end(), [&](UOp v) { return meet(w, range, v); });
     });
+  }
+  /// Not where one of them has the chains of a sum, beside which the other goes one by one, nor where `range` is summed
+  /// along lanes of the result.
+  static bool meet(const Work& w, UOp range, UOp vector) {
+    if (!w.runs_over(range) || !w.runs_over(vector)) return false;
+    if (w.chains() > 1 && in(w.outs, range) != in(w.outs, vector)) return false;
+    return !(in(w.own, range) && in(w.outs, vector));
+  }
+  bool meets_vector(const Work& w) const {
+    return std::any_of(vectors_.begin(), vectors_.end(), [&](UOp v) { return in(w.outs, v); });
   }
   /// Whether lanes along the range would not reach a statement: it has those of its own chains, or sums inside do.
   bool vector_by_itself(const Work& w, UOp range) {
@@ -149,13 +165,14 @@ class Chooser {
   // ---- copies
   void choose_copies() {
     for (UOp r : vectors_) {
-      if (product_ && r == tile_.lanes) continue;
+      if (tiled(r)) continue;
       Width& w = width(r);
       double operations = 0;
       int chains = 1, independent = 1;  // sums that a step goes on with: as many hide each other's latency
       for (const Work& work : view_.works()) {
         if (!work.runs_over(r)) continue;
-        if (&work == product_) independent = tile_.rows * tile_.columns;
+        for (const Product& p : products_)
+          if (p.work == &work) independent = std::max(independent, p.tile.rows * p.tile.columns);
         operations = std::max(operations, work.operations);
         if (!work.own.empty() && work.own.back() == r) chains = std::max(chains, work.chains());
       }
@@ -172,13 +189,33 @@ class Chooser {
   }
 
   // ---- rows
-  /// Rows are found without the loops that other choices make: a tile that those do not fill in time is left out.
-  void choose_rows() {
+  /// Those that are legal without other Opts.
+  static std::vector<Row> legal_rows(const Kernel& kernel) {
+    View view(kernel);
+    std::vector<Opt> legal;
+    std::vector<Row> rows;
+    for (const Row& row : rows_to_keep(kernel, view)) {
+      legal.emplace_back(row);
+      if (is_legal(kernel, legal))
+        rows.push_back(row);
+      else
+        legal.pop_back();
+    }
+    return rows;
+  }
+  /// The kernel in which rows are stored and loaded.
+  static Kernel with(const Kernel& kernel, const std::vector<Row>& rows) {
+    Kernel made = kernel;
+    std::vector<Tile> tiles;
+    made.sink = with_rows(kernel, make_schedule(kernel, {rows.begin(), rows.end()}), tiles);
+    return made;
+  }
+  /// A tile that the loops do not fill in time is left out.
+  void add_rows() {
     std::vector<Opt> all = opts_;
-    const std::vector<Row> rows = rows_to_keep(kernel_, view_);
-    all.insert(all.end(), rows.begin(), rows.end());
-    if (rows.empty() || is_legal(kernel_, all)) return opts_.swap(all);
-    for (const Row& row : rows) {
+    all.insert(all.end(), rows_.begin(), rows_.end());
+    if (rows_.empty() || is_legal(kernel_, all)) return opts_.swap(all);
+    for (const Row& row : rows_) {
       opts_.emplace_back(row);
       if (!is_legal(kernel_, opts_)) opts_.pop_back();
     }
@@ -224,8 +261,9 @@ class Chooser {
         points = before * static_cast<double>(left) / static_cast<double>(count[i]);
         count[i] = left;
       }
-    if (product_ && tile_.first && is_outer(tile_.first))
-      enlarge(static_cast<size_t>(std::find(outer.begin(), outer.end(), tile_.first) - outer.begin()), 96.0 / tile_.rows);
+    if (!products_.empty())
+      if (const RegisterTile& t = products_[0].tile; t.first && is_outer(t.first))
+        enlarge(static_cast<size_t>(std::find(outer.begin(), outer.end(), t.first) - outer.begin()), 96.0 / t.rows);
     for (size_t i = outer.size(); i-- > 0;) enlarge(i, kAny);
     for (size_t i = 0; i < outer.size(); ++i)
       if (block[i] > width_of(outer[i])) opts_.push_back(Block{range_id(outer[i]), block[i]});
@@ -241,12 +279,12 @@ class Chooser {
 
   const Kernel& kernel_;
   const runtime::Target& target_;
-  View view_;
+  const std::vector<Row> rows_;
+  View view_;  ///< with these rows
   int lanes_ = 1;
   std::vector<UOp> fixed_, vectors_;
   std::vector<Width> widths_;
-  const Work* product_ = nullptr;
-  RegisterTile tile_;
+  std::vector<Product> products_;  ///< the busiest first
   std::vector<Opt> opts_;
 };
 

@@ -81,6 +81,16 @@ class Model {
   std::vector<UOp> loads_;
 };
 
+/// Whether a product with this tile leaves each range what it has.
+bool agrees(const RegisterTile& t, const Work& product, const std::vector<Width>& given) {
+  return std::all_of(given.begin(), given.end(), [&](const Width& w) {
+    if (std::find(product.outs.begin(), product.outs.end(), w.range) == product.outs.end()) return true;
+    if (w.lanes > 1 && !(t.lanes == w.range)) return false;
+    const int copies = t.first == w.range ? t.rows : t.second == w.range ? t.columns : 1;
+    return copies == w.copies;
+  });
+}
+
 }  // namespace
 
 std::vector<UOp> reuse_of(View& view, const Work& product) {
@@ -93,7 +103,7 @@ std::vector<UOp> reuse_of(View& view, const Work& product) {
 }
 
 RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime::Target& target,
-                       const std::vector<UOp>& fixed) {
+                       const std::vector<UOp>& fixed, const std::vector<Width>& given) {
   const Model model(view, product, lanes, target);
   auto free = [&](UOp r) { return std::find(fixed.begin(), fixed.end(), r) == fixed.end(); };
   std::vector<UOp> reuse = reuse_of(view, product), along;
@@ -105,7 +115,7 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
       if (free(r) && view.size(r) >= 4) along.push_back(r);
   RegisterTile best;
   auto consider = [&](RegisterTile t) {
-    if (!model.fits(t)) return;
+    if (!model.fits(t) || !agrees(t, product, given)) return;
     t.cycles = model.cycles(t);
     if (best.cycles == 0 || t.cycles < best.cycles * .999) best = t;
   };

@@ -14,10 +14,18 @@ struct RegisterTile {
   double cycles = 0;
 };
 
+/// What a range has already, for the sake of another product.
+struct Width {
+  ir::UOp range;
+  int lanes = 1, copies = 1;
+  int64_t all() const { return int64_t{1} * lanes * copies; }
+};
+
 /// The best tile for a REDUCE: few loads for each multiplication, accumulators that hide their latency, no more than
-/// fit the registers. `lanes`: elements of a vector; `fixed`: ranges that may have neither copies nor lanes.
+/// fit the registers. `lanes`: elements of a vector; `fixed`: ranges that may have neither copies nor lanes; `given`: what
+/// its other ranges have and keep. No tile (cycles 0) where none agrees with that.
 RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime::Target& target,
-                       const std::vector<ir::UOp>& fixed);
+                       const std::vector<ir::UOp>& fixed, const std::vector<Width>& given);
 
 /// Ranges along which some operand of a REDUCE is the same: copies of them share its load.
 std::vector<ir::UOp> reuse_of(View& view, const Work& product);

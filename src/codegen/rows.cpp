@@ -86,9 +86,11 @@ class Finder {
   /// Whether n is worth a tile, and along which ranges it lies.
   bool keep(UOp n, std::vector<int>& along) {
     const std::vector<size_t>& users = users_.at(n.get());
-    if (users.size() < 2 || price(n) < kDear) return false;
+    if (price(n) < kDear) return false;
+    const bool repeated = std::any_of(users.begin(), users.end(), [&](size_t u) { return repeats(view_.works()[u], n); });
+    if (users.size() < 2 && !repeated) return false;
     std::vector<UOp> ranges;
-    bool siblings = false;
+    bool siblings = repeated;
     for (UOp r : view_.ranges()) {
       if (!is_inner(r) || !view_.depends(n, r)) continue;
       std::set<int> depths;
@@ -112,6 +114,12 @@ class Finder {
       if (u->op == Op::Load && written_.contains(u->src[0]->integer())) return false;
     for (UOp r : ranges) along.push_back(range_id(r));
     return true;
+  }
+  /// Whether a sum uses n again for each element along a loop of its result, on which n does not depend: its lanes lie there.
+  bool repeats(const Work& w, UOp n) {
+    return w.is_reduce() && w.chains() == 1 && std::any_of(w.outs.begin(), w.outs.end(), [&](UOp r) {
+      return is_inner(r) && !view_.depends(n, r);
+    });
   }
   /// Whether the loop of a REDUCE over its own range stands outside all that its value depends on.
   bool carried(const Work& w, UOp range) {
