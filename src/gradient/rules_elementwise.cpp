@@ -5,6 +5,7 @@
 
 #include "gradient/rules.h"
 #include "uop/build.h"
+#include "uop/splat.h"
 
 namespace sinter::autodiff {
 namespace {
@@ -12,6 +13,12 @@ namespace {
 using namespace sinter::ir;
 
 UOp zero_like(UOp x) { return like(x, 0.0); }
+
+/// g * x; x itself where g is the seed of a scalar and all that followed was repeating it.
+UOp times(UOp g, UOp x) {
+  UOp number = splat_const(g);
+  return number && number->scalar().as_double() == 1.0 ? x : g * x;
+}
 
 /// max and min: `first` says where the first operand alone was taken.
 void extremum(Adjoint& a, UOp first, UOp second) {
@@ -74,8 +81,8 @@ constexpr RuleRow kElementwise[] = {
      }},
     {Op::Mul,
      [](Adjoint& a) {
-       if (a.wants(0)) a.give(0, a.g * a.src(1));
-       if (a.wants(1)) a.give(1, a.g * a.src(0));
+       if (a.wants(0)) a.give(0, times(a.g, a.src(1)));
+       if (a.wants(1)) a.give(1, times(a.g, a.src(0)));
      }},
     {Op::Div,
      [](Adjoint& a) {

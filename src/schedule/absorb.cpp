@@ -98,12 +98,24 @@ double Partitioner::shrink(const Kernel& k, const std::vector<int>& lost, double
   return ns + k.contraction_time * (tile > prices_.tile ? prices_.wide_row : prices_.narrow_row);
 }
 
-/// The price of keeping one row of the stage while sibling loops read it.
-double Partitioner::row(const Kernel& k, const Stage& s, IndexId ix, const std::vector<int>& lost) const {
+/// Bytes of the stage that lie along loops inside one outer point, of as many rows as are computed together.
+int64_t Partitioner::row_bytes(const Kernel& k, const Stage& s, IndexId ix, const std::vector<int>& lost) const {
   int64_t bytes = static_cast<int64_t>(size_of(s.node->dtype));
   for (int a : space_.axes_of(ix))
     if (!contains(k.outer, a) || contains(lost, a)) bytes *= space_.bound(a);
-  if (k.contractions || s.contraction) bytes *= prices_.tile_rows;
+  return k.contractions || s.contraction ? bytes * prices_.tile_rows : bytes;
+}
+
+/// The share of a product's time lost when it is computed in loops inside one outer point.
+double Partitioner::tile_loss(const Kernel& k, const Stage& s, IndexId ix, const std::vector<int>& lost) const {
+  const Index& index = space_[ix];
+  const bool opaque = std::any_of(index.begin(), index.end(), [](const DimIndex& d) { return d.opaque; });
+  return opaque || row_bytes(k, s, ix, lost) > prices_.row_bytes_far ? prices_.wide_row : prices_.narrow_row;
+}
+
+/// The price of keeping one row of the stage while sibling loops read it.
+double Partitioner::row(const Kernel& k, const Stage& s, IndexId ix, const std::vector<int>& lost) const {
+  const int64_t bytes = row_bytes(k, s, ix, lost);
   if (bytes <= prices_.row_bytes) return 0;
   const auto all = static_cast<double>(s.bytes);
   return bytes <= prices_.row_bytes_far ? 2 * all / prices_.cached : 3 * all / prices_.memory;
@@ -145,7 +157,8 @@ Absorb Partitioner::absorb_each(const Kernel& k, int number, const std::vector<I
   for (IndexId i : ix)
     for (int a : space_.axes_of(i)) inner |= !contains(k.outer, a);
   if (s.contraction && (k.contractions || times > 1)) ns += prices_.shared_contraction * (s.own + k.contraction_time);
-  if (s.contraction && inner) ns += prices_.narrow_row * s.own;
+  if (s.contraction && inner)
+    for (IndexId i : ix) ns += tile_loss(k, s, i, {}) * s.own / static_cast<double>(ix.size());
   return {ns, ix.size() > 1 ? "reduction, at several indices"
               : times > 1   ? "reduction, recomputed"
               : inner       ? "reduction inside a loop"
@@ -190,7 +203,7 @@ Absorb Partitioner::absorb_row(Kernel& k, int number, const std::vector<IndexId>
   out.ns = s.own + std::min(again, keep) + loss;
   if (s.contraction) {
     if (k.contractions || !repeated.empty()) out.ns += prices_.shared_contraction * (s.own + k.contraction_time);
-    if (inner) out.ns += prices_.narrow_row * s.own;
+    if (inner) out.ns += tile_loss(k, s, ix[0], out.lost) * s.own;
   }
   out.how = ix.size() > 1         ? "once per row, read by sibling loops"
             : s.loops()           ? "reduction of a row"

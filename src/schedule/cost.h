@@ -20,7 +20,7 @@ struct Prices {
   double contraction = 500;          ///< flops per ns of a product of matrices
   int64_t parallel = 8;              ///< outer points below which units stand idle
   double shared_contraction = 0.15;  ///< share of a product's time lost when it shares a kernel with another
-  double blow_up = 100;              ///< factor on writing a value that is far larger than what it was made from
+  double blow_up = 6;                ///< factor on writing a value that is far larger than what it was made from
   int64_t prologue_block = 1;        ///< outputs of a product that share one evaluation of its prologue
 
   // Rows: what a kernel computes and reads again in loops inside one outer point, from where the first of them kept it.
@@ -29,7 +29,7 @@ struct Prices {
   int64_t tile_rows = 6;        ///< rows of a product that are computed together
   int64_t tile = 64;            ///< elements of a row that one register tile of a product covers
   double narrow_row = 0.15;     ///< share of a product's time lost when an axis of its result becomes a loop inside
-  double wide_row = 8;          ///< the same where that axis is longer than a tile
+  double wide_row = 8;          ///< the same where that axis is longer than a tile, or its rows than the cache
   int64_t partial_bytes = 0;    ///< the most that one point adds to for sums across outer ranges
 
   // Caps keep the pass near linear and kernels compilable.

@@ -15,19 +15,39 @@ bool is_cheap(Op op) {
   return ir::is_alu(op) && weight_of(op) <= 1;
 }
 
+/// The position of which p is a view: behind all movement, as far as nothing on the way is stored.
+size_t base_of(const Collected& plan, const Liveness& d, size_t i) {
+  for (;;) {
+    const Position& p = plan.positions[i];
+    if (p.slot >= 0 || d.stored[i] || !ir::is_movement(p.node->op)) return i;
+    const Operand source = plan.sources_of(p)[0];
+    if (source.constant()) return i;
+    i = source.position();
+  }
+}
+
+/// Sources first: a value left lazy keeps nothing alive that would have died, but for what it is a view of: a view that
+/// would be larger stays one.
 void find_stored(const Collected& plan, Liveness& d) {
-  for (size_t i = 0; i < plan.positions.size();
-       ++i) {  // sources first: a value left lazy keeps nothing alive that would have died
+  std::vector<uint8_t> viewed(plan.positions.size());
+  for (size_t i = 0; i < plan.positions.size(); ++i) {
     const Position& p = plan.positions[i];
     if (p.slot >= 0) continue;
+    if (p.outlives && !p.root && ir::is_movement(p.node->op)) {
+      const size_t base = base_of(plan, d, i);
+      const Position& q = plan.positions[base];
+      if (q.slot < 0 && !d.stored[base] && q.node->shape.bound() < p.node->shape.bound()) d.stored[base] = true;
+      viewed[base] |= d.stored[base];
+    }
     bool near = is_cheap(p.node->op);
     for (Operand s : plan.sources_of(p)) {
       if (!near) break;
       if (s.constant()) continue;
-      const Position& q = plan.positions[s.position()];
-      near = q.node->op == Op::Num || ((q.slot >= 0 || d.stored[s.position()]) && (q.outlives || q.root));
+      const size_t from = base_of(plan, d, s.position());
+      const Position& q = plan.positions[from];
+      near = q.node->op == Op::Num || ((q.slot >= 0 || d.stored[from]) && (q.outlives || q.root || viewed[from]));
     }
-    d.stored[i] = p.root || (p.outlives && !near);
+    d.stored[i] = d.stored[i] || p.root || (p.outlives && !near);
   }
 }
 

@@ -120,6 +120,12 @@ std::vector<double> Partitioner::away_from_product(const Stage& st, int s, const
   return away;
 }
 
+/// One simple op on positions and constants: to load it is no cheaper.
+bool Partitioner::made_of_numbers(const Stage& s) const {
+  return s.kind == StageKind::Elementwise && weight_of(s.node->op) <= 1 &&
+         std::all_of(s.sources.begin(), s.sources.end(), [](const Source& src) { return src.stage < 0; });
+}
+
 Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, const std::vector<int>& hazards,
                                         bool forced) {
   Options o{kNever, kNever, 0};
@@ -151,7 +157,8 @@ Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, 
       const double join = ns + away[i] + write * static_cast<double>(std::max<size_t>(1, kernels.size()));
       if (join < o.join_price) o.join_price = join, o.host = k;
     }
-    if (all && levels_fit(kernels, hazards)) o.inline_price = sum + *std::max_element(away.begin(), away.end());
+    if (all && levels_fit(kernels, hazards))
+      o.inline_price = made_of_numbers(st) ? 0 : sum + *std::max_element(away.begin(), away.end());
   }
   double reads = reads_of(st, nullptr);
   if (!hosted) reads = std::max(0.0, reads - prices_.transfer(stage(st.anchor).bytes));

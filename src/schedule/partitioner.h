@@ -77,6 +77,7 @@ class Partitioner {
   void visit(int s);
   Options price(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, bool forced);
   std::vector<double> away_from_product(const Stage& s, int number, const std::vector<int>& kernels, bool& hosted);
+  bool made_of_numbers(const Stage& s) const;
   void do_inline(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const Options& options);
   void do_join(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const Options& options);
   void do_split(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const Options& options);
@@ -102,7 +103,9 @@ class Partitioner {
   std::vector<int> loops_around(const Kernel& k, int s, IndexId at) const;
   double evaluations(const Kernel& k, int s, IndexId at) const;
   double shrink(const Kernel& k, const std::vector<int>& lost, double extra) const;
+  int64_t row_bytes(const Kernel& k, const Stage& s, IndexId at, const std::vector<int>& lost) const;
   double row(const Kernel& k, const Stage& s, IndexId at, const std::vector<int>& lost) const;
+  double tile_loss(const Kernel& k, const Stage& s, IndexId at, const std::vector<int>& lost) const;
   bool fits(const Kernel& k, int s, bool stores) const;
   bool aligned(const Stage& s, IndexId at) const;
   bool may_be_empty(int axis) const { return space_.least(axis) == 0; }
