@@ -79,13 +79,13 @@ class Chooser {
   double cycles(const Work& w) const {
     return w.iterations * (w.operations + static_cast<double>(w.accesses.size()));
   }
-  /// The busiest first; the others keep to what it gave the ranges that they share.
+  /// Those that are worth longer code: the busiest first; the others keep to what it gave the ranges that they share.
   void choose_products() {
     double all = 0;
     for (const Work& w : view_.works()) all += cycles(w);
     std::vector<const Work*> products;
     for (const Work& w : view_.works())
-      if (w.is_reduce() && cycles(w) >= all / 8 && !w.own.empty() && w.sums.empty() && !reuse_of(view_, w).empty())
+      if (w.is_reduce() && cycles(w) >= std::max(all / 6, kPoint / 16) && !w.own.empty() && w.sums.empty() && !reuse_of(view_, w).empty())
         products.push_back(&w);
     std::stable_sort(products.begin(), products.end(), [&](const Work* a, const Work* b) { return cycles(*a) > cycles(*b); });
     for (const Work* w : products) {
