@@ -1,4 +1,6 @@
 // Sums across the outer ranges of a kernel: launches, bytes, and the bits of the unfused form.
+#include <cmath>
+
 #include "catch.h"
 #include "cost.h"
 #include "fixed_target.h"
@@ -115,6 +117,36 @@ TEST_CASE("a training step of a symbolic batch is as many launches as of a fixed
     debug::set_executor(debug::Executor::Compiled);
     CHECK(unfused.loss == symbolic.loss);
     CHECK(unfused.weight == symbolic.weight);
+  }
+}
+
+TEST_CASE("sums across a symbolic number of rows, some of whose blocks are empty", "[launches]") {
+  const FixedTarget fixed;
+  const Var rows("rows", 1, 300);
+  const std::vector<float> values = rand({300 * 40}).to_vector<float>(), weights = rand({300 * 40}).to_vector<float>();
+  for (int64_t n : {300, 1, 31, 32, 33, 200}) {
+    INFO(n);
+    const auto input = [&](const std::vector<float>& from_all, const Dim& d) {
+      return from(std::vector<float>(from_all.begin(), from_all.begin() + n * 40), {d, 40});
+    };
+    for (const auto& make : {std::function([&](const Dim& d) {
+           Tensor x = input(values, d).requires_grad(), w = stored(ones({40})).requires_grad(), b = stored(zeros({40})).requires_grad();
+           return gradient((layer_norm(x, {40}, w, b) * input(weights, d)).sum(), {x, w, b});
+         }), std::function([&](const Dim& d) {
+           Tensor x = input(values, d);
+           return std::vector<Tensor>{x.sum(0), x.sum(1), x.sum(), x.max(0), x.argmax(0), x.var(0), logsumexp(x, 0)};
+         })}) {
+      const std::vector<Tensor> symbolic = make(rows(n)), same = make(n);
+      CHECK(cost_of([&] { realize_all(symbolic); }).launches == 1);
+      realize_all(same);
+      for (size_t i = 0; i < same.size(); ++i) {
+        const std::vector<float> a = symbolic[i].to(float32).to_vector<float>(), b = same[i].to(float32).to_vector<float>();
+        REQUIRE(a.size() == b.size());
+        for (size_t k = 0; k < a.size(); ++k)
+          CHECK((a[k] == Approx(b[k]).epsilon(1e-4).margin(1e-5) || (std::isnan(a[k]) && std::isnan(b[k]))));
+      }
+      CHECK(same_when_unfused([&] { return make(rows(n)); }));
+    }
   }
 }
 
