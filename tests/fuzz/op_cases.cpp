@@ -112,7 +112,7 @@ std::vector<OpCase> make_cases() {
   exact("cast", [](Run& r) {
     static constexpr DType kinds[] = {float32, float64, int64, int32, int16, int8, uint64, uint32, uint16, uint8, boolean};
     Item x = r.any();
-    for (int64_t i = r.pick(1, 5); i > 0; --i) {
+    for (int64_t i = r.pick(3, 8); i > 0; --i) {
       const DType d = kinds[r.pick(0, 10)];
       // A negative number would become one beyond what remainders of floats reach (codegen/math_ops.h).
       if (d == uint64 || d == uint32) x.t = where(x.t < 0, 0, x.t).to(x.t.dtype());
