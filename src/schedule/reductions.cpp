@@ -2,7 +2,6 @@
 #include "schedule/reductions.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "schedule/rebuild.h"
 #include "schedule/strides.h"
@@ -120,15 +119,17 @@ bool is_contraction(ir::Combine combine, const std::vector<UOp>& values) {
 }
 
 void choose_reductions(PlanGraph& plan) {
-  std::unordered_map<ir::Node*, Strides> known;  // of the new nodes
+  std::vector<Strides> known;  // by id of the new nodes; empty where there are no axes, or nothing is known yet
   auto of = [&](const std::vector<UOp>& src) {
     std::vector<const Strides*> out;
-    for (UOp s : src) out.push_back(&known.at(s.get()));
+    for (UOp s : src) out.push_back(&known.at(s->id));
     return out;
   };
   rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
-    UOp made = src == n->src ? n : ir::with_sources(*plan.graph, n, src);
-    if (n->op == Op::Reduce) {
+    UOp made;
+    if (n->op != Op::Reduce) {
+      made = src == n->src ? n : ir::with_sources(*plan.graph, n, src);
+    } else {
       ir::ReduceAttr attr = n->reduction();
       std::vector<UOp> values = src;
       if (attr.combine == ir::Combine::Add && is_float(n->dtype) && src[0]->op == Op::Mul) {
@@ -145,7 +146,10 @@ void choose_reductions(PlanGraph& plan) {
       }
       made = plan.graph->make({Op::Reduce, n->dtype, n->shape, std::move(values), std::move(attr)});
     }
-    if (!known.contains(made.get())) known.emplace(made.get(), strides_of(made, of(made->src)));
+    if (made->id < known.size() && !known[made->id].empty()) return made;
+    Strides strides = strides_of(made, of(made->src));
+    if (made->id >= known.size()) known.resize(made->id + 1);
+    known[made->id] = std::move(strides);
     return made;
   });
 }
