@@ -87,7 +87,9 @@ class Chooser {
     for (const Work& w : view_.works())
       if (w.is_reduce() && cycles(w) >= std::max(all / 6, kPoint / 16) && !w.own.empty() && w.sums.empty() && !reuse_of(view_, w).empty())
         products.push_back(&w);
-    std::stable_sort(products.begin(), products.end(), [&](const Work* a, const Work* b) { return cycles(*a) > cycles(*b); });
+    std::sort(products.begin(), products.end(), [&](const Work* a, const Work* b) {
+      return std::pair(-cycles(*a), a) < std::pair(-cycles(*b), b);  // equal ones as they stand
+    });
     for (const Work* w : products) {
       const RegisterTile tile = pick_tile(view_, *w, lanes_, target_, fixed_, widths_);
       if (tile.cycles == 0) continue;
