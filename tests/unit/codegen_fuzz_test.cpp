@@ -1,5 +1,6 @@
 // Random kernels under random Opts, against the interpreter to the bit. CODEGEN_FUZZ sets how many kernels, CODEGEN_SEED
 // the first.
+#include "cases.h"
 #include "codegen/heuristic.h"
 #include "codegen_kernels.h"
 #include "sinter/error.h"
@@ -8,16 +9,16 @@ using namespace codegen_test;
 
 namespace {
 
-int number(const char* name, int otherwise) {
+unsigned number(const char* name, unsigned otherwise) {
   const char* text = std::getenv(name);
-  return text ? std::atoi(text) : otherwise;
+  return text ? static_cast<unsigned>(std::atoi(text)) : otherwise;
 }
 
 }  // namespace
 
-TEST_CASE("random kernels under random Opts", "[codegen]") {
-  const auto first = static_cast<unsigned>(number("CODEGEN_SEED", 1));
-  const auto kernels = static_cast<unsigned>(number("CODEGEN_FUZZ", 100));
+TEST_CASE("random kernels under random Opts", "[codegen][opts]") {
+  const auto first = number("CODEGEN_SEED", 1);
+  const auto kernels = number("CODEGEN_FUZZ", cases(450));
   const runtime::Target target = runtime::host_target();
   int legal = 0, refused = 0;
   std::map<std::string, int> used;
@@ -49,7 +50,8 @@ TEST_CASE("random kernels under random Opts", "[codegen]") {
   }
   INFO(legal << " legal lists, " << refused << " refused");
   CHECK(refused <= legal);
-  if (kernels < 50) return;
+  if (kernels < 100) return;
+  CHECK(legal >= static_cast<int>(3 * kernels));
   for (const char* opt : {"lanes", "unroll", "split", "order", "row", "block"}) {
     INFO(opt << ": " << used[opt]);
     CHECK(used[opt] >= 20);

@@ -8,6 +8,7 @@
 #include <random>
 #include <type_traits>
 
+#include "cases.h"
 #include "catch.h"
 #include "runtime/interpreter.h"
 #include "sinter/error.h"
@@ -223,11 +224,11 @@ void check_values(std::span<const Value> values) {
 
 }  // namespace
 
-TEST_CASE("float32 functions keep their stated errors", "[math]") { check_functions<float>(64); }
-TEST_CASE("float64 functions keep their stated errors", "[math]") { check_functions<double>(32); }
+TEST_CASE("float32 functions keep their stated errors", "[math]") { check_functions<float>(cases(64)); }
+TEST_CASE("float64 functions keep their stated errors", "[math]") { check_functions<double>(cases(32)); }
 TEST_CASE("pow keeps its stated error over all of its range", "[math]") {
-  check_pow<float>(32);
-  check_pow<double>(32);
+  check_pow<float>(cases(32));
+  check_pow<double>(cases(32));
 }
 TEST_CASE("the float remainder is exact", "[math]") {
   check_remainder<float>(16);
