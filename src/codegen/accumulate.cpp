@@ -6,6 +6,7 @@
 
 #include "codegen/access.h"
 #include "codegen/math.h"
+#include "uop/build.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -165,6 +166,19 @@ void Accumulators::update_lanes(const Statement& s, const Chains& c, const std::
   }
 }
 
+/// What rests in a home when all loops have turned; where one of them makes no turn, nothing was stored there.
+UOp Accumulators::rested(const Statement& s, size_t accumulator) const {
+  UOp value = s.homes[accumulator];
+  const ir::Scalar identity =
+      ir::identity_of(s.node->reduction().combine, value->dtype, static_cast<int>(accumulator));
+  for (size_t i = s.own; i < s.loops.size(); ++i) {
+    UOp range = s.loops[i].range;
+    if (!may_be_empty(range) || values_.depends(s.node, range)) continue;
+    value = ir::where(ir::lt(ir::like(range->src[0], 0.0), range->src[0]), value, ir::like(value, identity));
+  }
+  return value;
+}
+
 void Accumulators::finish(int statement) {
   const Statement& s = at(statement);
   const Chains c = chains(s);
@@ -176,7 +190,7 @@ void Accumulators::finish(int statement) {
   if (s.carried()) {
     for (size_t k = 0; k < s.homes.size(); ++k) {
       write(values_, emit_, s.homes[k], parts[0][k]);
-      values_.finish_in(result_of(s.node, static_cast<int>(k)), s.homes[k]);
+      values_.finish_in(result_of(s.node, static_cast<int>(k)), rested(s, k));
     }
     return;
   }

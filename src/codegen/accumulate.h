@@ -39,6 +39,7 @@ class Accumulators {
   std::vector<State>& registers(int statement);
   Id identity(int statement, size_t accumulator) const;
   Id first_turn(const Statement& s);
+  ir::UOp rested(const Statement& s, size_t accumulator) const;
   const Combiner& combiner(const Statement& s);
   State combined(const ir::Combination& rule, int lanes, const State& state, const State& other);
   State read_chain(const State& registers, Id cell) const;

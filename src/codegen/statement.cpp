@@ -9,6 +9,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "rewrite/interval.h"
 #include "sinter/error.h"
 #include "uop/build.h"
 #include "uop/combine.h"
@@ -325,6 +326,10 @@ class Builder {
     if (store->op != Op::Store || store->integer() != 0 || is_gated(store) || is_tile(slot_of(store))) return false;
     if (!(store->src[0]->dtype == s.node->dtype) || s.turn != user.turn) return false;
     if (loaded_.contains(slot_of(store)) || stores_.at(slot_of(store)) > 1) return false;
+    // What rests there must be stored in any case.
+    const auto own = s.loops.begin() + static_cast<long>(s.own);
+    if (std::any_of(own, s.loops.end(), [&](const Level& l) { return may_be_empty(l.range) && !ranges_.depends(s.node, l.range); }))
+      return false;
     RangeSet places;
     for (UOp i : index_of(store)) places |= ranges_.free(i);
     return places == ranges_.free(s.node);
@@ -387,6 +392,7 @@ class Builder {
 
 }  // namespace
 
+bool may_be_empty(UOp range) { return ir::Intervals().of(range->src[0]).lo < 1; }
 bool one_trip(UOp range) { return range->src[0]->op == Op::Const && range->src[0]->scalar().as_int() == 1; }
 
 Statements make_statements(const Kernel& kernel, const Schedule& schedule, Ranges& ranges) {

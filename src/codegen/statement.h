@@ -79,5 +79,7 @@ std::string to_string(const Statements& statements);
 
 /// Whether the range has a single value, so that it needs no loop.
 bool one_trip(ir::UOp range);
+/// Whether its loop may make no turn: that is known at the launch only.
+bool may_be_empty(ir::UOp range);
 
 }  // namespace sinter::codegen

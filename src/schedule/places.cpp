@@ -42,10 +42,7 @@ void Places::open_ranges() {
     const int64_t block = kernel_.blocks.size;
     UOp begin = math_.mul(points_[a], math_.constant(block)), bound = math_.constant(block);
     if (size.symbolic() || size.value() % block) bound = ir::minimum(math_.sub(ir::extent_of(g, size), begin), bound);
-    if (size.symbolic()) {
-      occupied_ = math_.lt(begin, ir::extent_of(g, size));
-      bound = ir::maximum(bound, math_.constant(0));
-    }
+    if (size.symbolic()) bound = ir::maximum(bound, math_.constant(0));
     inner_[a] = ir::range(bound, ranges_++, ir::AxisKind::Inner);
     index_[a] = math_.add(begin, inner_[a]);
   }

@@ -46,8 +46,6 @@ class Places {
   void be_late();
   /// The outer range of an axis: of one that runs in blocks, the block.
   ir::UOp point(int outer_axis) const { return points_.at(outer_axis); }
-  /// Whether a point's block has elements at all; null where each has.
-  ir::UOp occupied() const { return occupied_; }
   /// The axes of a dim's index.
   static std::vector<int> axes_of(const DimIndex& dim);
   /// One index over all of these axes in row-major order.
@@ -97,7 +95,6 @@ class Places {
   std::vector<Dim> outer_;
   std::map<int, ir::UOp> points_, inner_;  ///< ranges by axis; of one in blocks the inner is the place in the block
   AxisIndex index_;
-  ir::UOp occupied_;
   codegen::Ranges free_;
   codegen::RangeSet fresh_;  ///< ranges that are no axis of the partition
   std::unordered_map<int, int> param_of_, arg_of_;

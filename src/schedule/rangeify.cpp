@@ -250,11 +250,8 @@ class Writer {
     std::vector<UOp> index = points_of(sum);
     index.insert(index.end(), at.index.begin(), at.index.end());
     const int place = places_.place(std::move(at));
-    const ir::Combine combine = stage(sum).node->reduction().combine;
     for (size_t k = 0; k < buffers.size(); ++k) {
-      UOp part = evaluate({.stage = sum, .place = place, .part = static_cast<int>(k)});
-      if (UOp some = places_.occupied())  // a loop that never turns may leave a sum unset that rests in memory
-        part = ir::where(some, part, ir::constant(g_, ir::identity_of(combine, part->dtype, static_cast<int>(k)), part->dtype));
+      const UOp part = evaluate({.stage = sum, .place = place, .part = static_cast<int>(k)});
       stores.push_back(ir::store(parts_of(sum, k), index, part));
     }
     out_.writes.insert(out_.writes.end(), buffers.begin(), buffers.end());

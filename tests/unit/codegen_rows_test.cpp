@@ -163,6 +163,24 @@ TEST_CASE("partial results of a block are carried in the output: one nest for al
     }
 }
 
+TEST_CASE("a carried sum over nothing is what no elements come to", "[codegen]") {
+  // The loop that is summed has the smaller id: it stands outside, and the sums rest in memory between its turns.
+  for (const Combine combine : {Combine::Add, Combine::Max})
+    for (const bool stored_as_it_is : {true, false})
+      for (const int64_t n : {0, 1, 5}) {
+        const Var rows("rows", 0, 9);
+        Bench b;
+        const Dim count = rows(n);
+        UOp x = b.buffer(random_array(DType::F32, {3, n, 6}, 1), Shape{3, count, 6}),
+            out = b.buffer(random_array(DType::F32, {3, 6}, 2), Shape{3, 6});
+        UOp p = b.outer(3), i = b.over(count, 1), j = b.inner(6, 2);
+        UOp sum = b.reduce(combine, {b.at(x, {p, i, j})}, {i});
+        b.stores({b.put(out, {p, j}, stored_as_it_is ? sum : sum * like(sum, 2.0))});
+        INFO(n << " elements");
+        b.check({}, n == 0);
+      }
+}
+
 TEST_CASE("a product whose reduced axis stands outside is carried block by block", "[codegen]") {
   for (bool epilogue : {false, true}) {
     Bench b;
