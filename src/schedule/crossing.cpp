@@ -64,15 +64,11 @@ std::vector<int> Partitioner::downstream(const std::vector<Member>& members, con
 }
 
 /// Whether a kernel may have these outer ranges, with sums across some of them. Fills the blocks and the members that
-/// wait for such sums. `names`: axes that are one, of which the first of each pair stands in `k.outer`.
-bool Partitioner::may_cross(const Kernel& k, const AxisPairs& names, Blocks& blocks, std::vector<int>& late) {
-  auto name = [&](int a) {
-    for (auto [p, q] : names)
-      if (q == a) return p;
-    return a;
-  };
+/// wait for such sums. `pairs`: axes that are one, of which the first of each stands in `k.outer`.
+bool Partitioner::may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blocks, std::vector<int>& late) {
+  const AxisNames names(pairs);
   auto named = [&](std::vector<int> axes) {
-    for (int& a : axes) a = name(a);
+    for (int& a : axes) a = names.of(a);
     return axes;
   };
   std::vector<int> seeds, across;
@@ -96,7 +92,7 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& names, Blocks& blo
         return false;
       // Chains within a vector run innermost; a sum for each element of a row would have to run around that row.
       const std::vector<int>& at = space_.axes_of(space_.normal(n.at));
-      if (tree.lanes > 1 && std::any_of(at.begin(), at.end(), [&](int a) { return !contains(k.outer, name(a)); }))
+      if (tree.lanes > 1 && std::any_of(at.begin(), at.end(), [&](int a) { return !contains(k.outer, names.of(a)); }))
         return false;
       blocks.size = tree.block / inside;
       fixed = true;
@@ -112,7 +108,7 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& names, Blocks& blo
   // Only the last one has blocks: sums that cross others alone would be cut at each of their points.
   late = downstream(k.members, seeds);
   auto crosses = [&](const std::vector<int>& axes) {
-    return std::any_of(axes.begin(), axes.end(), [&](int a) { return contains(across, name(a)); });
+    return std::any_of(axes.begin(), axes.end(), [&](int a) { return contains(across, names.of(a)); });
   };
   for (const Member& m : k.members) {
     if (!std::binary_search(late.begin(), late.end(), m.stage)) continue;
@@ -212,34 +208,24 @@ Union Partitioner::unite_across(const Kernel& host, const Kernel& guest, const A
   Union u;
   u.swapped = swapped;
   if (host.contraction_time + guest.contraction_time > prices_.launch || guest.blocks.axis >= 0) return u;
-  auto partner = [&](int a, bool of_host) {
-    for (auto [p, q] : pairs)
-      if ((of_host == swapped ? q : p) == a) return of_host == swapped ? p : q;
-    return -1;
-  };
-  // The name that stays: that of the first kernel.
-  auto name = [&](int a) {
-    for (auto [p, q] : pairs)
-      if (q == a) return p;
-    return a;
-  };
+  const AxisNames names(pairs);
   for (int b : guest.outer)
-    if (partner(b, false) < 0) return u;  // a result with axes that the host lacks
+    if (partner(pairs, b, swapped) < 0) return u;  // a result with axes that the host lacks
   std::vector<int> outer;
   bool crosses = false;
   for (int a : host.outer) {
-    const int b = partner(a, true);
+    const int b = partner(pairs, a, !swapped);
     const bool summed = b >= 0 && std::any_of(guest.nests.begin(), guest.nests.end(),
                                               [&](const Nest& n) { return contains(n.axes, b); });
     crosses |= summed;
     if (b >= 0 && (summed || contains(guest.outer, b)))
-      outer.push_back(name(a));
+      outer.push_back(names.of(a));
     else
       u.lost.push_back(a);
   }
   if (!crosses) return u;
   for (int b : guest.outer)
-    if (!contains(outer, name(b))) u.lost.push_back(b);
+    if (!contains(outer, names.of(b))) u.lost.push_back(b);
   u.pairs = pairs;
   const Kernel &k1 = swapped ? guest : host, &k2 = swapped ? host : guest;
   if (!stay_apart(k1, k2, u) || u.blocks.axis < 0) return {};

@@ -1,5 +1,6 @@
 // Two kernels become one with several outputs. Their axes correspond through the indices of what both of them use; then
-// either all outer ranges meet, or one of them runs inside the other, gives up ranges, or is summed across them.
+// both keep the outer ranges that they share and give up the others, or one runs at the first point of ranges that it
+// lacks, or is summed across them (crossing.cpp).
 #include <map>
 #include <tuple>
 
@@ -8,14 +9,7 @@
 namespace sinter::schedule {
 namespace {
 
-/// What an axis is in its kernel.
 bool is_outer(const Kernel& k, int a) { return contains(k.outer, a); }
-
-int partner(const AxisPairs& pairs, int a, bool of_first) {
-  for (auto [p, q] : pairs)
-    if ((of_first ? p : q) == a) return of_first ? q : p;
-  return -1;
-}
 
 }  // namespace
 
@@ -158,18 +152,14 @@ Union Partitioner::unite(int a, int b, int s) {
 /// ranges.
 bool Partitioner::stay_apart(const Kernel& k1, const Kernel& k2, Union& form) {
   Kernel both;
-  auto name = [&](int a) {
-    for (auto [p, q] : form.pairs)
-      if (q == a) return p;
-    return a;
-  };
+  const AxisNames names(form.pairs);
   for (int a : form.swapped ? k2.outer : k1.outer)
-    if (!contains(form.lost, a)) both.outer.push_back(name(a));
+    if (!contains(form.lost, a)) both.outer.push_back(names.of(a));
   for (const Kernel* k : {&k1, &k2}) {
     both.outputs.insert(both.outputs.end(), k->outputs.begin(), k->outputs.end());
     both.members.insert(both.members.end(), k->members.begin(), k->members.end());
     for (Nest n : k->nests) {
-      for (int& a : n.axes) a = name(a);
+      for (int& a : n.axes) a = names.of(a);
       both.nests.push_back(std::move(n));
     }
   }
@@ -177,7 +167,7 @@ bool Partitioner::stay_apart(const Kernel& k1, const Kernel& k2, Union& form) {
   if (sums_across(both).empty()) return k1.blocks.axis < 0 && k2.blocks.axis < 0;
   if (!may_cross(both, form.pairs, form.blocks, form.late)) return false;
   for (const Kernel* k : {&k1, &k2})
-    if (k->blocks.axis >= 0 && !(Blocks{name(k->blocks.axis), k->blocks.size} == form.blocks)) return false;
+    if (k->blocks.axis >= 0 && !(Blocks{names.of(k->blocks.axis), k->blocks.size} == form.blocks)) return false;
   both.blocks = form.blocks;
   const int64_t units = points(both.outer, both.blocks);
   form.partial = part_bytes(both) * units;

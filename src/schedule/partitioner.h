@@ -1,6 +1,7 @@
 // The working state of the partition, shared by its parts: the visit (partition.cpp), what becomes of a kernel that
-// evaluates a stage (evaluate.cpp), the prices of that (absorb.cpp), loops over a row (rows.cpp), the levels of kernels
-// (levels.cpp), their union (merge.cpp) and their end (narrow.cpp). Nothing else includes it.
+// evaluates a stage (evaluate.cpp), the prices of that (absorb.cpp), sums across outer ranges (crossing.cpp), loops over a
+// row (rows.cpp), the levels of kernels (levels.cpp), their union (merge.cpp) and their end (narrow.cpp). Nothing else
+// includes it.
 #pragma once
 
 #include <algorithm>
@@ -31,6 +32,33 @@ struct Absorb {
   Blocks blocks = {};           ///< the one that runs in blocks,
   std::vector<int> late = {};   ///< and what waits for all of them
 };
+
+/// Names of axes under pairs that are not unified yet: of each pair the first stays. Pairs are few.
+class AxisNames {
+ public:
+  explicit AxisNames(const AxisPairs& pairs) {
+    for (auto [a, b] : pairs)
+      if (a = of(a), b = of(b); a != b) up_.push_back({b, a});
+  }
+  int of(int a) const {
+    for (bool changed = !up_.empty(); changed;) {
+      changed = false;
+      for (auto [b, up] : up_)
+        if (b == a) a = up, changed = true;
+    }
+    return a;
+  }
+
+ private:
+  AxisPairs up_;
+};
+
+/// The other axis of the pair whose first (or second) one is `a`, or -1.
+inline int partner(const AxisPairs& pairs, int a, bool of_first) {
+  for (auto [p, q] : pairs)
+    if ((of_first ? p : q) == a) return of_first ? q : p;
+  return -1;
+}
 
 using Fill = std::array<int, 3>;  ///< what a kernel has of that for which there are caps: stages, loops, buffers
 
@@ -114,7 +142,7 @@ class Partitioner {
   // crossing.cpp
   int64_t points(const std::vector<int>& outer, const Blocks& blocks = {}) const;
   std::vector<int> downstream(const std::vector<Member>& members, const std::vector<int>& seeds) const;
-  bool may_cross(const Kernel& k, const AxisPairs& names, Blocks& blocks, std::vector<int>& late);
+  bool may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blocks, std::vector<int>& late);
   int64_t part_bytes(const Kernel& k) const;
   double idle(double ns, int64_t from, int64_t to) const;
   Absorb turn_over(Kernel& k, const Stage& s, IndexId at);

@@ -7,27 +7,7 @@
 namespace sinter::schedule {
 namespace {
 
-/// Names of axes under pairs that are not unified yet. Pairs are few.
-class Names {
- public:
-  explicit Names(const AxisPairs& pairs) {
-    for (auto [a, b] : pairs)
-      if (a = of(a), b = of(b); a != b) up_.push_back({b, a});
-  }
-  int of(int a) const {
-    for (bool changed = !up_.empty(); changed;) {
-      changed = false;
-      for (auto [b, up] : up_)
-        if (b == a) a = up, changed = true;
-    }
-    return a;
-  }
-
- private:
-  AxisPairs up_;
-};
-
-bool distinct(const std::vector<int>& axes, const Names& names) {
+bool distinct(const std::vector<int>& axes, const AxisNames& names) {
   for (size_t i = 0; i < axes.size(); ++i)
     for (size_t j = 0; j < i; ++j)
       if (names.of(axes[i]) == names.of(axes[j])) return false;
@@ -76,7 +56,7 @@ bool Partitioner::siblings(const Kernel& k, IndexId a, IndexId b, AxisPairs& pai
 
 /// Whether the axes may be one, when the kernel has lost some of its outer ones.
 bool Partitioner::loops_stay_apart(const Kernel& k, const AxisPairs& pairs, const std::vector<int>& lost) {
-  const Names names(pairs);
+  const AxisNames names(pairs);
   auto outer = [&](int a) {
     return std::any_of(k.outer.begin(), k.outer.end(),
                        [&](int o) { return !contains(lost, o) && names.of(o) == names.of(a); });
