@@ -35,12 +35,6 @@ using runtime::Array;
 constexpr double kMostElements = 1 << 20, kMostExpanded = 1 << 16;
 constexpr std::byte kGarbage{0x5a};
 
-std::vector<ir::UOp> values_of(const PlanGraph& plan) {
-  std::vector<ir::UOp> values;
-  for (const Output& o : plan.outputs) values.push_back(o.value);
-  return values;
-}
-
 std::map<std::string, int64_t> named(const PlanGraph& plan, const std::vector<int64_t>& values) {
   std::map<std::string, int64_t> out;
   for (size_t i = 0; i < plan.vars.size(); ++i) out[plan.vars[i].name()] = values[i];

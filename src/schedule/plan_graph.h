@@ -34,4 +34,11 @@ struct PlanGraph {
   std::vector<DType> args;       ///< types of Arg 0 .. n-1; Index for offsets
 };
 
+/// The roots: what each output stores.
+inline std::vector<ir::UOp> values_of(const PlanGraph& plan) {
+  std::vector<ir::UOp> values;
+  for (const Output& o : plan.outputs) values.push_back(o.value);
+  return values;
+}
+
 }  // namespace sinter::schedule

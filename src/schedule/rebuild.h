@@ -13,10 +13,8 @@ namespace sinter::schedule {
 /// ir::rebuild() on all outputs.
 template <class Change>
 void rebuild(PlanGraph& plan, Change change) {
-  std::vector<ir::UOp> roots;
-  for (const Output& o : plan.outputs) roots.push_back(o.value);
-  const std::vector<ir::UOp> now = ir::rebuild(*plan.graph, roots, change);
-  for (size_t i = 0; i < roots.size(); ++i) plan.outputs[i].value = now[i];
+  const std::vector<ir::UOp> now = ir::rebuild(*plan.graph, values_of(plan), change);
+  for (size_t i = 0; i < now.size(); ++i) plan.outputs[i].value = now[i];
 }
 
 }  // namespace sinter::schedule

@@ -30,12 +30,6 @@
 namespace sinter::schedule {
 namespace {
 
-std::vector<ir::UOp> values_of(const PlanGraph& plan) {
-  std::vector<ir::UOp> values;
-  for (const Output& o : plan.outputs) values.push_back(o.value);
-  return values;
-}
-
 void check(std::span<const ir::UOp> roots, std::string_view pass) {
   if (runtime::env().check) ir::verify_plan(roots, pass);
 }

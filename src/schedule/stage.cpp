@@ -50,9 +50,7 @@ class Builder {
   Builder(const PlanGraph& plan, const Prices& prices) : plan_(plan), prices_(prices) {}
 
   StageGraph build() {
-    std::vector<UOp> roots;
-    for (const Output& o : plan_.outputs) roots.push_back(o.value);
-    std::vector<UOp> order = ir::topological(roots);
+    const std::vector<UOp> order = ir::topological(values_of(plan_));
     stage_of_.assign(order.size(), -1);
     for (UOp n : order)
       if (!ir::is_movement(n->op) && !placeless(n->op)) stage_of_[n->position] = add(n);

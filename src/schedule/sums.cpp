@@ -93,8 +93,7 @@ UOp join(UOp outer, UOp source, const std::unordered_set<UOp>& shared) {
 }  // namespace
 
 void join_sums(PlanGraph& plan) {
-  std::vector<UOp> roots;
-  for (const Output& o : plan.outputs) roots.push_back(o.value);
+  const std::vector<UOp> roots = values_of(plan);
   const std::vector<UOp> order = ir::topological(roots);
   if (std::none_of(order.begin(), order.end(), [](UOp n) { return n->op == Op::Window; })) return;
   std::unordered_map<UOp, int> uses;

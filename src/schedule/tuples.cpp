@@ -114,10 +114,7 @@ class Pass {
 
  private:
   void find() {
-    std::vector<UOp> roots;
-    for (const Output& o : plan_.outputs) roots.push_back(o.value);
-    const std::vector<UOp> order = ir::topological(roots);
-    for (UOp n : order) {
+    for (UOp n : ir::topological(values_of(plan_))) {
       if (mean_below(n) && too_long(n)) squares_.insert(n);
       if (const Shifted s = maximum_below(n); s.maximum && too_long(n)) {
         sums_[n] = s.guarded;

@@ -130,10 +130,8 @@ TEST_CASE("the gradient of a convolution's input is one sum of products", "[wind
 TEST_CASE("inner sums stay where joining would repeat them, or where others read them", "[window][schedule]") {
   auto sums = [](schedule::PlanGraph plan) {
     schedule::cut(plan, runtime::reference_target());
-    std::vector<UOp> roots;
-    for (const schedule::Output& o : plan.outputs) roots.push_back(o.value);
     int n = 0;
-    for (UOp u : topological(roots)) n += u->op == Op::Reduce;
+    for (UOp u : topological(values_of(plan))) n += u->op == Op::Reduce;
     return n;
   };
   Program wide;  // a kernel as large as the image: every element would be summed 49 times
