@@ -45,10 +45,6 @@ T step(const Kernel& kernel, std::string_view pass, T made, Check verify, Text t
   return made;
 }
 
-}  // namespace
-
-namespace {
-
 /// A kernel whose graph no pass will change any more.
 Kernel prepared(const Kernel& given) {
   Kernel kernel = given;
@@ -100,18 +96,6 @@ Prepared prepare(const Kernel& kernel) {
   Prepared made{prepared(kernel), std::nullopt};
   if (kernel.finish) made.finish = prepared(finish_of(kernel));
   return made;
-}
-
-bool is_legal(const Kernel& kernel, const std::vector<Opt>& opts) {
-  try {
-    const Schedule schedule = make_schedule(kernel, opts);
-    Ranges ranges;
-    Statements statements = make_statements(kernel, schedule, ranges);
-    verify(make_tree(statements), statements);
-    return true;
-  } catch (const IllegalOpt&) {
-    return false;
-  }
 }
 
 runtime::KernelSource write(const Prepared& kernel, const runtime::Target& target, const std::vector<Opt>& opts,

@@ -26,8 +26,6 @@ struct Prepared {
   std::optional<Kernel> finish;
 };
 Prepared prepare(const Kernel& kernel);
-/// Whether loops can run so: what a heuristic or a search asks before it proposes. `kernel`: a part of a Prepared.
-bool is_legal(const Kernel& kernel, const std::vector<Opt>& opts);
 runtime::KernelSource write(const Prepared& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
                             const std::vector<Opt>& finish_opts);
 

@@ -6,9 +6,10 @@
 #include <cmath>
 #include <optional>
 
-#include "codegen/codegen.h"
+#include "codegen/loop_tree.h"
 #include "codegen/register_tile.h"
 #include "codegen/rows.h"
+#include "codegen/schedule.h"
 #include "codegen/tile.h"
 #include "codegen/view.h"
 #include "uop/walk.h"

@@ -228,6 +228,18 @@ void verify(const std::vector<Item>& tree, const Statements& statements) {
   checker.finish();
 }
 
+bool is_legal(const Kernel& kernel, const std::vector<Opt>& opts) {
+  try {
+    const Schedule schedule = make_schedule(kernel, opts);
+    Ranges ranges;
+    Statements statements = make_statements(kernel, schedule, ranges);
+    verify(make_tree(statements), statements);
+    return true;
+  } catch (const IllegalOpt&) {
+    return false;
+  }
+}
+
 std::string to_string(const std::vector<Item>& tree) {
   std::string text;
   print(tree, 0, text);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/opt.h"
 #include "codegen/statement.h"
 
 namespace sinter::codegen {
@@ -24,6 +25,10 @@ std::vector<Item> make_tree(Statements& statements);
 /// Throws InternalError unless each statement appears once, in its loops, after what it depends on, and reads results and
 /// tiles in the same turn of the loops that stand around what writes them.
 void verify(const std::vector<Item>& tree, const Statements& statements);
+
+/// Whether loops can run so: what a heuristic or a search asks before it proposes. `kernel`: a part of a Prepared
+/// (codegen/codegen.h).
+bool is_legal(const Kernel& kernel, const std::vector<Opt>& opts);
 
 /// The tree with indentation.
 std::string to_string(const std::vector<Item>& tree);
