@@ -81,9 +81,16 @@ class Model {
   std::vector<UOp> loads_;
 };
 
-/// Whether a product with this tile leaves each range what it has.
-bool agrees(const RegisterTile& t, const Work& product, const std::vector<Width>& given) {
+/// Whether a STORE runs over both ranges: they cannot both have lanes.
+bool stored_together(const View& view, UOp a, UOp b) {
+  return std::any_of(view.works().begin(), view.works().end(),
+                     [&](const Work& w) { return !w.is_reduce() && w.runs_over(a) && w.runs_over(b); });
+}
+
+/// Whether a product with this tile leaves each range what it has, and lanes to those that have some.
+bool agrees(const View& view, const RegisterTile& t, const Work& product, const std::vector<Width>& given) {
   return std::all_of(given.begin(), given.end(), [&](const Width& w) {
+    if (t.lanes && w.lanes > 1 && !(t.lanes == w.range) && stored_together(view, t.lanes, w.range)) return false;
     if (std::find(product.outs.begin(), product.outs.end(), w.range) == product.outs.end()) return true;
     if (w.lanes > 1 && !(t.lanes == w.range)) return false;
     const int copies = t.first == w.range ? t.rows : t.second == w.range ? t.columns : 1;
@@ -115,7 +122,7 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
       if (free(r) && view.size(r) >= 4) along.push_back(r);
   RegisterTile best;
   auto consider = [&](RegisterTile t) {
-    if (!model.fits(t) || !agrees(t, product, given)) return;
+    if (!model.fits(t) || !agrees(view, t, product, given)) return;
     t.cycles = model.cycles(t);
     if (best.cycles == 0 || t.cycles < best.cycles * .999) best = t;
   };

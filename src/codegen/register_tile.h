@@ -23,7 +23,7 @@ struct Width {
 
 /// The best tile for a REDUCE: few loads for each multiplication, accumulators that hide their latency, no more than
 /// fit the registers. `lanes`: elements of a vector; `fixed`: ranges that may have neither copies nor lanes; `given`: what
-/// its other ranges have and keep. No tile (cycles 0) where none agrees with that.
+/// ranges have already and keep; no STORE then runs over two with lanes. No tile (cycles 0) where none agrees with that.
 RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime::Target& target,
                        const std::vector<ir::UOp>& fixed, const std::vector<Width>& given);
 

@@ -147,6 +147,22 @@ TEST_CASE("a small product per row, its softmax and a sum over rows", "[codegen]
   }
 }
 
+TEST_CASE("of two products whose results meet in one store, one has lanes", "[codegen]") {
+  constexpr int64_t n = 8, steps = 300;
+  Bench b;
+  UOp out = b.buffer(Array(DType::F32, {n, n})), i = b.outer(n), j = b.outer(n);
+  auto product = [&](UOp along, int id) {  // of a vector and the columns of a matrix
+    UOp x = b.buffer(random_array(DType::F32, {steps, n}, 1)), v = b.buffer(random_array(DType::F32, {steps}, 2));
+    UOp k = b.over(steps, id);
+    return b.reduce(Combine::Dot, {b.at(x, {k, along}), b.at(v, {k})}, {k});
+  };
+  b.stores({b.put(out, {i, j}, product(i, 2) + product(j, 3))});
+  const std::vector<Opt> opts =
+      codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+  CHECK(std::count_if(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<Lanes>(o); }) == 1);
+  b.check(opts, false);
+}
+
 TEST_CASE("partial results of a block are carried in the output: one nest for all of a layer norm's gradients",
           "[codegen]") {
   for (int64_t rows : {32, 37})
