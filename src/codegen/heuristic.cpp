@@ -22,8 +22,17 @@ using ir::Op;
 using ir::UOp;
 
 constexpr double kGather = 1.5;         ///< cycles of an element whose neighbours lie elsewhere
+constexpr double kInOrder = 2;          ///< cycles more of an element of a sum whose lanes are added one after the other
 constexpr double kPoint = 1 << 14;      ///< cycles that a point should take, so that a launch of points costs little
+constexpr double kLongestPoint = 16 * kPoint;  ///< cycles above which there are rather more points
+constexpr double kTurns = 2;            ///< points per parallel unit, so that every thread has its share several times
+constexpr double kProductRows = 96;     ///< values of a product's first range that a point covers at most
+constexpr double kProductShare = 6;     ///< a product that takes less than such a part of the time gets no tile,
+constexpr double kShortProduct = kPoint / 16;  ///< nor one of fewer cycles
 constexpr double kLongCode = 160;       ///< operations of a loop body above which it is not copied
+constexpr double kManyOperations = 12;  ///< operations of one element above which two copies hide each other's latency
+constexpr int kSomeChains = 4;          ///< independent sums in a loop body above which it needs two copies at most,
+constexpr int kManyChains = 12;         ///< and above which it needs none
 
 bool is_outer(UOp range) { return range_kind(range) == AxisKind::Outer; }
 bool in(const std::vector<UOp>& list, UOp x) { return std::find(list.begin(), list.end(), x) != list.end(); }
@@ -86,7 +95,8 @@ class Chooser {
     for (const Work& w : view_.works()) all += cycles(w);
     std::vector<const Work*> products;
     for (const Work& w : view_.works())
-      if (w.is_reduce() && cycles(w) >= std::max(all / 6, kPoint / 16) && !w.own.empty() && w.sums.empty() && !reuse_of(view_, w).empty())
+      if (w.is_reduce() && cycles(w) >= std::max(all / kProductShare, kShortProduct) && !w.own.empty() &&
+          w.sums.empty() && !reuse_of(view_, w).empty())
         products.push_back(&w);
     std::sort(products.begin(), products.end(), [&](const Work* a, const Work* b) {
       return std::pair(-cycles(*a), a) < std::pair(-cycles(*b), b);  // equal ones as they stand
@@ -121,7 +131,7 @@ class Chooser {
       const int64_t stride = range ? view_.stride(a, range) : 0;
       (stride == 0 || stride == 1 ? vector : scalar) += stride == 0 || stride == 1 ? 1 : kGather;
     }
-    if (range && in(w.own, range) && w.chains() == 1) scalar += 2;  // one lane after the other
+    if (range && in(w.own, range) && w.chains() == 1) scalar += kInOrder;
     return (vector + w.operations) / (range ? lanes_ : 1) + scalar;
   }
   /// Ranges with lanes, those first that save most; no statement may run over two of them.
@@ -179,8 +189,8 @@ class Chooser {
         operations = std::max(operations, work.operations);
         if (!work.own.empty() && work.own.back() == r) chains = std::max(chains, work.chains());
       }
-      w.copies = chains > w.lanes ? chains / w.lanes : operations > 12 || independent > 4 ? 2 : 4;
-      if (chains <= w.lanes && independent > 12) w.copies = 1;
+      w.copies = chains > w.lanes ? chains / w.lanes : operations > kManyOperations || independent > kSomeChains ? 2 : 4;
+      if (chains <= w.lanes && independent > kManyChains) w.copies = 1;
       if (chains <= w.lanes) {
         while (w.copies > 1 && (w.copies * operations > kLongCode || w.all() > view_.size(r))) w.copies /= 2;
       }
@@ -243,31 +253,25 @@ class Chooser {
       count.push_back((view_.size(r) + block.back() - 1) / block.back());
       points *= static_cast<double>(count.back());
     }
-    // So many points are left that every thread has its share several times, and none is too small.
-    const double wanted = std::max<double>(2.0 * target_.parallel_units, cycles_of_all() / (16 * kPoint));
-    auto enlarge = [&](size_t i, double most) {
-      const double room = std::min({points / wanted, points * kPoint / std::max(cycles_of_all(), 1.0), most});
-      const int64_t by = std::min<int64_t>(count[i], static_cast<int64_t>(room));
+    // A point covers so many times as many values of a range, or as many as there are.
+    auto enlarge = [&](size_t i, double by) {
+      by = std::floor(std::min(by, static_cast<double>(count[i])));
       if (by <= 1) return;
-      const int64_t left = (count[i] + by - 1) / by;
-      points *= static_cast<double>(left) / static_cast<double>(count[i]);
+      const auto times = static_cast<int64_t>(by), left = (count[i] + times - 1) / times;
+      points = points / static_cast<double>(count[i]) * static_cast<double>(left);
       block[i] *= (count[i] + left - 1) / left;
       count[i] = left;
     };
-    constexpr double kAny = 1e18;
+    const double all = std::max(cycles_of_all(), 1.0);
+    const double wanted = std::max(kTurns * target_.parallel_units, all / kLongestPoint);
+    auto room = [&] { return std::min(points / wanted, points * kPoint / all); };
     for (size_t i = 0; i < outer.size(); ++i)  // what is computed for a point, for as many others as there are
-      if (repeats(outer[i])) {
-        const double before = points;
-        const int64_t by = std::clamp<int64_t>(static_cast<int64_t>(points / target_.parallel_units), 1, count[i]);
-        const int64_t left = (count[i] + by - 1) / by;
-        block[i] *= (count[i] + left - 1) / left;
-        points = before * static_cast<double>(left) / static_cast<double>(count[i]);
-        count[i] = left;
-      }
+      if (repeats(outer[i])) enlarge(i, points / target_.parallel_units);
     if (!products_.empty())
       if (const RegisterTile& t = products_[0].tile; t.first && is_outer(t.first))
-        enlarge(static_cast<size_t>(std::find(outer.begin(), outer.end(), t.first) - outer.begin()), 96.0 / t.rows);
-    for (size_t i = outer.size(); i-- > 0;) enlarge(i, kAny);
+        enlarge(static_cast<size_t>(std::find(outer.begin(), outer.end(), t.first) - outer.begin()),
+                std::min(room(), kProductRows / t.rows));
+    for (size_t i = outer.size(); i-- > 0;) enlarge(i, room());
     for (size_t i = 0; i < outer.size(); ++i)
       if (block[i] > width_of(outer[i])) opts_.push_back(Block{range_id(outer[i]), block[i]});
   }
