@@ -9,16 +9,17 @@
 
 namespace sinter::schedule {
 
-/// Prices and caps, derived from the Target alone, so that equal Targets cut equal programs alike.
+/// Prices and caps, derived from the Target alone, so that equal Targets cut equal programs alike. Those that stand at 0
+/// here follow from the Target: prices_for().
 struct Prices {
   double launch = 500;               ///< ns: fork, join and dispatch
   double small_kernel = 20000;       ///< ns: kernels that take less share a launch with others
   double memory = 50;                ///< bytes per ns
-  double cached = 200;               ///< bytes per ns of what fits `cached_bytes`
+  double cached = 0;                 ///< bytes per ns of what fits `cached_bytes`
   int64_t cached_bytes = 0;          ///< a tensor up to this size counts as cached
-  double elementwise = 72;           ///< simple operations per ns
-  double contraction = 500;          ///< flops per ns of a product of matrices
-  int64_t parallel = 8;              ///< outer points below which units stand idle
+  double elementwise = 0;            ///< simple operations per ns
+  double contraction = 0;            ///< flops per ns of a product of matrices
+  int64_t parallel = 0;              ///< outer points below which units stand idle
   double shared_contraction = 0.15;  ///< share of a product's time lost when it shares a kernel with another
   double blow_up = 6;                ///< factor on writing a value that is far larger than what it was made from
   int64_t prologue_block = 1;        ///< outputs of a product that share one evaluation of its prologue
