@@ -105,7 +105,13 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blo
   if (!fixed) blocks.size = rows_in_block(space_.bound(last));
   if (blocks.size == 0 || blocks.size >= space_.bound(last)) return false;
   if (space_.size(last).symbolic() && blocks.count(space_.bound(last)) > kMostEmpty) return false;
-  // Only the last one has blocks: sums that cross others alone would be cut at each of their points.
+  // Only the last one has points in any case: along another one there may be no first point at which to store.
+  for (const Stored& o : k.outputs) {
+    const std::vector<int> axes = named(space_.axes_of(space_.normal(o.at)));
+    for (int a : k.outer)
+      if (a != last && may_be_empty(a) && !contains(axes, a)) return false;
+  }
+  // Nor has another one blocks: sums that cross others alone would be cut at each of their points.
   late = downstream(k.members, seeds);
   auto crosses = [&](const std::vector<int>& axes) {
     return std::any_of(axes.begin(), axes.end(), [&](int a) { return contains(across, names.of(a)); });

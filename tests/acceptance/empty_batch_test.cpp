@@ -52,3 +52,13 @@ TEST_CASE("updates and joins of nothing are nothing", "[launches]") {
   CHECK(cat({x, ones({1, 3})}).to_vector<float>() == std::vector<float>{1, 1, 1});
   CHECK((x / x.sum(0)).to_vector<float>().empty());
 }
+
+TEST_CASE("whole numbers and truths over a batch that may be empty have their value", "[launches]") {
+  ON_EACH_EXECUTOR();
+  const int64_t size = GENERATE(0, 3);
+  const Dim batch = Var("batch", 0, 5000)(size);  // as long as to be summed in blocks
+  Tensor x = ones({batch, 100}, int64).contiguous().realize();
+  Tensor some = (x > 0).any(), count = (x * 2).sum();
+  CHECK(some.to(int64).item<int64_t>() == (size > 0));
+  CHECK(count.item<int64_t>() == 200 * size);
+}
