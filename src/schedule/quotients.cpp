@@ -5,6 +5,7 @@
 
 #include "schedule/rebuild.h"
 #include "schedule/strides.h"
+#include "schedule/tuples.h"
 
 namespace sinter::schedule {
 namespace {
@@ -14,9 +15,9 @@ using ir::UOp;
 
 bool is_sum(UOp n) { return n->op == Op::Reduce && n->reduction().combine == ir::Combine::Add && is_float(n->dtype); }
 
-/// The quotient of a softmax: e / expand(sum of e).
+/// The quotient of a softmax: e / expand(sum of e), of exponentials below their maximum.
 bool is_weight(UOp n) {
-  return n->op == Op::Div && n->src[0]->op == Op::Exp && n->src[1]->op == Op::Expand && is_sum(n->src[1]->src[0]) &&
+  return n->op == Op::Div && n->src[1]->op == Op::Expand && maximum_below(n->src[1]->src[0]).maximum &&
          n->src[1]->src[0]->src[0] == n->src[0];
 }
 

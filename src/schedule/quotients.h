@@ -5,10 +5,11 @@
 
 namespace sinter::schedule {
 
-/// In: REDUCE(Add, view(e / expand(l)) * y) with e = exp(..) and l the sum of e over axes that the outer sum runs over.
+/// In: REDUCE(Add, view(e / expand(l)) * y) with e = exp(x - maximum), and l the sum of e, the same along the axes of the
+/// outer sum.
 /// Out: REDUCE(Add, view(e) * y) / l. So the weights need l only when the sum is done, and both sums can share a sweep.
-/// Safe for exponentials: l is at least the largest of them, so no quotient is far from 1. Decided on the graph alone:
-/// fused and unfused runs round alike (SEMANTICS F2).
+/// Safe below the maximum: no e is above 1 and l is at least 1. Without it e * y would overflow where e / l * y does not.
+/// Decided on the graph alone: fused and unfused runs round alike (SEMANTICS F2).
 void divide_sums(PlanGraph& plan);
 
 }  // namespace sinter::schedule

@@ -69,11 +69,8 @@ UOp mean_below(UOp n) {
   return count && length && *count == static_cast<double>(*length) ? mean : UOp();
 }
 
-/// The maximum in a sum of exp(x - maximum).
-struct Shifted {
-  UOp maximum = {};
-  bool guarded = false;  ///< 0 is taken instead of one that is not finite
-};
+}  // namespace
+
 Shifted maximum_below(UOp n) {
   if (!is_reduce(n, Combine::Add) || n->src[0]->op != Op::Exp) return {};
   Shifted out;
@@ -90,6 +87,8 @@ Shifted maximum_below(UOp n) {
   if (!is_reduce(out.maximum, Combine::Max) || !same_rows(n, out.maximum, x)) return {};
   return out;
 }
+
+namespace {
 
 class Pass {
  public:

@@ -13,4 +13,12 @@ namespace sinter::schedule {
 /// alike, and so does a value that is computed alone or beside others (SEMANTICS F2, F3).
 void join_reductions(PlanGraph& plan);
 
+/// The maximum in a sum of exp(x - maximum), along the axes of the sum.
+struct Shifted {
+  ir::UOp maximum = {};
+  bool guarded = false;  ///< 0 is taken instead of one that is not finite
+};
+/// Null where `sum` is no such sum.
+Shifted maximum_below(ir::UOp sum);
+
 }  // namespace sinter::schedule
