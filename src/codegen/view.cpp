@@ -5,6 +5,7 @@
 
 #include "codegen/offset.h"
 #include "rewrite/interval.h"
+#include "uop/combine.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -46,7 +47,7 @@ void View::add(UOp node) {
     if (n->op == Op::Reduce && !(n == node)) w.sums.push_back(n);
     if (ir::is_alu(n->op) && n->dtype != DType::Index) w.operations += n->op == Op::Div || n->op == Op::Sqrt ? 4 : 1;
   }
-  w.operations += node->op == Op::Reduce;
+  if (node->op == Op::Reduce) w.operations += static_cast<double>(ir::ops_of_step(node).size());
   numbers_[node.get()] = works_.size();
   works_.push_back(std::move(w));
 }

@@ -137,6 +137,7 @@ Absorb Partitioner::absorb(int kernel, int s, const std::vector<IndexId>& ix) {
     return {st.own * static_cast<double>(ix.size()) * (st.loops() ? static_cast<double>(prices_.parallel) : 1),
             "when all points are done"};
   }
+  if (ix.size() == 1 && other_accumulator(k, s, ix, false)) return {0, "beside another accumulator"};
   Absorb each = absorb_each(k, s, ix), row = absorb_row(k, s, ix);
   // Outer ranges are given up for a price only, indices become one for nothing.
   if (row.siblings.empty() ? row.ns < each.ns : row.ns <= each.ns) each = std::move(row);

@@ -7,6 +7,7 @@
 
 #include "schedule/reductions.h"
 #include "uop/build.h"
+#include "uop/combine.h"
 #include "uop/walk.h"
 
 namespace sinter::schedule {
@@ -132,15 +133,22 @@ class Builder {
   }
   double own(int stage) const { return out_.stages[static_cast<size_t>(stage)].own; }
 
+  /// Simple operations for one element.
+  static double step_of(UOp reduce) {
+    double weight = 0;
+    for (Op op : ir::ops_of_step(reduce)) weight += weight_of(op);
+    return weight;
+  }
   double cost(const Stage& s) const {
     const auto points = static_cast<double>(s.domain);
     switch (s.kind) {
       case StageKind::Buffer: return 0;
       case StageKind::Elementwise: return weight_of(s.node->op) * points / prices_.elementwise;
-      case StageKind::Reduce: return s.contraction ? 2 * points / prices_.contraction : points / prices_.elementwise;
+      case StageKind::Reduce:
+        return s.contraction ? 2 * points / prices_.contraction : step_of(s.node) * points / prices_.elementwise;
       case StageKind::ScatterAdd: return (2 * points + static_cast<double>(s.numel)) / prices_.elementwise;
+      case StageKind::Scan: return step_of(s.node) * points / prices_.elementwise;
       case StageKind::Gather:
-      case StageKind::Scan:
       case StageKind::Contiguous:
       case StageKind::Store:
       case StageKind::Box: return points / prices_.elementwise;

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <unordered_map>
 
+#include "codegen/ranges.h"
 #include "rewrite/interval.h"
 #include "schedule/body.h"
+#include "uop/combine.h"
 #include "uop/walk.h"
 
 namespace sinter::schedule {
@@ -23,13 +26,29 @@ Ranges merge(const Ranges& a, const Ranges& b) {
   return out;
 }
 
-/// Arithmetic operations on floats. Choosing and converting is none.
-double operations(UOp n) {
+/// Arithmetic operations on floats. Choosing, comparing and converting is none.
+double operations(Op op) {
+  switch (op) {
+    case Op::Fma: return 2;
+    case Op::Where:
+    case Op::Lt:
+    case Op::Le:
+    case Op::Eq:
+    case Op::Ne:
+    case Op::Cast:
+    case Op::Bitcast:
+    case Op::Check: return 0;
+    default: return ir::is_alu(op) ? 1 : 0;
+  }
+}
+/// Of one point. `counted`: reductions of several accumulators that were met.
+double operations(UOp n, std::set<ir::Node*>& counted) {
   if (!is_float(n->dtype)) return 0;
-  if (n->op == Op::Fma) return 2;
-  if (n->op == Op::Reduce) return n->reduction().combine == ir::Combine::Dot ? 2 : 1;  // in tuples, each its own
-  const bool counts = n->op != Op::Where && n->op != Op::Cast && n->op != Op::Bitcast && n->op != Op::Check;
-  return ir::is_alu(n->op) && counts ? 1 : 0;
+  if (!codegen::combines(n)) return operations(n->op);
+  if (!counted.insert(codegen::result_of(n, 0).get()).second) return 0;
+  double sum = 0;
+  for (Op op : ir::ops_of_step(n)) sum += operations(op);
+  return sum;
 }
 
 /// Points of loops.
@@ -86,6 +105,7 @@ runtime::Work work_of(const codegen::Kernel& kernel) {
   work.touched.resize(static_cast<size_t>(kernel.params));
   Loops loops(kernel.vars);
   std::unordered_map<UOp, Ranges> depends;
+  std::set<ir::Node*> counted;
   for (UOp n : nodes_of(kernel)) {
     Ranges all;
     for (UOp s : n->src) all = merge(all, depends[s]);
@@ -93,7 +113,7 @@ runtime::Work work_of(const codegen::Kernel& kernel) {
       loops.add(n);
       all = {n->id};
     }
-    if (const double each = operations(n)) work.flops.add(loops.points(all, each));
+    if (const double each = operations(n, counted)) work.flops.add(loops.points(all, each));
     if (n->op == Op::Load || n->op == Op::Store) {
       Ranges index;  // of the element, not of what is stored there
       for (size_t i = 1; i <= n->src[0]->rank(); ++i) index = merge(index, depends[n->src[i]]);

@@ -5,6 +5,7 @@
 
 #include "sinter/error.h"
 #include "uop/build.h"
+#include "uop/walk.h"
 
 namespace sinter::ir {
 namespace {
@@ -108,6 +109,19 @@ std::vector<DType> state_types(UOp reduce) {
   std::vector<DType> out;
   for (int i = 0; i < state_count(reduce->reduction().combine); ++i) out.push_back(reduce->src[static_cast<size_t>(i)]->dtype);
   return out;
+}
+
+std::vector<Op> ops_of_step(UOp reduce) {
+  const Combine combine = reduce->reduction().combine;
+  if (state_count(combine) == 1) {  // without a graph: one op
+    if (combine == Combine::Dot) return {Op::Fma};
+    return {combine == Combine::Mul ? Op::Mul : combine == Combine::Max ? Op::Max : combine == Combine::Min ? Op::Min : Op::Add};
+  }
+  const Combination step = step_of(combine, state_types(reduce));
+  std::vector<Op> ops;
+  for (UOp n : topological(step.next))
+    if (is_alu(n->op)) ops.push_back(n->op);
+  return ops;
 }
 
 }  // namespace sinter::ir

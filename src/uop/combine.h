@@ -21,6 +21,8 @@ struct Combination {
 Combination step_of(Combine combine, std::span<const DType> types);
 /// Two partial results become one, the earlier elements first.
 Combination merge_of(Combine combine, std::span<const DType> types);
+/// The ops of one step of a REDUCE or SCAN, for those who price it.
+std::vector<Op> ops_of_step(UOp reduce);
 /// The combine that takes partial results as its elements.
 constexpr Combine joining(Combine combine) { return combine == Combine::Dot ? Combine::Add : combine; }
 /// What accumulator `result` is before the first element.
