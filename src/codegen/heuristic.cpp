@@ -35,7 +35,6 @@ constexpr int kSomeChains = 4;          ///< independent sums in a loop body abo
 constexpr int kManyChains = 12;         ///< and above which it needs none
 
 bool is_outer(UOp range) { return range_kind(range) == AxisKind::Outer; }
-bool in(const std::vector<UOp>& list, UOp x) { return std::find(list.begin(), list.end(), x) != list.end(); }
 
 class Chooser {
  public:

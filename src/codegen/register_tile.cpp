@@ -91,7 +91,7 @@ bool stored_together(const View& view, UOp a, UOp b) {
 bool agrees(const View& view, const RegisterTile& t, const Work& product, const std::vector<Width>& given) {
   return std::all_of(given.begin(), given.end(), [&](const Width& w) {
     if (t.lanes && w.lanes > 1 && !(t.lanes == w.range) && stored_together(view, t.lanes, w.range)) return false;
-    if (std::find(product.outs.begin(), product.outs.end(), w.range) == product.outs.end()) return true;
+    if (!in(product.outs, w.range)) return true;
     if (w.lanes > 1 && !(t.lanes == w.range)) return false;
     const int copies = t.first == w.range ? t.rows : t.second == w.range ? t.columns : 1;
     return copies == w.copies;
@@ -112,7 +112,7 @@ std::vector<UOp> reuse_of(View& view, const Work& product) {
 RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime::Target& target,
                        const std::vector<UOp>& fixed, const std::vector<Width>& given) {
   const Model model(view, product, lanes, target);
-  auto free = [&](UOp r) { return std::find(fixed.begin(), fixed.end(), r) == fixed.end(); };
+  auto free = [&](UOp r) { return !in(fixed, r); };
   std::vector<UOp> reuse = reuse_of(view, product), along;
   std::erase_if(reuse, [&](UOp r) { return !free(r); });
   if (product.chains() > 1)

@@ -18,7 +18,6 @@ using ir::UOp;
 constexpr double kDear = 12;                ///< operations of an expression that is rather kept
 constexpr int64_t kLargest = 256 << 10;     ///< bytes of a tile
 
-bool in(const std::vector<UOp>& list, UOp x) { return std::find(list.begin(), list.end(), x) != list.end(); }
 bool is_inner(UOp range) { return range_kind(range) == AxisKind::Inner; }
 
 class Finder {
@@ -79,7 +78,7 @@ class Finder {
     if (n->op == Op::Reduce) return view_.of(n).own.empty() ? 0 : kDear;
     double operations = 0;
     for (UOp u : ir::topological(std::span<const UOp>(&n, 1), [&](UOp u) { return u->op != Op::Reduce; }))
-      if (ir::is_alu(u->op) && u->dtype != DType::Index) operations += u->op == Op::Div || u->op == Op::Sqrt ? 4 : 1;
+      operations += operations_of(u);
     return operations;
   }
 

@@ -288,7 +288,7 @@ class Builder {
       if (left != own) return "it would change the order in which a REDUCE combines";
       if (!s.carried()) return nullptr;
       if (s.node->reduction().tree.lanes > 1) return "a REDUCE with chains of its own cannot be carried";
-      if (tile_of(s, 0, s.node->dtype).size > kLargestHome) return "carried accumulators would need too large a tile";
+      if (tile_of(s, 0, s.node->dtype).size > kLargestTile) return "carried accumulators would need too large a tile";
       if (std::all_of(own.begin(), own.end(), [](const Level& l) { return l.lanes == 1; })) return nullptr;
       vector = true;  // its accumulators lie along other ranges
     }
@@ -373,8 +373,6 @@ class Builder {
     out_.list.push_back(std::move(s));
     return self;
   }
-
-  static constexpr int64_t kLargestHome = int64_t{1} << 22;
 
   const Kernel& kernel_;
   const Schedule& schedule_;

@@ -23,9 +23,6 @@ using ir::UOp;
 /// The most values that a range takes.
 int64_t bound_of(UOp range) { return std::max<int64_t>(ir::Intervals().of(range->src[0]).hi, 1); }
 
-/// The most that a tile may hold: what a symbolic bound or a whole tensor would make of it is no tile.
-constexpr int64_t kLargest = int64_t{1} << 22;
-
 class RowMaker {
  public:
   RowMaker(const Kernel& kernel, const Schedule& schedule, std::vector<Tile>& tiles)
@@ -101,7 +98,7 @@ class RowMaker {
     if (kept == 0) refuse(to_string(row), "a tile of one element");
     tiles_.push_back(make_tile(kernel_.params + static_cast<int64_t>(tiles_.size()), value->dtype, ranges, levels,
                                schedule_));
-    if (tiles_.back().size > kLargest) refuse(to_string(row), "the tile would be too large");
+    if (tiles_.back().size > kLargestTile) refuse(to_string(row), "the tile would be too large");
     return tiles_.back();
   }
 
@@ -140,7 +137,7 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const 
     Tile::Dim& d = tile.dims[i];
     if (d.extent > 1) d.stride = tile.size;
     tile.size *= d.extent;
-    if (tile.size > kLargest) break;
+    if (tile.size > kLargestTile) break;
   }
   return tile;
 }

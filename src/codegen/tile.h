@@ -23,6 +23,9 @@ struct Tile {
   int64_t size = 0;  ///< in elements
 };
 
+/// Elements that a tile may hold at most: what a symbolic bound or a whole tensor would make of it is no tile.
+inline constexpr int64_t kLargestTile = int64_t{1} << 22;
+
 /// The tile of a value that depends on `ranges`. `levels`: per range the loop whose block the tile covers, as in
 /// Tile::Dim. Ranges with lanes lie innermost.
 Tile make_tile(int64_t slot, DType dtype, const std::vector<ir::UOp>& ranges, const std::vector<int>& levels,

@@ -13,10 +13,13 @@ namespace sinter::codegen {
 using ir::Op;
 using ir::UOp;
 
-bool Work::runs_over(UOp range) const {
-  return std::find(outs.begin(), outs.end(), range) != outs.end() ||
-         std::find(own.begin(), own.end(), range) != own.end();
+double operations_of(UOp n) {
+  constexpr double kDivision = 4;
+  if (!ir::is_alu(n->op) || n->dtype == DType::Index) return 0;
+  return n->op == Op::Div || n->op == Op::Sqrt ? kDivision : 1;
 }
+
+bool Work::runs_over(UOp range) const { return in(outs, range) || in(own, range); }
 
 View::View(const Kernel& kernel) {
   ir::Intervals intervals;
@@ -45,7 +48,7 @@ void View::add(UOp node) {
   for (UOp n : body) {
     if (n->op == Op::Load || n->op == Op::Store) w.accesses.push_back(n);
     if (n->op == Op::Reduce && !(n == node)) w.sums.push_back(n);
-    if (ir::is_alu(n->op) && n->dtype != DType::Index) w.operations += n->op == Op::Div || n->op == Op::Sqrt ? 4 : 1;
+    w.operations += operations_of(n);
   }
   if (node->op == Op::Reduce) w.operations += static_cast<double>(ir::ops_of_step(node).size());
   numbers_[node.get()] = works_.size();

@@ -1,6 +1,7 @@
 // A kernel as a heuristic looks at it: its statements, how often they run, and how they go through memory.
 #pragma once
 
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
@@ -9,6 +10,11 @@
 #include "rewrite/linear.h"
 
 namespace sinter::codegen {
+
+inline bool in(const std::vector<ir::UOp>& list, ir::UOp x) { return std::find(list.begin(), list.end(), x) != list.end(); }
+
+/// Operations that a node counts for: 4 for a division or a root, none for the arithmetic of indices.
+double operations_of(ir::UOp n);
 
 /// A REDUCE or STORE.
 struct Work {

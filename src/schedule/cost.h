@@ -21,7 +21,9 @@ struct Prices {
   double contraction = 0;            ///< flops per ns of a product of matrices
   int64_t parallel = 0;              ///< outer points below which units stand idle
   double shared_contraction = 0.15;  ///< share of a product's time lost when it shares a kernel with another
-  double blow_up = 6;                ///< factor on writing a value that is far larger than what it was made from
+  double blow_up = 6;                ///< factor on writing a value that is far larger than what it was made from:
+  int64_t far_larger = 4;            ///< so many times,
+  int64_t large = 1 << 20;           ///< and more bytes than these
   int64_t prologue_block = 1;        ///< outputs of a product that share one evaluation of its prologue
 
   // Rows: what a kernel computes and reads again in loops inside one outer point, from where the first of them kept it.

@@ -9,6 +9,9 @@
 namespace sinter::schedule {
 namespace {
 
+/// Kernels that read one buffer, or values that two kernels share, of which no more are looked at.
+constexpr size_t kMostCompared = 64;
+
 bool is_outer(const Kernel& k, int a) { return contains(k.outer, a); }
 
 }  // namespace
@@ -37,7 +40,7 @@ void Partitioner::merge_readers() {
     std::map<int, std::vector<int>> by_level;
     for (int k : roots(users_[s])) by_level[at(k).level].push_back(k);
     for (auto& [level, group] : by_level) {
-      if (group.size() < 2 || group.size() > 64) continue;
+      if (group.size() < 2 || group.size() > kMostCompared) continue;
       int64_t loops = 0;
       for (int k : group) loops = std::max(loops, points(space_.expand(at(k).outer)));
       if (stage(static_cast<int>(s)).numel > 1 && 2 * stage(static_cast<int>(s)).numel >= loops)
@@ -98,7 +101,7 @@ AxisPairs Partitioner::correspondence(int a, int b, int s) {
       if (t != s && (k2.wanted.contains(t) || k2.reads.contains(t)) && !indices.empty()) shared.push_back(t);
   std::sort(shared.begin(), shared.end(),
             [&](int x, int y) { return std::pair(-stage(x).numel, x) < std::pair(-stage(y).numel, y); });
-  if (shared.size() > 64) shared.resize(64);
+  if (shared.size() > kMostCompared) shared.resize(kMostCompared);
   for (int t : shared) {
     const bool covered = std::all_of(k2.outer.begin(), k2.outer.end(), [&](int o) { return partner(pairs, o, false) >= 0; });
     if (covered) break;

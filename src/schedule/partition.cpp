@@ -131,8 +131,8 @@ Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, 
   Options o{kNever, kNever, 0};
   const Stage& st = stage(s);
   const bool open = !forced && !kernels.empty() && kernels.size() <= prices_.max_inline;
-  const double write = prices_.transfer(st.bytes) *
-                       (st.bytes > (1 << 20) && st.bytes > 4 * st.frontier && st.frontier > 0 ? prices_.blow_up : 1);
+  const bool grows = st.bytes > prices_.large && st.bytes > prices_.far_larger * st.frontier && st.frontier > 0;
+  const double write = prices_.transfer(st.bytes) * (grows ? prices_.blow_up : 1);
   bool hosted = true;
   if (open) {
     const std::vector<double> away = away_from_product(st, s, kernels, hosted);
