@@ -36,7 +36,8 @@ void find_stored(const Collected& plan, Liveness& d) {
     if (p.outlives && !p.root && ir::is_movement(p.node->op)) {
       const size_t base = base_of(plan, d, i);
       const Position& q = plan.positions[base];
-      if (q.slot < 0 && !d.stored[base] && q.node->shape.bound() < p.node->shape.bound()) d.stored[base] = true;
+      const bool smaller = q.node->op != Op::Num && q.node->shape.bound() < p.node->shape.bound();
+      if (q.slot < 0 && smaller) d.stored[base] = true;
       viewed[base] |= d.stored[base];
     }
     bool near = is_cheap(p.node->op);

@@ -171,6 +171,13 @@ bool Partitioner::stay_apart(const Kernel& k1, const Kernel& k2, Union& form) {
   if (!may_cross(both, form.pairs, form.blocks, form.late)) return false;
   for (const Kernel* k : {&k1, &k2})
     if (k->blocks.axis >= 0 && !(Blocks{names.of(k->blocks.axis), k->blocks.size} == form.blocks)) return false;
+  // What only the finish of one evaluates and the points of the other need would be at one time only.
+  const auto early = [&](const Kernel& k, int s) {
+    return !contains(k.late, s) && !contains(form.late, s) &&
+           std::any_of(k.members.begin(), k.members.end(), [&](const Member& m) { return m.stage == s; });
+  };
+  for (const auto& [one, other] : {std::pair{&k1, &k2}, std::pair{&k2, &k1}})
+    if (std::any_of(one->late.begin(), one->late.end(), [&](int s) { return early(*other, s); })) return false;
   both.blocks = form.blocks;
   const int64_t units = points(both.outer, both.blocks);
   form.partial = part_bytes(both) * units;
