@@ -22,6 +22,7 @@ long setting(const char* name, long otherwise) {
 constexpr long kEnough = 3000;  ///< programs in which every op meets every type, and every form of plan: what CI runs
 constexpr int kFew = 5;         ///< plans of a form that are no chance hit
 constexpr long kLongEach = 16;  ///< of so many programs one is long
+constexpr long kReport = 5000;  ///< of so many there is a line, so that a run which is stopped says how far it came
 
 TEST_CASE("random programs agree: interpreted, fused, unfused", "[programs]") {
   const long count = setting("FUZZ_PROGRAMS", kEnough), first = setting("FUZZ_SEED", 1);
@@ -31,6 +32,7 @@ TEST_CASE("random programs agree: interpreted, fused, unfused", "[programs]") {
   int failures = 0;
   for (long i = 0; i < count && failures < 5; ++i) {
     const auto seed = static_cast<uint64_t>(first + i);
+    if (i > 0 && i % kReport == 0) fmt::print(stderr, "{} programs, {} disagree\n", i, failures);
     const bool is_long = seed % each == each / 2;
     const bool exact = is_long ? seed / each % 2 == 0 : i % 3 != 2;
     const fuzz::Program program(seed, exact, 4 + static_cast<int>(seed % (is_long ? 7 : 17)), {},
