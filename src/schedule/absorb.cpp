@@ -58,8 +58,6 @@ std::vector<int> Partitioner::loops_around(const Kernel& k, int number, IndexId 
 double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
   const Stage& s = stage(number);
   const std::vector<int>& axes = space_.axes_of(ix);
-  const Index& index = space_[ix];
-  const bool opaque = std::any_of(index.begin(), index.end(), [](const DimIndex& d) { return d.opaque; });
   const std::vector<int> loops = loops_around(k, number, ix);
   const bool inner = !loops.empty();
   double times = 1;
@@ -75,7 +73,7 @@ double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
     const int64_t block = k.contractions && contains(k.contraction_outer, axis) ? prices_.prologue_block : 1;
     times *= static_cast<double>((space_.bound(axis) + block - 1) / block);
   }
-  if (opaque) times *= static_cast<double>(points(axes)) / static_cast<double>(std::max<int64_t>(1, s.numel));
+  if (is_opaque(space_[ix])) times *= static_cast<double>(points(axes)) / static_cast<double>(std::max<int64_t>(1, s.numel));
   return times;
 }
 
@@ -108,9 +106,7 @@ int64_t Partitioner::row_bytes(const Kernel& k, const Stage& s, IndexId ix, cons
 
 /// The share of a product's time lost when it is computed in loops inside one outer point.
 double Partitioner::tile_loss(const Kernel& k, const Stage& s, IndexId ix, const std::vector<int>& lost) const {
-  const Index& index = space_[ix];
-  const bool opaque = std::any_of(index.begin(), index.end(), [](const DimIndex& d) { return d.opaque; });
-  return opaque || row_bytes(k, s, ix, lost) > prices_.row_bytes_far ? prices_.wide_row : prices_.narrow_row;
+  return is_opaque(space_[ix]) || row_bytes(k, s, ix, lost) > prices_.row_bytes_far ? prices_.wide_row : prices_.narrow_row;
 }
 
 /// The price of keeping one row of the stage while sibling loops read it.
@@ -179,8 +175,7 @@ Absorb Partitioner::absorb_row(Kernel& k, int number, const std::vector<IndexId>
   for (size_t i = 1; i < ix.size(); ++i)
     if (!siblings(k, ix[0], ix[i], out.siblings, out.lost)) return {};
   const std::vector<int>& axes = space_.axes_of(ix[0]);
-  for (const DimIndex& d : space_[ix[0]])
-    if (d.opaque) return {};
+  if (is_opaque(space_[ix[0]])) return {};
   std::vector<int> repeated;
   for (int a : k.outer)
     if (!contains(axes, a) && !contains(out.lost, a)) repeated.push_back(a);

@@ -158,8 +158,7 @@ double Partitioner::idle(double ns, int64_t from, int64_t to) const {
 Absorb Partitioner::turn_over(Kernel& k, const Stage& s, IndexId ix) {
   Absorb out;
   if (k.contractions || k.blocks.axis >= 0) return out;
-  for (const DimIndex& d : space_[ix])
-    if (d.opaque) return out;
+  if (is_opaque(space_[ix])) return out;
   const std::vector<int>& axes = space_.axes_of(ix);
   Kernel turned;
   for (const Nest& n : k.nests)

@@ -38,6 +38,10 @@ struct DimIndex {
 };
 
 using Index = std::vector<DimIndex>;
+/// Whether what elements the index names is not known in some dim.
+inline bool is_opaque(const Index& index) {
+  return std::any_of(index.begin(), index.end(), [](const DimIndex& d) { return d.opaque; });
+}
 using IndexId = int;
 
 /// Axes and the indices over them. Axes are local to a kernel: buffers never unify them. Indices are interned, so that

@@ -13,8 +13,6 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-bool is_sum(UOp n) { return n->op == Op::Reduce && n->reduction().combine == ir::Combine::Add && is_float(n->dtype); }
-
 /// The quotient of a softmax: e / expand(sum of e), of exponentials below their maximum.
 bool is_weight(UOp n) {
   return n->op == Op::Div && n->src[1]->op == Op::Expand && maximum_below(n->src[1]->src[0]).maximum &&
@@ -63,7 +61,7 @@ UOp divided(ir::Graph& g, UOp sum, UOp weight, UOp other) {
 void divide_sums(PlanGraph& plan) {
   ir::Graph& g = *plan.graph;
   rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
-    if (!is_sum(n) || src[0]->op != Op::Mul) return {};
+    if (!is_reduce(n, ir::Combine::Add) || src[0]->op != Op::Mul) return {};
     UOp made = ir::with_sources(g, n, src);
     for (size_t weight : {0, 1})
       if (UOp once = divided(g, made, src[0]->src[weight], src[0]->src[1 - weight])) return once;

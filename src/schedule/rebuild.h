@@ -10,6 +10,11 @@
 
 namespace sinter::schedule {
 
+/// A REDUCE of floats by this combine: what a pass may write in another form.
+inline bool is_reduce(ir::UOp n, ir::Combine combine) {
+  return n->op == ir::Op::Reduce && n->reduction().combine == combine && is_float(n->dtype);
+}
+
 /// ir::rebuild() on all outputs.
 template <class Change>
 void rebuild(PlanGraph& plan, Change change) {

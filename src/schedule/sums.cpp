@@ -14,8 +14,6 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-bool is_sum(UOp n) { return n->op == Op::Reduce && n->reduction().combine == ir::Combine::Add && is_float(n->dtype); }
-
 ir::Ints shifted(ir::Ints axes, size_t by) {
   for (int64_t& a : axes) a += static_cast<int64_t>(by);
   return axes;
@@ -68,7 +66,7 @@ UOp join(UOp outer, UOp source, const std::unordered_set<UOp>& shared) {
     slides |= inner->op == Op::Window;
     views.push_back(inner);
   }
-  if (!slides || !is_sum(inner) || shared.contains(inner) || inner->src[0]->op != Op::Mul) return {};
+  if (!slides || !is_reduce(inner, ir::Combine::Add) || shared.contains(inner) || inner->src[0]->op != Op::Mul) return {};
   if (source->shape.bound() > 2 * inner->shape.bound()) return {};
 
   UOp product = inner->src[0];
@@ -103,7 +101,7 @@ void join_sums(PlanGraph& plan) {
   std::unordered_set<UOp> shared;  // new nodes with several users
   rebuild(plan, [&](UOp n, const std::vector<UOp>& src) {
     UOp made;
-    if (is_sum(n)) made = join(n, src[0], shared);
+    if (is_reduce(n, ir::Combine::Add)) made = join(n, src[0], shared);
     if (!made) made = src == n->src ? n : ir::with_sources(*plan.graph, n, src);
     if (uses[n] > 1) shared.insert(made);
     return made;

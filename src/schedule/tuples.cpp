@@ -21,10 +21,6 @@ constexpr int64_t kRowBytes = 16 << 10;
 /// So many elements a float32 still counts one by one.
 constexpr int64_t kMostCounted = int64_t{1} << 24;
 
-bool is_reduce(UOp n, Combine combine) {
-  return n->op == Op::Reduce && n->reduction().combine == combine && is_float(n->dtype);
-}
-
 /// How many elements each result is made of; nothing where that is not fixed, or none.
 std::optional<int64_t> length_of(UOp reduce) {
   int64_t length = 1;

@@ -1,5 +1,6 @@
 // Sums of softmax weights are divided once: which sums, and what they are then.
 #include <cmath>
+#include <functional>
 
 #include "catch.h"
 #include "schedule/quotients.h"
@@ -29,7 +30,11 @@ int64_t divisions(const PlanGraph& plan) {
   return n;
 }
 
-void check(Program& p, int64_t divided) {
+/// The product of `weights`, made of x [rows, keys], and values [keys, size], before the pass and after it.
+void check(const std::function<UOp(UOp x)>& weights, int64_t divided) {
+  Program p;
+  UOp keys = p.slot({kRows, kKeys}), values = p.slot({kKeys, kSize});
+  p.store(matmul(weights(keys), values));
   runtime::Array x(DType::F32, {kRows, kKeys}), v(DType::F32, {kKeys, kSize});
   for (int64_t i = 0; i < x.numel(); ++i) x.set(i, Scalar::of(DType::F32, std::sin(static_cast<double>(i))));
   for (int64_t i = 0; i < v.numel(); ++i) v.set(i, Scalar::of(DType::F32, std::cos(static_cast<double>(i))));
@@ -45,37 +50,21 @@ void check(Program& p, int64_t divided) {
 }  // namespace
 
 TEST_CASE("weights that share a divisor are divided once per sum", "[schedule]") {
-  Program p;
-  UOp x = p.slot({kRows, kKeys}), v = p.slot({kKeys, kSize});
-  p.store(matmul(softmax_of(x, 1), v));
-  check(p, kRows * kSize);
+  check([](UOp x) { return softmax_of(x, 1); }, kRows * kSize);
 }
 
 TEST_CASE("weights whose divisor changes along the sum keep it", "[schedule]") {
-  Program p;
-  UOp x = p.slot({kRows, kKeys}), v = p.slot({kKeys, kSize});
-  p.store(matmul(softmax_of(x, 0), v));
-  check(p, kRows * kKeys);
+  check([](UOp x) { return softmax_of(x, 0); }, kRows * kKeys);
 }
 
 TEST_CASE("quotients that are no softmax stay: a divisor may be 0", "[schedule]") {
-  Program p;
-  UOp x = p.slot({kRows, kKeys}), v = p.slot({kKeys, kSize});
-  p.store(matmul(shares_of(x, 1), v));
-  check(p, kRows * kKeys);
+  check([](UOp x) { return shares_of(x, 1); }, kRows * kKeys);
 }
 
 TEST_CASE("exponentials that are not below their maximum are divided first: their products might overflow", "[schedule]") {
-  Program p;
-  UOp x = p.slot({kRows, kKeys}), v = p.slot({kKeys, kSize});
-  p.store(matmul(shares_of(exp(x), 1), v));
-  check(p, kRows * kKeys);
+  check([](UOp x) { return shares_of(exp(x), 1); }, kRows * kKeys);
 }
 
 TEST_CASE("weights in a frame of zeros keep their divisor", "[schedule]") {
-  Program p;
-  UOp x = p.slot({kRows, kKeys}), v = p.slot({kKeys, kSize});
-  UOp framed = pad(softmax_of(x, 1), {{1, kRows + 1}, {0, kKeys}}, {kRows + 2, kKeys});
-  p.store(matmul(framed, v));
-  check(p, kRows * kKeys);
+  check([](UOp x) { return pad(softmax_of(x, 1), {{1, kRows + 1}, {0, kKeys}}, {kRows + 2, kKeys}); }, kRows * kKeys);
 }
