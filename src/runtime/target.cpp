@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <string_view>
 
 #include "runtime/cpu/compiler.h"
 #include "runtime/env.h"
@@ -49,8 +50,11 @@ std::atomic<const Target*> given{nullptr};
 }  // namespace
 
 std::string Target::key() const {
-  return fmt::format("{} vector={} fma={} masks={} cache={}/{} threads={} units={} {}", isa, vector_bytes, fma, masks,
-                     l1, l2, threads, parallel_units, dialect == Dialect::Clang ? "clang" : "gcc");
+  constexpr std::string_view kDialects[] = {"clang", "gcc", "cuda"};
+  std::string text = fmt::format("{} vector={} fma={} masks={} cache={}/{} threads={} units={} {}", isa, vector_bytes, fma,
+                                 masks, l1, l2, threads, parallel_units, kDialects[static_cast<int>(dialect)]);
+  if (cuda()) text += fmt::format(" shared={}", shared);
+  return text;
 }
 
 void set_host_target(const Target* target) { given = target; }
@@ -77,6 +81,21 @@ Target reference_target() {
   target.l2 = 1 << 20;
   target.threads = 2;
   target.parallel_units = 8;
+  return target;
+}
+
+Target cuda_target(const CudaDevice& device) {
+  Target target;
+  target.isa = fmt::format("sm_{}", device.sm);
+  target.vector_bytes = 16;  // the widest access of a thread
+  target.fma = true;
+  target.l1 = 128 << 10;
+  target.l2 = device.l2_bytes;
+  target.threads = device.multiprocessors;
+  target.parallel_units = 2 * device.multiprocessors;
+  target.dialect = Dialect::Cuda;
+  target.sm = device.sm;
+  target.shared = device.shared_bytes;
   return target;
 }
 

@@ -7,8 +7,8 @@
 
 namespace sinter::runtime {
 
-/// The C dialect of the compiler: the few spellings in which Clang and GCC differ.
-enum class Dialect : uint8_t { Clang, Gcc };
+/// What a kernel's text is written in: C, in the few spellings in which Clang and GCC differ, or CUDA C++.
+enum class Dialect : uint8_t { Clang, Gcc, Cuda };
 
 struct Target {
   std::string isa = "x86-64";  ///< the compilers' -march name: x86-64, x86-64-v2, -v3 (AVX2 and FMA), -v4 (AVX-512)
@@ -20,6 +20,11 @@ struct Target {
   int threads = 1;
   int parallel_units = 4;  ///< independent pieces that a launch should have at least: 4 per thread
   Dialect dialect = Dialect::Clang;
+  // Of a GPU. There l1 is what a multiprocessor caches, `threads` counts multiprocessors.
+  int sm = 0;              ///< compute capability, 90 for 9.0; 0: no GPU
+  int64_t shared = 0;      ///< bytes of shared memory that one block may have
+
+  bool cuda() const { return dialect == Dialect::Cuda; }
 
   /// All fields as one line of text: equal keys, equal targets.
   std::string key() const;
@@ -36,5 +41,14 @@ void set_host_target(const Target* target);
 
 /// A fixed machine for tests and golden files: 2 threads, AVX-512, 48K/1M, Clang.
 Target reference_target();
+
+/// What kernels know of an NVIDIA GPU.
+struct CudaDevice {
+  int sm = 90;                        ///< compute capability, 90 for 9.0
+  int multiprocessors = 132;
+  int64_t shared_bytes = 227 << 10;   ///< that a block may ask for
+  int64_t l2_bytes = 50 << 20;
+};
+Target cuda_target(const CudaDevice& device);
 
 }  // namespace sinter::runtime
