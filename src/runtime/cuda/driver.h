@@ -1,0 +1,121 @@
+// The CUDA driver API as a table of functions of our own: no CUDA header is needed to build, no library to link, and a
+// simulated device is another table. Numbers and layouts are those of the API.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace sinter::runtime::cuda {
+
+using DeviceNumber = int;
+using DevicePointer = unsigned long long;  ///< an address on the device; 0: none
+using ContextHandle = struct OpaqueContext*;
+using Stream = struct OpaqueStream*;
+using Event = struct OpaqueEvent*;
+using Module = struct OpaqueModule*;
+using Function = struct OpaqueFunction*;
+using Graph = struct OpaqueGraph*;
+using GraphNode = struct OpaqueGraphNode*;
+using GraphExec = struct OpaqueGraphExec*;
+
+struct Uuid {
+  unsigned char bytes[16];
+};
+
+enum class Result : int {
+  Success = 0,
+  InvalidValue = 1,
+  OutOfMemory = 2,
+  NotInitialized = 3,
+  Deinitialized = 4,
+  StubLibrary = 34,
+  DeviceUnavailable = 46,
+  NoDevice = 100,
+  InvalidDevice = 101,
+  InvalidImage = 200,
+  InvalidContext = 201,
+  NoBinaryForGpu = 209,
+  EccUncorrectable = 214,
+  InvalidPtx = 218,
+  UnsupportedPtxVersion = 222,
+  JitCompilerNotFound = 221,
+  InvalidHandle = 400,
+  NotFound = 500,
+  NotReady = 600,
+  IllegalAddress = 700,
+  LaunchOutOfResources = 701,
+  LaunchTimeout = 702,
+  PeerAccessAlreadyEnabled = 704,
+  ContextIsDestroyed = 709,
+  Assert = 710,
+  HardwareStackError = 714,
+  IllegalInstruction = 715,
+  MisalignedAddress = 716,
+  InvalidAddressSpace = 717,
+  InvalidPc = 718,
+  LaunchFailed = 719,
+  NotPermitted = 800,
+  NotSupported = 801,
+  SystemDriverMismatch = 803,
+  CompatNotSupportedOnDevice = 804,
+  Unknown = 999,
+};
+
+enum class DeviceAttribute : int {
+  MaxThreadsPerBlock = 1,
+  MaxGridDimX = 5,
+  MaxSharedMemoryPerBlock = 8,
+  WarpSize = 10,
+  MaxRegistersPerBlock = 12,
+  ClockRate = 13,  ///< kHz
+  MultiprocessorCount = 16,
+  ComputeMode = 20,
+  MemoryClockRate = 36,       ///< kHz
+  GlobalMemoryBusWidth = 37,  ///< bits
+  L2CacheSize = 38,
+  MaxThreadsPerMultiprocessor = 39,
+  ComputeCapabilityMajor = 75,
+  ComputeCapabilityMinor = 76,
+  MaxSharedMemoryPerMultiprocessor = 81,
+  MaxRegistersPerMultiprocessor = 82,
+  MaxSharedMemoryPerBlockOptin = 97,
+  MaxBlocksPerMultiprocessor = 106,
+  ReservedSharedMemoryPerBlock = 111,
+};
+
+enum class FunctionAttribute : int {
+  MaxThreadsPerBlock = 0,
+  SharedSizeBytes = 1,  ///< static shared memory
+  LocalSizeBytes = 3,   ///< per thread: spills and arrays in local memory
+  NumRegs = 4,
+  BinaryVersion = 6,  ///< 90: sm_90
+  MaxDynamicSharedSizeBytes = 8,
+};
+
+enum class JitOption : int { ErrorLogBuffer = 5, ErrorLogBufferSizeBytes = 6 };
+
+// Flags of stream_create, event_create and mem_host_alloc.
+inline constexpr unsigned kStreamNonBlocking = 1;  ///< does not wait for work of the legacy default stream
+inline constexpr unsigned kEventDisableTiming = 2;
+inline constexpr unsigned kHostAllocPortable = 1;  ///< pinned for every context
+
+/// A kernel as a node of a graph; `kernel` and `context` are null where `function` is given.
+struct KernelNode {
+  Function function;
+  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z;
+  unsigned dynamic_shared;  ///< bytes
+  void** parameters;
+  void** extra;
+  void* kernel;
+  ContextHandle context;
+};
+
+/// The table: a field per function, none null once it is filled.
+struct Driver {
+#define FN(field, symbol, ...) Result (*field)(__VA_ARGS__) = nullptr;
+#include "runtime/cuda/driver.def"
+#undef FN
+};
+
+}  // namespace sinter::runtime::cuda
