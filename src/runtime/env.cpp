@@ -53,12 +53,19 @@ bool parse_path(std::string_view text, std::string& out) {
   return !text.empty();
 }
 
+bool parse_device(std::string_view text, std::string& out) {
+  out = text;
+  int index = 0;
+  return text == "cpu" || text == "cuda" || text == "cuda-sim" ||
+         (text.starts_with("cuda:") && parse_number(text.substr(5), 0, 255, index));
+}
+
 struct Variable {
   EnvVar text;
   Parser parse;
 };
 
-constexpr std::array<Variable, 9> kVariables = {{
+constexpr std::array<Variable, 11> kVariables = {{
     {{"DEBUG", "0 to 7", "0",
       "what is printed to stderr: 1 a line per plan, 2 a line per launch with its speed, 3 partition and scheduling "
       "decisions, 4 generated source, 5 IR after each pass, 6 each rewrite rule, 7 disassembly"},
@@ -66,8 +73,9 @@ constexpr std::array<Variable, 9> kVariables = {{
     {{"SINTER_CACHE", "a folder", "$XDG_CACHE_HOME/sinter or ~/.cache/sinter",
       "where compiled kernels are kept; a folder that cannot be written is not used"},
      [](Env& e, std::string_view v) { return parse_path(v, e.cache); }},
-    {{"SINTER_DEVICE", "cpu (this build has no other device)", "cpu", "the device of tensors that name none"},
-     [](Env&, std::string_view v) { return v == "cpu"; }},
+    {{"SINTER_DEVICE", "cpu, cuda, cuda:N or cuda-sim", "cpu",
+      "the device of tensors that name none; cuda-sim: the first of simulated GPUs, which then stand for all real ones"},
+     [](Env& e, std::string_view v) { return parse_device(v, e.device); }},
     {{"SINTER_THREADS", "1 to 1024", "the CPUs this process may use", "threads that run a kernel"},
      [](Env& e, std::string_view v) { return parse_number(v, 1, 1024, e.threads); }},
     {{"SINTER_NOOPT", "0 or 1", "0", "1: every op is a kernel of its own, in plain loops"},
@@ -80,10 +88,14 @@ constexpr std::array<Variable, 9> kVariables = {{
       "compile kernels by starting this C compiler; -fsanitize= instruments them"},
      [](Env& e, std::string_view v) { return parse_path(v, e.cc); }},
     {{"SINTER_MEMORY_LIMIT", "bytes, with K, M, G or T after them, or a percentage such as 50%", "90%",
-      "memory for tensors on the CPU; percent of the container's or the machine's memory"},
+      "memory for tensors on the CPU, and on each GPU; percent of the container's or the machine's memory, or of the GPU's"},
      [](Env& e, std::string_view v) { return parse_memory(e, v); }},
     {{"SINTER_DATA", "a folder", "the readers' own search", "where the data readers look for their files"},
      [](Env& e, std::string_view v) { return parse_path(v, e.data); }},
+    {{"SINTER_CUDA_LIB", "a path", "the search for libcuda.so.1", "the CUDA driver's library"},
+     [](Env& e, std::string_view v) { return parse_path(v, e.cuda_lib); }},
+    {{"SINTER_NVRTC_LIB", "a path", "the search for libnvrtc", "NVIDIA's compiler library, which kernels for GPUs need"},
+     [](Env& e, std::string_view v) { return parse_path(v, e.nvrtc_lib); }},
 }};
 
 constexpr auto kTable = [] {

@@ -13,6 +13,7 @@ namespace sinter::runtime {
 struct Env {
   int debug = 0;               ///< DEBUG
   std::string cache;           ///< SINTER_CACHE; empty: the user's cache folder
+  std::string device = "cpu";  ///< SINTER_DEVICE: cpu, cuda, cuda:N or cuda-sim
   int threads = 0;             ///< SINTER_THREADS; 0: as many as the process may use
   bool noopt = false;          ///< SINTER_NOOPT
   bool check = false;          ///< SINTER_CHECK
@@ -20,6 +21,8 @@ struct Env {
   uint64_t memory_bytes = 0;   ///< SINTER_MEMORY_LIMIT as bytes; 0: memory_percent decides
   double memory_percent = 90;  ///< SINTER_MEMORY_LIMIT as a share of the container's or machine's memory
   std::string data;            ///< SINTER_DATA; empty: the data library's own search
+  std::string cuda_lib;        ///< SINTER_CUDA_LIB; empty: searched for
+  std::string nvrtc_lib;       ///< SINTER_NVRTC_LIB; empty: searched for
 };
 
 /// One line of the table in the docs.

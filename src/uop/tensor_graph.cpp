@@ -138,6 +138,11 @@ GraphScope::~GraphScope() {
   g.mutex_.unlock();
 }
 
+GraphTry::GraphTry() : held_(TensorGraph::get().mutex_.try_lock()) {}
+GraphTry::~GraphTry() {
+  if (held_) TensorGraph::get().mutex_.unlock();
+}
+
 GraphPause::GraphPause() {
   TensorGraph& g = TensorGraph::get();
   depth_ = std::exchange(g.depth_, 0);

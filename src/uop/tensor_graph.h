@@ -48,6 +48,7 @@ class TensorGraph final : public Graph {
  private:
   friend class GraphScope;
   friend class GraphPause;
+  friend class GraphTry;
   TensorGraph() = default;
   Node* allocate(Node&& node) override { return new Node(std::move(node)); }
   void release_storage(Storage* storage, bool owner);
@@ -66,6 +67,20 @@ class GraphScope {
   ~GraphScope();
   GraphScope(const GraphScope&) = delete;
   GraphScope& operator=(const GraphScope&) = delete;
+};
+
+/// Holds the graph's mutex if no other thread does, and never waits: for those who only read, and may be called from where
+/// waiting for the graph is forbidden (runtime/fork.h).
+class GraphTry {
+ public:
+  GraphTry();
+  ~GraphTry();
+  GraphTry(const GraphTry&) = delete;
+  GraphTry& operator=(const GraphTry&) = delete;
+  explicit operator bool() const { return held_; }
+
+ private:
+  bool held_;
 };
 
 /// While alive the calling thread's scopes are closed: others may use the graph, as during a compilation. What was

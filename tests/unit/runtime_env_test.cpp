@@ -6,6 +6,7 @@
 #include "runtime/cpu/allocator.h"
 #include "runtime/cpu/compiler.h"
 #include "runtime/cpu/pool.h"
+#include "runtime/cuda/driver.h"
 #include "runtime/env.h"
 #include "runtime/hash.h"
 #include "runtime/log.h"
@@ -55,8 +56,9 @@ TEST_CASE("a bad or unknown variable is a UsageError with name, value and what i
                                                      {"SINTER_NOOPT", "true"},
                                                      {"SINTER_CHECK", "2"},
                                                      {"SINTER_DEVICE", "gpu"},
-                                                     {"SINTER_DEVICE", "cuda"},
-                                                     {"SINTER_DEVICE", "cuda:0"},
+                                                     {"SINTER_DEVICE", "cuda:"},
+                                                     {"SINTER_DEVICE", "cuda:-1"},
+                                                     {"SINTER_DEVICE", "cuda:256"},
                                                      {"SINTER_CC", ""},
                                                      {"SINTER_MEMORY_LIMIT", "0"},
                                                      {"SINTER_MEMORY_LIMIT", "G"},
@@ -151,6 +153,16 @@ TEST_CASE("each variable of the table does what it says", "[runtime]") {
        [&] {
          const Setting setting("SINTER_DATA", folder.path());
          CHECK(env().data == folder.path());  // the readers' own tests show what they make of it
+       }},
+      {"SINTER_CUDA_LIB",
+       [] {
+         const Setting setting("SINTER_CUDA_LIB", "/nowhere/libcuda.so.1");
+         CHECK_THAT(cuda::find_driver().reason, Contains("/nowhere/libcuda.so.1"));
+       }},
+      {"SINTER_NVRTC_LIB",
+       [] {
+         const Setting setting("SINTER_NVRTC_LIB", "/nowhere/libnvrtc.so");
+         CHECK(env().nvrtc_lib == "/nowhere/libnvrtc.so");
        }},
   };
   for (const EnvVar& variable : env_table()) {

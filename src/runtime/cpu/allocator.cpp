@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstdlib>
 #include <mutex>
 #include <unordered_map>
@@ -15,8 +14,10 @@
 
 #include "runtime/env.h"
 #include "runtime/fork.h"
+#include "runtime/holders.h"
 #include "runtime/machine.h"
 #include "runtime/sanitizer.h"
+#include "runtime/size_class.h"
 #include "sinter/error.h"
 
 namespace sinter::runtime::cpu {
@@ -25,26 +26,20 @@ namespace {
 constexpr size_t kAlignment = 64;
 constexpr size_t kMapped = 256 << 10;  ///< from here on blocks come from mmap
 constexpr size_t kPage = 4096;
-constexpr size_t kHuge = 2 << 20;      ///< the size of a huge page
 constexpr size_t kLargest = size_t{1} << 47;
 
-/// Four classes per power of two, so that at most a quarter is lost; whole huge pages from 32 MiB on.
-size_t class_of(size_t bytes) {
-  if (bytes <= kAlignment) return kAlignment;
-  const size_t step = bytes >= 32 << 20 ? kHuge : std::max(kAlignment, std::bit_floor(bytes - 1) / 4);
-  return (bytes + step - 1) / step * step;
-}
+size_t class_of(size_t bytes) { return size_class(bytes, kAlignment); }
 
 /// Null if the system has no memory.
 void* map_from_system(size_t size) {
   if (size < kMapped) return std::aligned_alloc(kAlignment, size);
   size = (size + kPage - 1) / kPage * kPage;
-  const size_t slack = size >= 2 * kHuge ? kHuge : 0;  // to cut an aligned piece out of
+  const size_t slack = size >= 2 * kHugePage ? kHugePage : 0;  // to cut an aligned piece out of
   void* mapped = mmap(nullptr, size + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   if (!slack) return mapped;
   char* const start = static_cast<char*>(mapped);
-  const size_t before = (kHuge - reinterpret_cast<uintptr_t>(start) % kHuge) % kHuge;
+  const size_t before = (kHugePage - reinterpret_cast<uintptr_t>(start) % kHugePage) % kHugePage;
   if (before) munmap(start, before);
   if (before < slack) munmap(start + before + size, slack - before);
   madvise(start + before, size, MADV_HUGEPAGE);
@@ -69,11 +64,6 @@ void give_to_system(void* block, size_t size) {
     munmap(start, size);
 }
 
-std::string readable(uint64_t bytes) {
-  if (bytes < 10u << 20) return fmt::format("{} bytes", bytes);
-  return fmt::format("{} bytes ({:.1f} MiB)", bytes, static_cast<double>(bytes) / (1 << 20));
-}
-
 class Pool {
  public:
   Pool() { hold_at_fork(mutex_); }
@@ -86,7 +76,7 @@ class Pool {
     if (size <= limit && live_ <= limit - size) block = take_class(size, limit);
     if (!block)
       throw OutOfMemory(fmt::format("out of memory on the CPU: {} asked for, {} live, limit {} (SINTER_MEMORY_LIMIT)",
-                                    readable(bytes), readable(live_), readable(limit)));
+                                    readable_bytes(bytes), readable_bytes(live_), readable_bytes(limit)));
     allow(block, bytes);  // and nothing beyond the bytes asked for
     live_ += size;
     peak_ = std::max(peak_, live_.load());

@@ -118,4 +118,30 @@ struct Driver {
 #undef FN
 };
 
+/// The driver of this process, or why there is none.
+struct FoundDriver {
+  const Driver* table = nullptr;  ///< null: none, or no device
+  bool simulated = false;         ///< its devices take PTX, not CUBINs
+  int version = 0;                ///< of the CUDA that it supports: 12040 for 12.4
+  int devices = 0;
+  std::string library;  ///< the file that was opened
+  std::string reason;   ///< a sentence that says what is missing and what to do, if there is no table
+};
+
+/// The simulated driver where SINTER_DEVICE asks for it; otherwise libcuda: SINTER_CUDA_LIB, or libcuda.so.1 wherever
+/// the system's loader finds it, then that of WSL. Looked for once. Of a forked child it is said that it can use none.
+/// Safe from several threads.
+const FoundDriver& find_driver();
+
+/// Whether this is a process that was forked after its parent had begun to use CUDA: nothing of CUDA works here, and
+/// what a device holds is the parent's.
+bool in_forked_child();
+
+/// From now on find_driver() is this table, for tests; null: the search again. `simulated` as in FoundDriver. Only
+/// while nothing lives on a device.
+void inject_driver(const Driver* table, bool simulated = true);
+
+/// "CUDA_ERROR_NO_DEVICE (no CUDA-capable device is detected)".
+std::string describe(const Driver& driver, Result code);
+
 }  // namespace sinter::runtime::cuda

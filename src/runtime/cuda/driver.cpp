@@ -1,0 +1,174 @@
+// libcuda, opened when a device is first asked for: the table is filled through its own cuGetProcAddress, so that each
+// function is the one of CUDA 12.0 however new the driver is.
+#include "runtime/cuda/driver.h"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "runtime/env.h"
+#include "runtime/fork.h"
+#if __has_include("runtime/cuda/sim/driver.h")
+#include "runtime/cuda/sim/driver.h"
+#else
+namespace sinter::runtime::cuda {
+static const Driver& simulated_driver() {
+  static const Driver none = [] {
+    Driver table;
+    table.driver_get_version = [](int* version) { return *version = 0, Result::Success; };
+    return table;
+  }();
+  return none;
+}
+}  // namespace sinter::runtime::cuda
+#endif
+
+namespace sinter::runtime::cuda {
+namespace {
+
+constexpr int kOldest = 12000;  ///< as cuDriverGetVersion counts: 12.0
+
+std::atomic<const FoundDriver*> injected{nullptr};
+std::atomic<bool> begun{false};   ///< a driver was asked for its devices
+std::atomic<bool> forked{false};  ///< after that
+
+std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+std::string too_old(int version, const std::string& library) {
+  return fmt::format(
+      "the CUDA driver ({}) is of version {}, and Sinter needs 12.0: install a driver of branch 525 or later", library,
+      version ? version_text(version) : "11 or less");
+}
+
+/// Empty if the whole table could be read.
+std::string fill(void* library, const std::string& path, Driver& out) {
+  using GetProcAddress = Result (*)(const char*, void**, int version, uint64_t flags, int* status);
+  const auto look_up = reinterpret_cast<GetProcAddress>(dlsym(library, "cuGetProcAddress_v2"));
+  if (!look_up) {
+    int version = 0;
+    if (auto ask = reinterpret_cast<Result (*)(int*)>(dlsym(library, "cuDriverGetVersion"))) ask(&version);
+    return too_old(version, path);
+  }
+  const auto find = [&](const char* symbol) {
+    void* address = nullptr;
+    int status = 0;
+    return look_up(symbol, &address, kOldest, 0, &status) == Result::Success ? address : nullptr;
+  };
+#define FN(field, symbol, ...)                                  \
+  if (void* address = find(#symbol); address)                   \
+    out.field = reinterpret_cast<decltype(out.field)>(address); \
+  else                                                          \
+    return fmt::format("the CUDA driver ({}) has no function {}", path, #symbol);
+#include "runtime/cuda/driver.def"
+#undef FN
+  return "";
+}
+
+/// Begins to use a table: is there a driver of the right age, and how many devices has it?
+FoundDriver examine(const Driver& table, const std::string& library) {
+  FoundDriver found;
+  found.library = library;
+  const auto failed = [&](Result code) {
+    found.reason = fmt::format("the CUDA driver ({}) cannot be used: {}", library, describe(table, code));
+    return found;
+  };
+  if (table.driver_get_version(&found.version) == Result::Success && found.version < kOldest) {
+    found.reason = too_old(found.version, library);
+    return found;
+  }
+  begun = true;
+  if (const Result code = table.init(0); code == Result::StubLibrary) {
+    found.reason =
+        fmt::format("{} is the stub that programs are linked with, not the driver; install NVIDIA's driver", library);
+    return found;
+  } else if (code == Result::NoDevice) {
+    found.reason = fmt::format("the CUDA driver ({}) finds no device; CUDA_VISIBLE_DEVICES may hide it", library);
+    return found;
+  } else if (code != Result::Success) {
+    return failed(code);
+  }
+  if (const Result code = table.device_get_count(&found.devices); code != Result::Success) return failed(code);
+  if (found.devices == 0)
+    found.reason = fmt::format("the CUDA driver ({}) finds no device; CUDA_VISIBLE_DEVICES may hide it", library);
+  else
+    found.table = &table;
+  return found;
+}
+
+FoundDriver search(const std::string& given) {
+  const std::vector<std::string> places =
+      given.empty() ? std::vector<std::string>{"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"} : std::vector{given};
+  std::string tried;
+  for (const std::string& place : places) {
+    void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed: it has threads of its own
+    if (!library) {
+      tried += fmt::format("{}{}", tried.empty() ? "" : "; ", dlerror());
+      continue;
+    }
+    static auto& tables = *new std::map<std::string, Driver>;
+    FoundDriver found;
+    found.reason = fill(library, place, tables[place]);
+    return found.reason.empty() ? examine(tables[place], place) : found;
+  }
+  FoundDriver none;
+  none.reason = fmt::format(
+      "there is no CUDA driver ({}); install NVIDIA's driver, or name its library in SINTER_CUDA_LIB", tried);
+  return none;
+}
+
+}  // namespace
+
+std::string describe(const Driver& driver, Result code) {
+  const char *name = nullptr, *text = nullptr;
+  if (driver.get_error_name(code, &name) != Result::Success || !name)
+    return fmt::format("CUDA error {}", static_cast<int>(code));
+  if (driver.get_error_string(code, &text) != Result::Success || !text) return name;
+  return fmt::format("{} ({})", name, text);
+}
+
+const FoundDriver& find_driver() {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& known = *new std::map<std::string, FoundDriver>;  // by where it was looked for
+  static const bool once = [] {
+    hold_at_fork(mutex);
+    call_in_child([] { forked = begun.load(); });
+    return true;
+  }();
+  (void)once;
+  if (in_forked_child()) {
+    static const FoundDriver& child = *[] {
+      auto* none = new FoundDriver;
+      none->reason =
+          "CUDA does not work in a process that was forked after its first use; start another program instead";
+      return none;
+    }();
+    return child;
+  }
+  if (const FoundDriver* given = injected) return *given;
+  const bool simulated = env().device == "cuda-sim";
+  std::lock_guard lock(mutex);
+  const auto [place, fresh] = known.try_emplace(simulated ? "cuda-sim" : env().cuda_lib);
+  if (fresh) {
+    place->second = simulated ? examine(simulated_driver(), "simulated") : search(env().cuda_lib);
+    place->second.simulated = simulated;
+  }
+  return place->second;
+}
+
+bool in_forked_child() { return forked.load(std::memory_order_relaxed); }
+
+void inject_driver(const Driver* table, bool simulated) {
+  const FoundDriver* found = nullptr;
+  if (table) {
+    auto* examined = new FoundDriver(examine(*table, "injected"));  // kept: others may hold a reference
+    examined->simulated = simulated;
+    found = examined;
+  }
+  injected = found;
+}
+
+}  // namespace sinter::runtime::cuda

@@ -1,0 +1,68 @@
+// The launches of a plan, put on the stream as one: what cost a call each is a graph that the driver knows already.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/kernel.h"
+
+namespace sinter::runtime::cuda {
+
+class Context;
+
+/// Launches in order, recorded anew for each run:
+///
+///     list.begin();
+///     list.add(kernel, blocks, parameters);   // independent of one another until
+///     list.then();                            // what follows waits for what was added before
+///     list.run();
+///
+/// The first run launches them one by one. From the second on they are a graph: built when kernels or their order
+/// change, and told of new addresses, numbers and sizes where those changed. One thread at a time.
+class LaunchList {
+ public:
+  explicit LaunchList(std::shared_ptr<Context> context);
+  ~LaunchList();
+  LaunchList(const LaunchList&) = delete;
+  LaunchList& operator=(const LaunchList&) = delete;
+
+  void begin();
+  /// The parameters are 8 bytes each: addresses, then numbers. No blocks: nothing is added. The kernel must outlive the
+  /// list.
+  void add(const Kernel& kernel, int64_t blocks, std::span<const uint64_t> parameters);
+  void then();
+  /// Throws BackendError; see Context.
+  void run();
+
+  size_t size() const { return recorded_; }  ///< launches
+  bool is_graph() const { return exec_ != nullptr; }
+
+ private:
+  struct Launch {
+    const Kernel* kernel = nullptr;
+    unsigned blocks = 0;
+    size_t stage = 0;  ///< number of then() before it
+    std::vector<uint64_t> parameters;
+    GraphNode node = nullptr;
+    bool changed = true;  ///< since the graph heard of it
+  };
+  static KernelNode node_of(const Launch& launch, std::vector<void*>& pointers);
+  void build();
+  void update();
+  void drop_graph() noexcept;
+
+  std::shared_ptr<Context> context_;
+  std::vector<Launch> launches_;
+  size_t recorded_ = 0, stage_ = 0;
+  bool same_shape_ = false;  ///< kernels and order are those of the run before
+  bool ran_ = false;
+  Graph graph_ = nullptr;
+  GraphExec exec_ = nullptr;
+  std::shared_ptr<const std::string> names_;
+};
+
+}  // namespace sinter::runtime::cuda

@@ -1,0 +1,39 @@
+// Copies between host and device by way of pinned memory, which the device reads and writes itself: while one chunk
+// travels, the next one is filled.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+
+#include "runtime/cuda/driver.h"
+
+namespace sinter::runtime::cuda {
+
+class Context;
+
+class Staging {
+ public:
+  explicit Staging(Context& context) : context_(context) {}
+
+  /// Puts the copy on the stream. Returns as soon as `from` may change.
+  void to_device(DevicePointer to, const void* from, size_t bytes);
+  /// Returns when `to` is filled.
+  void to_host(void* to, DevicePointer from, size_t bytes);
+  /// Before the context goes.
+  void release();
+
+ private:
+  static constexpr size_t kChunk = 4 << 20, kAlignment = 256;
+  struct Chunk {
+    std::byte* memory = nullptr;
+    Event done = nullptr;  ///< the last copy that used it
+  };
+  void prepare();
+
+  Context& context_;
+  std::mutex mutex_;
+  Chunk chunks_[2];
+  size_t current_ = 0, used_ = 0;  ///< the chunk that copies to the device fill, up to this byte
+};
+
+}  // namespace sinter::runtime::cuda
