@@ -18,6 +18,7 @@ bool side_by_side(Values& values, UOp access) {
 
 Id read(Values& values, Emitter& emit, UOp access, Id open, Id other) {
   const DType dtype = access->src[0]->dtype;
+  open = emit.both(open, values.exists(access, kWhole));
   auto element = [&](int lane, int lanes, Id gate) {
     Inst inst{Code::Load, {dtype, lanes}, {values.address(access, lane), gate, emit.splat(other, lanes)}};
     inst.imm = access->src[0]->integer();
@@ -28,14 +29,12 @@ Id read(Values& values, Emitter& emit, UOp access, Id open, Id other) {
   const int lanes = values.lanes(access);
   if (side_by_side(values, access)) return element(0, lanes, open);
   Inst all{Code::Pack, {dtype, lanes}, {}};
-  for (int l = 0; l < lanes; ++l) {
-    const Id exists = values.exists(access, l);
-    all.src.push_back(element(l, 1, exists == kNone ? open : emit.both(open, exists)));
-  }
+  for (int l = 0; l < lanes; ++l) all.src.push_back(element(l, 1, emit.both(open, values.exists(access, l))));
   return emit.here(std::move(all));
 }
 
-void write(Values& values, Emitter& emit, UOp access, Id v, UOp gate, const ir::Op* add) {
+void write(Values& values, Emitter& emit, UOp access, Id v, Id only, UOp gate, const ir::Op* add) {
+  only = emit.both(only, values.exists(access, kWhole));
   const DType dtype = access->src[0]->dtype;
   const bool vector = values.varies(access) || emit.type(v).lanes > 1 || (gate && values.varies(gate));
   const int lanes = !vector ? 1 : std::max({values.lanes(access), emit.type(v).lanes, gate ? values.lanes(gate) : 1});
@@ -44,7 +43,7 @@ void write(Values& values, Emitter& emit, UOp access, Id v, UOp gate, const ir::
     const Type type{dtype, width};
     const Id address = values.address(access, lane);
     Id part = width > 1 ? emit.splat(v, width) : lane == kWhole ? v : emit.lane(v, lane);
-    Id open = gate ? values.value(gate, lane) : kNone;
+    Id open = emit.both(only, gate ? values.value(gate, lane) : kNone);
     if (width == 1 && lane != kWhole && limit.known < 0 && limit.count != kNone)
       open = emit.both(open, values.exists(access, lane));
     if (open != kNone) emit.open_if(open);

@@ -9,7 +9,7 @@ namespace sinter::codegen {
 Id read(Values& values, Emitter& emit, ir::UOp access, Id open, Id other);
 
 /// Puts v where `access` (a LOAD or STORE) stands, in those lanes in which `gate`, if there is one, holds. With `add` it
-/// is combined with what lies there by that op. Lanes follow one another.
-void write(Values& values, Emitter& emit, ir::UOp access, Id v, ir::UOp gate = {}, const ir::Op* add = nullptr);
+/// is combined with what lies there by that op. Lanes follow one another. `only`: a condition for all of it, or kNone.
+void write(Values& values, Emitter& emit, ir::UOp access, Id v, Id only, ir::UOp gate = {}, const ir::Op* add = nullptr);
 
 }  // namespace sinter::codegen

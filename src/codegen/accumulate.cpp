@@ -6,6 +6,7 @@
 
 #include "codegen/access.h"
 #include "codegen/math.h"
+#include "codegen/threads.h"
 #include "uop/build.h"
 #include "uop/walk.h"
 
@@ -17,8 +18,8 @@ using ir::UOp;
 
 Accumulators::Chains Accumulators::chains(const Statement& s) const {
   if (s.own == s.loops.size()) return {};  // a single element
-  const int count = s.node->reduction().tree.lanes;
   const Level& last = s.loops.back();
+  const int count = s.node->reduction().tree.lanes / last.threads;
   if (count == 1) return {};
   if (last.lanes > 1) return {count, std::min(last.lanes, count), false};
   return {count, 1, last.unroll % count != 0};
@@ -143,7 +144,14 @@ void Accumulators::update(int statement) {
     cell = emit_.divide(Op::Mod, values_.value(s.loops.back().range), emit_.number(c.count));
   else if (c.count > 1)
     chain = static_cast<size_t>(values_.copy_of(s.loops.back().range) % c.count);
-  assign(combiner(s), registers[chain], cell, values, kNone);
+  assign(combiner(s), registers[chain], cell, values, present(s));
+}
+
+/// Whether the present element of the own ranges exists, in as many lanes as the accumulators have; kNone: it does.
+Id Accumulators::present(const Statement& s) {
+  if (s.own == s.loops.size() || s.loops.back().threads == 1) return kNone;
+  const Id exists = values_.exists(s.loops.back().range, kWhole);
+  return exists == kNone ? kNone : emit_.splat(exists, values_.lanes(s.node));
 }
 
 /// Lanes along the own range: element e of a step belongs to chain e % count.
@@ -189,7 +197,7 @@ void Accumulators::finish(int statement) {
     for (const State& r : registers(statement)) parts.push_back(read_chain(r, kNone));
   if (s.carried()) {
     for (size_t k = 0; k < s.homes.size(); ++k) {
-      write(values_, emit_, s.homes[k], parts[0][k]);
+      write(values_, emit_, s.homes[k], parts[0][k], leads(emit_, s, threads_));
       values_.finish_in(result_of(s.node, static_cast<int>(k)), rested(s, k));
     }
     return;
@@ -200,13 +208,14 @@ void Accumulators::finish(int statement) {
     for (Id x : state) out.push_back(emit_.part(x, from, lanes));
     return out;
   };
-  // Chains are halved, as Tree says: first whole vectors, then the lanes of one.
+  // Chains are halved, as Tree says: first whole vectors, then those of the threads, then the lanes of one.
   while (parts.size() > 1) {
     const size_t half = parts.size() / 2;
     for (size_t i = 0; i < half; ++i)
       parts[i] = combined(merge, emit_.type(parts[i][0]).lanes, parts[i], parts[i + half]);
     parts.resize(half);
   }
+  if (s.own < s.loops.size() && s.loops.back().threads > 1) parts[0] = joined(s.loops.back(), merge, parts[0]);
   for (int lanes = c.width / 2; lanes > 0; lanes /= 2)
     parts[0] = combined(merge, lanes, lanes_of(parts[0], 0, lanes), lanes_of(parts[0], lanes, lanes));
   for (size_t k = 0; k < parts[0].size(); ++k)

@@ -12,8 +12,9 @@ namespace sinter::codegen {
 
 class Accumulators {
  public:
-  Accumulators(const Statements& statements, Values& values, Emitter& emit)
-      : statements_(statements), values_(values), emit_(emit) {}
+  /// `threads`: of a block.
+  Accumulators(const Statements& statements, Values& values, Emitter& emit, int threads)
+      : statements_(statements), values_(values), emit_(emit), threads_(threads) {}
 
   // Each for the present register copy. A carried REDUCE begins with what lies in its home, and leaves it there.
   void init(int statement);
@@ -25,7 +26,7 @@ class Accumulators {
  private:
   /// Chain c is lane c % width of the vector c / width; or, in an array, cell c.
   struct Chains {
-    int count = 1;  ///< all of them
+    int count = 1;  ///< all of one thread
     int width = 1;  ///< of them in one vector along the REDUCE's own range
     bool cells = false;
   };
@@ -39,8 +40,12 @@ class Accumulators {
   std::vector<State>& registers(int statement);
   Id identity(int statement, size_t accumulator) const;
   Id first_turn(const Statement& s);
+  Id present(const Statement& s);
   ir::UOp rested(const Statement& s, size_t accumulator) const;
   const Combiner& combiner(const Statement& s);
+  State joined(const Level& level, const ir::Combination& merge, State state);
+  std::vector<State> exchange(const State& mine, int near, int far, int stride);
+  State shuffled(const State& state, Id lane);
   State combined(const ir::Combination& rule, int lanes, const State& state, const State& other);
   State read_chain(const State& registers, Id cell) const;
   void assign(const Combiner& rule, const State& registers, Id cell, const State& values, Id exists);
@@ -51,6 +56,8 @@ class Accumulators {
   const Statements& statements_;
   Values& values_;
   Emitter& emit_;
+  const int threads_;
+  std::map<std::pair<size_t, DType>, int> exchanges_;  ///< slots through which threads see each other's accumulators
   std::map<std::pair<int, uint64_t>, std::vector<State>> registers_;  ///< one State per vector of chains
   std::map<std::pair<ir::Combine, std::vector<DType>>, Combiner> combiners_;
 };

@@ -11,8 +11,11 @@
 #include "codegen/pass_check.h"
 #include "codegen/reduce_tree.h"
 #include "codegen/render/c.h"
+#include "codegen/render/cuda.h"
 #include "codegen/rule_log.h"
+#include "codegen/scalarise.h"
 #include "codegen/statement.h"
+#include "codegen/threads.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rules/rules.h"
 #include "runtime/log.h"
@@ -64,7 +67,8 @@ Kernel prepared(const Kernel& given) {
 }
 
 /// `blocks`: receives how many values of each outer range a point covers.
-Instructions lower(const Kernel& kernel, const std::vector<Opt>& opts, std::vector<int64_t>& blocks) {
+Instructions lower(const Kernel& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
+                   std::vector<int64_t>& blocks) {
   const Schedule schedule = make_schedule(kernel, opts);
   if (!opts.empty()) show(kernel, "schedule", [&] { return to_string(opts); }, 3);
   for (ir::UOp r : schedule.outer) blocks.push_back(schedule.of(r).block);
@@ -73,10 +77,13 @@ Instructions lower(const Kernel& kernel, const std::vector<Opt>& opts, std::vect
   auto text = [](const auto& made) { return to_string(made); };
   Statements statements = step(
       kernel, "statements", make_statements(kernel, schedule, ranges), [&](const auto& s) { verify(s, ranges); }, text);
-  const std::vector<Item> tree = step(
-      kernel, "loop tree", make_tree(statements), [&](const auto& t) { verify(t, statements); }, text);
-  return step(
-      kernel, "expand", expand(kernel, schedule, statements, tree, ranges), [](const auto& c) { verify(c); }, text);
+  std::vector<Item> tree = make_tree(statements);
+  add_barriers(tree, statements, schedule.threads);
+  tree = step(
+      kernel, "loop tree", std::move(tree), [&](const auto& t) { verify(t, statements); }, text);
+  const auto legal = [](const Instructions& code) { verify(code); };
+  Instructions code = step(kernel, "expand", expand(kernel, target, schedule, statements, tree, ranges), legal, text);
+  return target.cuda() ? step(kernel, "scalarise", scalarise(code), legal, text) : code;
 }
 
 /// The kernel that runs after all points of another one.
@@ -101,10 +108,11 @@ Prepared prepare(const Kernel& kernel) {
 runtime::KernelSource write(const Prepared& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
                             const std::vector<Opt>& finish_opts) {
   std::vector<int64_t> blocks, none;
-  const Instructions code = lower(kernel.main, opts, blocks);
+  const Instructions code = lower(kernel.main, target, opts, blocks);
   Instructions finish;
-  if (kernel.finish) finish = lower(*kernel.finish, finish_opts, none);
-  runtime::KernelSource source = render_c(code, kernel.finish ? &finish : nullptr, kernel.main.name, target);
+  if (kernel.finish) finish = lower(*kernel.finish, target, finish_opts, none);
+  const auto render = target.cuda() ? render_cuda : render_c;
+  runtime::KernelSource source = render(code, kernel.finish ? &finish : nullptr, kernel.main.name, target);
   source.blocks = std::move(blocks);
   return source;
 }

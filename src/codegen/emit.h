@@ -2,6 +2,7 @@
 // a loop does not change stands before the loop, and equal values are made once.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <unordered_map>
 #include <vector>
@@ -38,6 +39,16 @@ class Emitter {
   void open_memory();
   void close();
 
+  /// Memory of the block's threads: so many elements, 0 to begin with.
+  int add_tile(DType dtype) {
+    code_.slots.push_back({dtype, true, 0});
+    return static_cast<int>(code_.slots.size()) - 1;
+  }
+  void enlarge(int tile, int64_t elements) {
+    int64_t& size = code_.slots[static_cast<size_t>(tile)].tile;
+    size = std::max(size, elements);
+  }
+
   /// The innermost open block or memory.
   size_t scope() const { return scopes_.size() - 1; }
   /// Where the value of `id` lies, but in no scope further out than `from`.
@@ -59,7 +70,8 @@ class Emitter {
   Id iota(int lanes) { return value({Code::Iota, {DType::Index, lanes}, {}}); }
   /// Bool per lane: whether its number is below `count`.
   Id below(Id count, int lanes) { return value({Code::Below, {DType::Bool, lanes}, {count}}); }
-  Id both(Id a, Id b) { return a == kNone ? b : alu(ir::Op::And, {DType::Bool, 1}, {a, b}); }
+  /// Both conditions; kNone is one that always holds.
+  Id both(Id a, Id b) { return a == kNone ? b : b == kNone ? a : alu(ir::Op::And, {DType::Bool, 1}, {a, b}); }
   /// The number that an Index instruction is, if it is known now.
   bool known(Id id, int64_t& v) const;
   bool is_number(Id id, int64_t wanted) const {

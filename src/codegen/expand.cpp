@@ -8,6 +8,7 @@
 
 #include "codegen/access.h"
 #include "codegen/accumulate.h"
+#include "codegen/threads.h"
 #include "codegen/values.h"
 #include "sinter/error.h"
 #include "uop/walk.h"
@@ -19,23 +20,27 @@ using ir::Op;
 using ir::UOp;
 using What = Item::What;
 
-/// Bytes of tiles that lie on the stack; larger ones get scratch memory of the thread.
+/// Bytes of tiles that lie on the stack, or in a block's shared memory; larger ones get scratch memory.
 constexpr int64_t kStack = 64 << 10;
+constexpr int64_t kExchange = 16 << 10;  ///< of shared memory that is left for threads to combine sums
 
 class Expander {
  public:
-  Expander(const Kernel& kernel, const Schedule& schedule, const Statements& statements, Ranges& ranges)
+  Expander(const Kernel& kernel, const runtime::Target& target, const Schedule& schedule, const Statements& statements,
+           Ranges& ranges)
       : kernel_(kernel),
+        near_(target.cuda() ? target.shared - kExchange : kStack),
         schedule_(schedule),
         statements_(statements),
         ranges_(ranges),
         emit_(code_),
         values_(kernel, statements, ranges, emit_),
-        accumulators_(statements, values_, emit_) {}
+        accumulators_(statements, values_, emit_, schedule.threads) {}
 
   Instructions run(const std::vector<Item>& tree) {
     code_.args = kernel_.args;
     code_.vars = static_cast<int>(kernel_.vars.size());
+    code_.threads = schedule_.threads;
     find_slots();
     points(tree);
     return std::move(code_);
@@ -51,12 +56,12 @@ class Expander {
       if (n->op == Op::Param) code_.slots.at(static_cast<size_t>(n->integer())).dtype = n->dtype;
       if (n->op == Op::Store) code_.slots.at(static_cast<size_t>(n->src[0]->integer())).written = true;
     }
-    int64_t stack = 0;
+    int64_t near = 0;
     for (const Tile& t : statements_.tiles) {
       const int64_t bytes = (t.size * static_cast<int64_t>(size_of(t.dtype)) + 63) / 64 * 64;
       Slot slot{t.dtype, true, t.size};
-      if (stack + bytes <= kStack) {
-        stack += bytes;
+      if (near + bytes <= near_) {
+        near += bytes;
       } else {
         slot.offset = code_.scratch;
         code_.scratch += bytes;
@@ -123,6 +128,10 @@ class Expander {
         if (guard != kNone) emit_.close();
         continue;
       }
+      if (item.what == What::Barrier) {
+        emit_.here({Code::Barrier, {}, {}});
+        continue;
+      }
       const Statement& s = at(item.statement);
       values_.set_statement(s);
       for_each_copy(s.node, item.what == What::Update, [&] {
@@ -131,7 +140,8 @@ class Expander {
           case What::Update: return accumulators_.update(item.statement);
           case What::Finish: return accumulators_.finish(item.statement);
           case What::Store: return store(s);
-          case What::Loop: return;
+          case What::Loop:
+          case What::Barrier: return;
         }
       });
     }
@@ -167,7 +177,7 @@ class Expander {
     const Id v = values_.value(n->src[1 + rank]);
     const bool adds = n->integer() != 0;
     const Op sum = is_bool(n->src[0]->dtype) ? Op::Or : Op::Add;
-    write(values_, emit_, n, v, gate, adds ? &sum : nullptr);
+    write(values_, emit_, n, v, leads(emit_, s, schedule_.threads), gate, adds ? &sum : nullptr);
     if (guard != kNone)
       emit_.close();
     else if (!gate && !adds)
@@ -208,7 +218,13 @@ class Expander {
     const int64_t width = level.width();
     const Id all = size(level.range);
     auto body = [&](Id base, int lanes, int copies, Limit limit) {
-      values_.bind(level.range, level.number, base, lanes, limit);
+      if (level.threads > 1) {
+        const Id behind = emit_.index(Op::Mul, digit(emit_, level.thread_stride, level.threads), emit_.number(lanes));
+        if (limit.count != kNone) limit.count = emit_.index(Op::Sub, limit.count, behind);
+        values_.bind_thread(level.range, level.number, base, behind, lanes, level.threads, limit);
+      } else {
+        values_.bind(level.range, level.number, base, lanes, limit);
+      }
       if (copies > 1) unrolled_.emplace_back(level.range, copies);
       block(item.body);
       if (copies > 1) unrolled_.pop_back();
@@ -228,7 +244,7 @@ class Expander {
       whole_step(begin);
       emit_.close();
     } else {
-      turns(begin, end, width, note(axis, level, step_text(level.lanes, level.unroll)), whole_step);
+      turns(begin, end, width, note(axis, level, step_text(level)), whole_step);
     }
     if (axis.size && rest == 0) return;
     tail(level, {begin, block_end}, whole, all, rest, body);
@@ -245,7 +261,8 @@ class Expander {
   void tail(const Level& level, Bounds bounds, Id whole, Id all, int64_t rest, Body body) {
     const auto [begin, block_end] = bounds;
     Id here = block_end == kNone ? kNone : emit_.alu(Op::Lt, {DType::Bool, 1}, {whole, block_end});
-    if (rest == 0 && level.lanes == 1) {  // scalars: one by one
+    const int64_t span = int64_t{1} * level.lanes * level.threads;  // of one copy
+    if (rest == 0 && span == 1) {  // scalars: one by one
       const Id from = block_end == kNone ? whole : emit_.index(Op::Max, begin, whole);
       return turns(from, earlier(block_end, all), 1, "what no whole step covers", [&](Id at) { body(at, 1, 1, {}); });
     }
@@ -255,9 +272,10 @@ class Expander {
       emit_.open_if(here);
     else
       emit_.open_memory();
-    const int copies = rest ? static_cast<int>((rest + level.lanes - 1) / level.lanes) : level.unroll;
-    const bool limited = level.lanes > 1 && rest % level.lanes != 0;
-    body(whole, level.lanes, copies, rest == 0 ? Limit{-1, count} : limited ? Limit{rest, kNone} : Limit{});
+    const int copies = rest ? static_cast<int>((rest + span - 1) / span) : level.unroll;
+    Limit limit{-1, count};
+    if (rest % span) limit = level.threads > 1 ? Limit{-1, emit_.number(rest)} : Limit{rest, kNone};
+    body(whole, level.lanes, copies, limit);
     emit_.close();
   }
 
@@ -282,9 +300,14 @@ class Expander {
            emit_.is_number(n.src[1], step);
   }
 
-  static std::string step_text(int lanes, int copies) {
-    std::string text = lanes > 1 ? fmt::format("{} lanes", lanes) : "";
-    if (copies > 1) text += fmt::format("{}{} copies", lanes > 1 ? ", " : "", copies);
+  static std::string step_text(const Level& level) {
+    std::string text;
+    auto add = [&](int count, const char* of) {
+      if (count > 1) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, of);
+    };
+    add(level.threads, "threads");
+    add(level.lanes, "lanes");
+    add(level.unroll, "copies");
     return text;
   }
   static std::string note(const Axis& axis, const Level& level, const std::string& how) {
@@ -297,6 +320,7 @@ class Expander {
   }
 
   const Kernel& kernel_;
+  const int64_t near_;  ///< bytes of tiles that need no scratch memory
   const Schedule& schedule_;
   const Statements& statements_;
   Ranges& ranges_;
@@ -309,9 +333,9 @@ class Expander {
 
 }  // namespace
 
-Instructions expand(const Kernel& kernel, const Schedule& schedule, const Statements& statements,
-                    const std::vector<Item>& tree, Ranges& ranges) {
-  return Expander(kernel, schedule, statements, ranges).run(tree);
+Instructions expand(const Kernel& kernel, const runtime::Target& target, const Schedule& schedule,
+                    const Statements& statements, const std::vector<Item>& tree, Ranges& ranges) {
+  return Expander(kernel, target, schedule, statements, ranges).run(tree);
 }
 
 }  // namespace sinter::codegen

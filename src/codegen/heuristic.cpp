@@ -6,7 +6,6 @@
 #include <cmath>
 #include <optional>
 
-#include "codegen/loop_tree.h"
 #include "codegen/register_tile.h"
 #include "codegen/rows.h"
 #include "codegen/schedule.h"
@@ -39,7 +38,7 @@ bool is_outer(UOp range) { return range_kind(range) == AxisKind::Outer; }
 class Chooser {
  public:
   Chooser(const Kernel& kernel, const runtime::Target& target)
-      : kernel_(kernel), target_(target), rows_(legal_rows(kernel)), view_(with(kernel, rows_)) {}
+      : kernel_(kernel), target_(target), rows_(legal_rows(kernel, 4 * kLargestTile)), view_(with(kernel, rows_)) {}
 
   std::vector<Opt> run() {
     choose_width();
@@ -53,8 +52,7 @@ class Chooser {
     choose_lanes();
     choose_copies();
     choose_blocks();
-    add_rows();
-    return std::move(opts_);
+    return add_rows(kernel_, std::move(opts_), rows_);
   }
 
  private:
@@ -200,39 +198,6 @@ class Chooser {
     }
   }
 
-  // ---- rows
-  /// Those that are legal without other Opts.
-  static std::vector<Row> legal_rows(const Kernel& kernel) {
-    View view(kernel);
-    std::vector<Opt> legal;
-    std::vector<Row> rows;
-    for (const Row& row : rows_to_keep(kernel, view)) {
-      legal.emplace_back(row);
-      if (is_legal(kernel, legal))
-        rows.push_back(row);
-      else
-        legal.pop_back();
-    }
-    return rows;
-  }
-  /// The kernel in which rows are stored and loaded.
-  static Kernel with(const Kernel& kernel, const std::vector<Row>& rows) {
-    Kernel made = kernel;
-    std::vector<Tile> tiles;
-    made.sink = with_rows(kernel, make_schedule(kernel, {rows.begin(), rows.end()}), tiles);
-    return made;
-  }
-  /// A tile that the loops do not fill in time is left out.
-  void add_rows() {
-    std::vector<Opt> all = opts_;
-    all.insert(all.end(), rows_.begin(), rows_.end());
-    if (rows_.empty() || is_legal(kernel_, all)) return opts_.swap(all);
-    for (const Row& row : rows_) {
-      opts_.emplace_back(row);
-      if (!is_legal(kernel_, opts_)) opts_.pop_back();
-    }
-  }
-
   // ---- points
   double cycles_of_all() const {
     double all = 0;
@@ -297,6 +262,7 @@ class Chooser {
 }  // namespace
 
 std::vector<Opt> heuristic(const Kernel& kernel, const runtime::Target& target) {
+  if (target.cuda()) return cuda_heuristic(kernel, target);
   return Chooser(kernel, target).run();
 }
 

@@ -9,6 +9,10 @@
 
 namespace sinter::codegen {
 
+/// For a GPU (heuristic_cuda.cpp): which ranges the threads of a block share, and register tiles.
+std::vector<Opt> cuda_heuristic(const Kernel& kernel, const runtime::Target& target);
+
+/// For any Target.
 std::vector<Opt> heuristic(const Kernel& kernel, const runtime::Target& target);
 
 }  // namespace sinter::codegen

@@ -11,9 +11,9 @@ namespace {
 using ir::Op;
 
 std::string_view name(Code code) {
-  constexpr std::string_view kNames[] = {"begin", "end",   "const", "var",         "arg",    "alu",    "splat",
-                                         "iota",  "below", "pack",  "part",        "load",   "store",  "raise",
-                                         "accumulator", "result", "assign", "loop", "if"};
+  constexpr std::string_view kNames[] = {"begin", "end",   "thread", "const", "var",  "arg",         "alu",    "splat",
+                                         "iota",  "below", "pack",   "part",  "load", "store",       "raise",  "accumulator",
+                                         "result", "assign", "shuffle", "barrier", "loop", "if"};
   return kNames[static_cast<int>(code)];
 }
 
@@ -83,6 +83,12 @@ class Checker {
       case Code::Loop:
         return require(type(n.src[0]).dtype == DType::Index && type(n.src[1]).dtype == DType::Index && n.imm > 0, id,
                        "has bad bounds");
+      case Code::Shuffle:
+        return require(type(n.src[0]) == n.type && index(n.src[1]), id, "takes another type, or a lane that is no index");
+      case Code::Thread:
+        return require(n.imm >= 1 && n.number.as_int() >= 1 && code_.threads % (n.imm * n.number.as_int()) == 0, id,
+                       "is no digit of the block's threads");
+      case Code::Barrier:
       case Code::Begin:
       case Code::End:
       case Code::Const:

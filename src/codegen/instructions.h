@@ -23,6 +23,7 @@ struct Type {
 enum class Code : uint8_t {
   Begin,        ///< the first of the launch's points, Index
   End,          ///< the point behind the last, Index
+  Thread,       ///< a digit of the thread's number in its block: number / imm % `number`, Index
   Const,        ///< `number`
   Var,          ///< vars[imm]
   Arg,          ///< the bits of Arg imm as its type
@@ -39,6 +40,8 @@ enum class Code : uint8_t {
   Accumulator,  ///< a variable that begins as src[0]; imm > 1: an array of so many cells
   Result,       ///< what an accumulator holds now; with src[1] that cell
   Assign,       ///< src[1] into accumulator src[0]; with src[2] into that cell
+  Shuffle,      ///< src[0] as lane src[1] of the thread's warp, modulo 32, holds it; every thread of the block runs it
+  Barrier,      ///< the threads of the block wait for each other, and see what the others have stored
   Loop,         ///< block `block` for each value from src[0] below src[1] in steps of imm; the value is the loop's variable
   If            ///< block `block` where src[0]
 };
@@ -69,7 +72,8 @@ struct Instructions {
   std::vector<DType> args;
   int vars = 0;
   int params = 0;       ///< slots below are buffers of the launch
-  int64_t scratch = 0;  ///< bytes of the thread's scratch memory
+  int64_t scratch = 0;  ///< bytes of the thread's scratch memory; of the block's, where it has several threads
+  int threads = 1;      ///< that run one point together
 
   const Inst& operator[](Id id) const { return insts[static_cast<size_t>(id)]; }
   Inst& operator[](Id id) { return insts[static_cast<size_t>(id)]; }

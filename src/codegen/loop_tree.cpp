@@ -146,6 +146,7 @@ class Checker {
         open_.pop_back();
         continue;
       }
+      if (item.what == What::Barrier) continue;
       const Statement& s = statements_.list[static_cast<size_t>(item.statement)];
       const bool inside = item.what == What::Store || item.what == What::Update || (s.is_scan() && item.what == What::Finish);
       const size_t depth = inside ? s.loops.size() : s.inner;
@@ -202,9 +203,13 @@ class Checker {
 };
 
 void print(const std::vector<Item>& items, size_t indent, std::string& text) {
-  constexpr std::string_view kWhat[] = {"loop", "init", "update", "finish", "store"};
+  constexpr std::string_view kWhat[] = {"loop", "init", "update", "finish", "store", "barrier"};
   for (const Item& item : items) {
     const std::string_view what = kWhat[static_cast<int>(item.what)];
+    if (item.what == What::Barrier) {
+      text += fmt::format("{:{}}{}\n", "", indent, what);
+      continue;
+    }
     if (item.what != What::Loop) {
       text += fmt::format("{:{}}{} {}\n", "", indent, what, item.statement);
       continue;

@@ -9,10 +9,11 @@
 
 namespace sinter::codegen {
 
-/// A loop, or one thing that happens: a REDUCE's accumulators begin, take one element, are combined; or a STORE.
+/// A loop, or one thing that happens: a REDUCE's accumulators begin, take one element, are combined; a STORE; or the threads of
+/// a block wait for each other.
 struct Item {
-  enum class What : uint8_t { Loop, Init, Update, Finish, Store } what;
-  int statement = -1;  ///< of all but Loop
+  enum class What : uint8_t { Loop, Init, Update, Finish, Store, Barrier } what;
+  int statement = -1;  ///< of all but Loop and Barrier
   Level level = {};    ///< of Loop
   std::vector<Item> body = {};
 };

@@ -62,7 +62,16 @@ struct Block {
   int64_t size = 1;
   friend bool operator==(const Block&, const Block&) = default;
 };
-using Opt = std::variant<Lanes, Unroll, Split, Order, Row, Block>;
+/// The threads of a GPU's block share a range: thread t takes the vectors whose number is t / stride modulo `threads`, and its
+/// copies lie `threads` vectors apart. Ranges of one statement need digits of the thread's number that do not overlap. On a range
+/// that a REDUCE sums the threads have chains of its Tree each, combined as that says.
+struct Local {
+  int range = 0;
+  int threads = 1;
+  int stride = 1;
+  friend bool operator==(const Local&, const Local&) = default;
+};
+using Opt = std::variant<Lanes, Unroll, Split, Order, Row, Block, Local>;
 
 /// "lanes(1, 16)".
 std::string to_string(const Opt& opt);

@@ -6,6 +6,9 @@
 #include <set>
 #include <unordered_map>
 
+#include "codegen/loop_tree.h"
+#include "codegen/schedule.h"
+#include "codegen/tile.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -133,8 +136,48 @@ class Finder {
   std::vector<UOp> kept_;
 };
 
+int64_t bytes_of_tiles(const Kernel& kernel, const std::vector<Opt>& opts) {
+  std::vector<Tile> tiles;
+  with_rows(kernel, make_schedule(kernel, opts), tiles);
+  int64_t bytes = 0;
+  for (const Tile& t : tiles) bytes += t.size * static_cast<int64_t>(size_of(t.dtype));
+  return bytes;
+}
+
 }  // namespace
 
 std::vector<Row> rows_to_keep(const Kernel& kernel, View& view) { return Finder(kernel, view).run(); }
+
+std::vector<Row> legal_rows(const Kernel& kernel, int64_t most_bytes) {
+  View view(kernel);
+  std::vector<Opt> legal;
+  std::vector<Row> rows;
+  for (const Row& row : rows_to_keep(kernel, view)) {
+    legal.emplace_back(row);
+    if (is_legal(kernel, legal) && bytes_of_tiles(kernel, legal) <= most_bytes)
+      rows.push_back(row);
+    else
+      legal.pop_back();
+  }
+  return rows;
+}
+
+Kernel with(const Kernel& kernel, const std::vector<Row>& rows) {
+  Kernel made = kernel;
+  std::vector<Tile> tiles;
+  made.sink = with_rows(kernel, make_schedule(kernel, {rows.begin(), rows.end()}), tiles);
+  return made;
+}
+
+std::vector<Opt> add_rows(const Kernel& kernel, std::vector<Opt> opts, const std::vector<Row>& rows) {
+  std::vector<Opt> all = opts;
+  all.insert(all.end(), rows.begin(), rows.end());
+  if (rows.empty() || is_legal(kernel, all)) return all;
+  for (const Row& row : rows) {
+    opts.emplace_back(row);
+    if (!is_legal(kernel, opts)) opts.pop_back();
+  }
+  return opts;
+}
 
 }  // namespace sinter::codegen

@@ -18,6 +18,8 @@ using ir::AxisKind;
 using ir::Op;
 using ir::UOp;
 
+constexpr int kMostThreads = 1024;  // what CUDA allows
+
 bool power_of_two(int64_t n) { return n > 1 && (n & (n - 1)) == 0; }
 
 class Maker {
@@ -50,6 +52,7 @@ class Maker {
     }
     now_ = to_string(opts);
     for (Axis& a : made_.axes) finish(a);
+    finish_threads();
     return std::move(made_);
   }
 
@@ -97,6 +100,13 @@ class Maker {
     a.block = o.size;
     blocks_.push_back(o.range);
   }
+  void apply(const Local& o) {
+    Axis& a = axis(o.range);
+    require(a.threads == 1, "the range has its threads already");
+    require(o.threads >= 2 && o.stride >= 1, "2 or more threads, whose digit has a stride of at least 1, share a range");
+    a.threads = o.threads;
+    a.thread_stride = o.stride;
+  }
   void apply(const Order& o) {
     require(made_.order.empty(), "there is an order already");
     for (size_t i = 0; i < o.loops.size(); ++i) {
@@ -119,12 +129,22 @@ class Maker {
       a.block = a.steps.empty() ? a.width() : a.steps[0];
     const std::string which = fmt::format("range {}: ", range_id(a.range));
     for (int64_t step : a.steps)
-      require(step % a.width() == 0, which + "the step is no multiple of copies and lanes");
+      require(step % a.width() == 0, which + "the step is no multiple of threads, copies and lanes");
     if (!a.whole())
       require(a.block % (a.steps.empty() ? a.width() : a.steps[0]) == 0, which + "the block is no multiple of its steps");
     if (a.width() == 1) return;
     for (const Axis& b : made_.axes)
       require(!ranges_.depends(b.range->src[0], a.range), which + "the bound of another range depends on it");
+  }
+
+  /// Every digit takes all its values in a block.
+  void finish_threads() {
+    for (const Axis& a : made_.axes)
+      if (a.threads > 1) made_.threads = std::max(made_.threads, a.threads * a.thread_stride);
+    require(made_.threads <= kMostThreads, "a block has at most 1024 threads");
+    for (const Axis& a : made_.axes)
+      require(a.threads == 1 || made_.threads % (a.threads * a.thread_stride) == 0,
+              fmt::format("range {}: its digit does not divide the {} threads of a block", range_id(a.range), made_.threads));
   }
 
   Schedule made_;

@@ -10,17 +10,19 @@
 namespace sinter::codegen {
 
 /// A range and its loops. An axis is never rewritten when it is split: the variable of each loop holds the value at
-/// which its block begins, and the innermost one, plus copy and lane, is the value of the range.
+/// which its block begins, and the innermost one, plus thread, copy and lane, is the value of the range.
 struct Axis {
   ir::UOp range;
   int64_t size = 0;            ///< its number of values; 0 if that is known at the launch only
   std::vector<int64_t> steps;  ///< of the loops around the innermost one, outermost first
   int lanes = 1;
   int unroll = 1;
+  int threads = 1;
+  int thread_stride = 1;  ///< the thread's digit is its number / thread_stride % threads
   int64_t block = 1;  ///< of an outer range: values that one point of the launch covers
 
   /// What the innermost loop goes on by.
-  int64_t width() const { return int64_t{1} * lanes * unroll; }
+  int64_t width() const { return int64_t{1} * lanes * unroll * threads; }
   int levels() const { return static_cast<int>(steps.size()) + 1; }
   bool outer() const;
   /// Whether one point covers all of an outer range, or the range is none.
@@ -32,6 +34,7 @@ struct Schedule {
   std::vector<ir::UOp> outer;  ///< the outer ranges by id; made where the kernel does not use them
   std::vector<Order::Loop> order;
   std::vector<Row> rows;
+  int threads = 1;  ///< that run one point together: as many as the digits of all axes need
 
   const Axis& of(ir::UOp range) const;
   /// The place of a loop in `order`, or -1.

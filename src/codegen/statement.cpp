@@ -23,6 +23,9 @@ using ir::AxisKind;
 using ir::Op;
 using ir::UOp;
 
+/// Chains that are one vector where no Opt says anything; more of them lie in an array.
+constexpr int kMostFree = 64;
+
 /// The nodes below `root` that belong to its own statement: REDUCEs below it are listed, but not entered.
 std::vector<UOp> body_of(UOp root) {
   return ir::topological(std::span<const UOp>(&root, 1), [&](UOp n) { return n == root || !combines(n); });
@@ -90,11 +93,23 @@ class Builder {
   }
 
   // ---- loops
-  void add_levels(std::vector<Level>& loops, UOp range, int lanes, int unroll) const {
+  struct Width {
+    int lanes = 1, unroll = 1, threads = 1;
+  };
+  void add_levels(std::vector<Level>& loops, UOp range, const Width& w) const {
     const Axis& a = schedule_.of(range);
     if (a.outer() && a.block == 1) return;  // the point itself
     for (int l = 0; l + 1 < a.levels(); ++l) loops.push_back({range, l});
-    loops.push_back({range, a.levels() - 1, lanes, unroll});
+    loops.push_back({range, a.levels() - 1, w.lanes, w.unroll, w.threads, w.threads > 1 ? a.thread_stride : 1});
+  }
+  /// Each of the loops around a statement has digits of the thread's number to itself.
+  static void require_own_digits(const std::vector<Level>& loops) {
+    for (const Level& a : loops)
+      for (const Level& b : loops)
+        if (a.threads > 1 && b.threads > 1 && !(a == b) && a.thread_stride <= b.thread_stride &&
+            b.thread_stride % (a.thread_stride * a.threads))
+          refuse(fmt::format("local({}, {}, {})", range_id(b.range), b.threads, b.thread_stride),
+                 fmt::format("in one statement range {} has the same digits", range_id(a.range)));
   }
   /// The loops that the Order names change places among themselves. Returns why that is not legal, or null.
   const char* arrange(std::vector<Level>& loops) {
@@ -127,14 +142,15 @@ class Builder {
     std::vector<Level> loops;
     int vectors = 0;
     for (UOp r : axes) {
-      // Sums into memory keep their order: only the innermost loop has lanes or copies.
+      // Sums into memory keep their order: only the innermost loop has lanes or copies, and one thread adds.
       const Axis& a = schedule_.of(r);
       const bool plain = !adds || is_outer(r) || r == axes.back();
       const int lanes = plain && !lanes_inside(store, r) ? a.lanes : 1;
-      add_levels(loops, r, lanes, plain ? a.unroll : 1);
+      add_levels(loops, r, {lanes, plain ? a.unroll : 1, !adds || is_outer(r) ? a.threads : 1});
       vectors += lanes > 1;
     }
     if (vectors > 1) refuse("lanes", "a store runs over two ranges that have lanes");
+    require_own_digits(loops);
     const std::vector<Level> before = loops;
     if (const char* why = arrange(loops)) refuse_order(why);
     if (adds && !same_order(before, loops, [](const Level& l) { return !is_outer(l.range); }))
@@ -158,16 +174,27 @@ class Builder {
   }
   /// Lanes and copies of a REDUCE's innermost loop. Its Tree says which chain an element belongs to: where lanes and
   /// copies do not follow it, chains lie in memory. `vector`: a range around it has lanes.
-  std::pair<int, int> width_of(UOp reduce, const Axis& axis, bool vector) {
+  Width width_of(UOp reduce, const Axis& axis, bool vector) {
     const int chains = reduce->reduction().tree.lanes;
     vector |= lanes_inside(reduce, axis.range);
+    if (axis.threads > 1 && chains > 1) return shared_width(reduce, axis, vector);
     if (axis.lanes > 1 && !vector) {
-      const bool follows = chains <= axis.lanes || axis.width() % chains == 0;
+      const bool follows = chains <= axis.lanes || axis.lanes * axis.unroll % chains == 0;
       return {axis.lanes, follows ? axis.unroll : chains / axis.lanes};
     }
     const bool free = axis.width() == 1 && axis.steps.empty();
-    if (chains > 1 && free && !vector) return {chains, 1};
+    if (chains > 1 && chains <= kMostFree && free && !vector) return {chains, 1};
     return {1, chains == 1 || (axis.size && axis.unroll % chains == 0) ? axis.unroll : 1};
+  }
+  /// Each thread has as many of the chains as any other: lanes beside each other, copies one behind the other.
+  Width shared_width(UOp reduce, const Axis& axis, bool vector) const {
+    const int chains = reduce->reduction().tree.lanes, lanes = vector ? 1 : axis.lanes;
+    const int together = axis.threads * lanes;
+    if (chains % together)
+      refuse(fmt::format("local({}, {}, {})", range_id(axis.range), axis.threads, axis.thread_stride),
+             fmt::format("a REDUCE has {} chains, which {} vectors do not divide", chains, together));
+    const int copies = chains / together;
+    return {lanes, axis.unroll % copies ? copies : axis.unroll, axis.threads};
   }
   std::vector<Level> own_loops(UOp reduce, bool vector) {
     std::vector<UOp> own = ranges_of(reduce);
@@ -175,11 +202,11 @@ class Builder {
     std::vector<Level> loops;
     for (size_t i = 0; i < own.size(); ++i) {
       const Axis& a = schedule_.of(own[i]);
-      const auto [lanes, unroll] = i + 1 == own.size() ? width_of(reduce, a, vector) : std::pair{1, 1};
+      const Width w = i + 1 == own.size() ? width_of(reduce, a, vector) : Width{};
       for (int64_t step : a.steps)
-        if (step % (int64_t{1} * lanes * unroll))
+        if (step % (int64_t{1} * w.lanes * w.unroll * w.threads))
           refuse(to_string(Split{range_id(own[i]), step}), "a REDUCE needs blocks of all its chains");
-      add_levels(loops, own[i], lanes, unroll);
+      add_levels(loops, own[i], w);
     }
     return loops;
   }
@@ -227,7 +254,7 @@ class Builder {
     s.turn = s.loops.empty() ? -1 : s.loops[0].turn;
 
     Key key{reduce.get(), versions_seen(reduce), {}};
-    for (const Level& l : s.loops) key.loops.emplace_back(l.range.get(), l.number, l.lanes, l.unroll, l.turn);
+    for (const Level& l : s.loops) key.loops.emplace_back(l.range.get(), l.number, l.lanes, l.unroll, l.threads, l.turn);
     if (auto it = made_.find(key); it != made_.end()) return it->second;
     if (s.carried()) find_home(s, user);
     add_values(s, turn);
@@ -274,6 +301,7 @@ class Builder {
         s.loops.insert(at, l);
       }
       if (const char* why = arrange(s.loops)) return why;
+      require_own_digits(s.loops);
       auto is_own = [&](const Level& l) { return std::find(own.begin(), own.end(), l) != own.end(); };
       s.own = static_cast<size_t>(std::find_if(s.loops.begin(), s.loops.end(), is_own) - s.loops.begin());
       if (!std::equal(s.loops.begin(), s.loops.begin() + static_cast<long>(s.own), user_.begin()))
@@ -339,7 +367,7 @@ class Builder {
   struct Key {
     ir::Node* node;
     std::vector<int> versions;
-    std::vector<std::tuple<ir::Node*, int, int, int, int>> loops;
+    std::vector<std::tuple<ir::Node*, int, int, int, int, int>> loops;
     auto operator<=>(const Key&) const = default;
   };
   /// The versions of what a REDUCE reads, also through REDUCEs in it.
@@ -422,6 +450,7 @@ std::string to_string(const Level& l) {
   if (l.number > 0) text += fmt::format(".{}", l.number);
   if (l.lanes > 1) text += fmt::format(" lanes {}", l.lanes);
   if (l.unroll > 1) text += fmt::format(" unroll {}", l.unroll);
+  if (l.threads > 1) text += fmt::format(" threads {} by {}", l.threads, l.thread_stride);
   if (l.turn >= 0) text += fmt::format(" at turn {}", l.turn);
   return text;
 }

@@ -16,8 +16,10 @@ struct Level {
   int number = 0;  ///< which loop of its axis
   int lanes = 1;   ///< of the innermost one: elements of the range that are one vector
   int unroll = 1;  ///< of the innermost one: written-out copies
+  int threads = 1; ///< of the innermost one: that take different vectors
+  int thread_stride = 1;
   int turn = -1;   ///< runs only at this turn, an index into Statements::turns
-  int64_t width() const { return int64_t{1} * lanes * unroll; }
+  int64_t width() const { return int64_t{1} * lanes * unroll * threads; }
   friend bool operator==(const Level&, const Level&) = default;
 };
 

@@ -48,9 +48,13 @@ int Values::copy_of(UOp range) const {
   return 0;
 }
 
-/// How far the present copy's lane lies behind the base.
+/// How far the present copy's lane lies behind the thread's first element.
 int64_t Values::offset(const Open& open, int lane) const {
-  return int64_t{1} * copy_of(open.range) * open.lanes + (open.lanes > 1 && lane > 0 ? lane : 0);
+  return int64_t{1} * copy_of(open.range) * open.lanes * open.threads + (open.lanes > 1 && lane > 0 ? lane : 0);
+}
+/// The thread's first element.
+Id Values::first(const Open& open) const {
+  return open.behind == kNone ? open.base : emit_.index(Op::Add, open.base, open.behind);
 }
 
 Limit Values::limit(UOp n) {
@@ -63,10 +67,14 @@ Limit Values::limit(UOp n) {
 }
 
 Id Values::exists(UOp n, int lane) {
+  Id all = kNone;
+  for (const Open& o : open_)
+    if (o.lanes == 1 && o.limit.count != kNone && ranges_.depends(n, o.range))
+      all = emit_.both(all, emit_.alu(Op::Lt, {DType::Bool, 1}, {emit_.number(offset(o, 0)), o.limit.count}));
   const Limit l = limit(n);
-  if (l.none()) return kNone;
-  if (l.known < 0) return emit_.alu(Op::Lt, {DType::Bool, 1}, {emit_.number(lane), l.count});
-  return lane < l.known ? kNone : emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 0));
+  if (l.none() || lane == kWhole) return all;
+  if (l.known < 0) return emit_.both(all, emit_.alu(Op::Lt, {DType::Bool, 1}, {emit_.number(lane), l.count}));
+  return lane < l.known ? all : emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 0));
 }
 
 const Tile* Values::tile_of(UOp access) const {
@@ -195,9 +203,9 @@ Id Values::make_range(UOp n, int lane) {
   if (one_trip(n)) return emit_.number(0);
   const Open* o = binding(n);
   if (!o) throw InternalError(fmt::format("codegen: range {} is used outside its loop", range_id(n)));
-  const Id first = emit_.index(Op::Add, o->base, emit_.number(offset(*o, lane)));
-  if (o->lanes == 1 || lane != kWhole) return first;
-  return emit_.alu(Op::Add, {DType::Index, o->lanes}, {emit_.splat(first, o->lanes), emit_.iota(o->lanes)});
+  const Id at = emit_.index(Op::Add, first(*o), emit_.number(offset(*o, lane)));
+  if (o->lanes == 1 || lane != kWhole) return at;
+  return emit_.alu(Op::Add, {DType::Index, o->lanes}, {emit_.splat(at, o->lanes), emit_.iota(o->lanes)});
 }
 
 /// The offset of an access in its Param, or in its tile as that is laid out: a sum.
@@ -251,6 +259,7 @@ Id Values::address(UOp access, int lane) {
     if (tile)
       for (const Tile::Dim& d : tile->dims)
         if (d.range == t.atom) from = base(d.range, d.level >= 0 ? d.level : kPoint);
+    if (o->behind != kNone) add(o->behind, t.factor);
     if (from == o->base) continue;
     add(from == kNone ? o->base : emit_.index(Op::Sub, o->base, from), t.factor);
   }
@@ -282,14 +291,12 @@ Id Values::make_load(UOp n, int lane) {
   const bool gated = n->src.size() > 1 + rank;
   UOp gate = gated ? n->src[1 + rank] : UOp(), other = gated ? n->src[2 + rank] : UOp();
   Type type{n->dtype, 1};
-  Id missing = kNone;  // a lane that may not exist
   if (lane == kWhole && varies(n)) {
     const Place p = place(n);
     if (!p.regular || p.stride != 1 || (gated && varies(gate))) return pack(n);
     type.lanes = lanes(n);
-  } else if (varies(n)) {
-    missing = exists(n, lane);
   }
+  const Id missing = exists(n, type.lanes > 1 ? kWhole : lane);
   bool ready = use_address(n, lane);
   if (gated)
     for (UOp s : {gate, other}) ready &= use(s, lane) != kNone;  // asks for both before giving up
@@ -317,7 +324,7 @@ Id Values::make_check(UOp n, int lane) {
   const Id index = use(n->src[0], lane);
   Id ok = use(n->src[1], lane);
   if (index == kNone || ok == kNone) return kNone;
-  if (const Id missing = varies(n) ? exists(n, lane) : kNone; missing != kNone)
+  if (const Id missing = exists(n, lane); missing != kNone)
     ok = emit_.alu(Op::Or, {DType::Bool, 1}, {ok, emit_.alu(Op::Not, {DType::Bool, 1}, {missing})});
   Inst raise{Code::Raise, {}, {ok}};
   raise.imm = n->integer();

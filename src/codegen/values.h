@@ -31,17 +31,22 @@ class Values {
   /// Number of the block that a point of the launch covers, beside the numbers of loops.
   static constexpr int kPoint = -1;
   /// Blocks of the range begin at `base` in this loop.
-  void enter(ir::UOp range, int number, Id base) { open_.push_back({range, number, base, 1, {}, false, emit_.scope()}); }
+  void enter(ir::UOp range, int number, Id base) { open_.push_back({range, number, base, kNone, 1, 1, {}, false, emit_.scope()}); }
   /// The range has the value `base`, or, with lanes > 1, base, base + 1, ..., of which only those below the limit exist.
   void bind(ir::UOp range, int number, Id base, int lanes, Limit limit = {}) {
-    open_.push_back({range, number, base, lanes, limit, true, emit_.scope()});
+    open_.push_back({range, number, base, kNone, lanes, 1, limit, true, emit_.scope()});
+  }
+  /// The same for one of `threads` threads that share the loop: it stands `behind` elements from the loop's base, and the limit
+  /// counts from there.
+  void bind_thread(ir::UOp range, int number, Id base, Id behind, int lanes, int threads, Limit limit) {
+    open_.push_back({range, number, base, behind, lanes, threads, limit, true, emit_.scope()});
   }
   void leave() { open_.pop_back(); }
   /// From now on the ranges stand so many vectors behind their base: one register copy.
   void set_copy(std::vector<std::pair<ir::UOp, int>> copy) { copy_ = std::move(copy); }
   /// From now on memory is as `statement` sees it.
   void set_statement(const Statement& statement) { versions_ = &statement.versions; }
-  /// Where the loop of a range stands; kNone if it is not open.
+  /// Where the loop of a range stands, for all threads; kNone if it is not open.
   Id base(ir::UOp range, int number) const;
 
   Id value(ir::UOp n, int lane = kWhole);
@@ -60,7 +65,7 @@ class Values {
   int lanes(ir::UOp n) const;
   /// Which of these lanes exist, for the present copy.
   Limit limit(ir::UOp n);
-  /// Whether a lane exists: an instruction, or kNone if it is known to.
+  /// Whether a lane of n, or n as a scalar, exists: an instruction, or kNone if it is known to. kWhole: whether any may.
   Id exists(ir::UOp n, int lane);
 
   /// An access whose lanes lie side by side (stride 1), at one place (0), at a fixed distance, or anywhere.
@@ -81,7 +86,9 @@ class Values {
     ir::UOp range;
     int number;
     Id base;
+    Id behind;    ///< how far this thread stands behind the base; kNone: not at all
     int lanes;
+    int threads;  ///< copies lie so many vectors apart
     Limit limit;
     bool bound;    ///< the innermost loop of its range: gives it a value
     size_t scope;  ///< in which it was opened
@@ -90,6 +97,7 @@ class Values {
   const Open* vector_of(ir::UOp n) const;
   const Tile* tile_of(ir::UOp access) const;
   int64_t offset(const Open& open, int lane) const;
+  Id first(const Open& open) const;
   MemoKey key(ir::UOp n, int lane);
   uint64_t versions(ir::UOp n);
   void remember(const MemoKey& key, ir::UOp n, Id id);

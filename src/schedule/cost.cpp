@@ -1,9 +1,31 @@
-// Rates per core are those measured on one AVX-512 core and scale with the vector width.
+// Rates per core are those measured on one AVX-512 core and scale with the vector width. Those of a GPU are an H200's by its
+// data sheet, per multiprocessor: what was not measured yet decides no more than orders of magnitude.
 #include "schedule/cost.h"
 
 namespace sinter::schedule {
 
+namespace {
+
+Prices prices_for_gpu(const runtime::Target& target) {
+  Prices p;
+  p.launch = 1500;
+  p.small_kernel = 3000;
+  p.memory = 32.0 * target.threads;
+  p.cached = 3 * p.memory;
+  p.cached_bytes = target.l2 / 2;
+  p.elementwise = 128.0 * target.threads;
+  p.contraction = 2 * p.elementwise;
+  p.parallel = target.parallel_units;
+  p.row_bytes = target.shared / 8;
+  p.row_bytes_far = target.shared / 2;
+  p.partial_bytes = target.shared / 4;
+  return p;
+}
+
+}  // namespace
+
 Prices prices_for(const runtime::Target& target) {
+  if (target.cuda()) return prices_for_gpu(target);
   Prices p;
   double lanes = target.vector_bytes / 4.0 * target.threads;
   p.elementwise = 2.25 * lanes;

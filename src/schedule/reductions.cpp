@@ -2,6 +2,7 @@
 #include "schedule/reductions.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "schedule/rebuild.h"
 #include "schedule/strides.h"
@@ -12,8 +13,10 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-// Lanes fill one 64-byte vector, on every machine: the tree is part of a program's meaning.
+// Lanes fill one 64-byte vector, on every CPU: the tree is part of a program's meaning.
 constexpr int64_t kLaneBytes = 64;
+constexpr int64_t kThreadLanes = 256;    // on a GPU at most: one for each thread of a block
+constexpr int64_t kFewOutputs = 4096;    // of a product of matrices, which a block of a GPU has one of; else each thread some
 constexpr int64_t kShortest = 64;        // elements below which a chain is as good
 constexpr int64_t kFewestRows = 32;      // of a block
 constexpr int64_t kMostRows = 4096;
@@ -58,16 +61,20 @@ int64_t block_of(const std::vector<int64_t>& leading) {
   return 0;
 }
 
+int64_t floor_power(int64_t n) { return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); }
+
 /// Lanes: where the sources lie in order along the last axis that is summed.
-int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
+int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides, bool gpu) {
   const auto inner = static_cast<size_t>(axes.back());
   for (const Strides* s : strides)
     if ((*s)[inner] != 0 && (*s)[inner] != 1) return 1;
   int64_t total = 1;
   for (int64_t a : axes) total *= shape[static_cast<size_t>(a)].bound();
-  const int64_t lanes = kLaneBytes / static_cast<int64_t>(size_of(dtype)), row = shape[inner].bound();
-  // Lanes that cross from row to row would cost a division at every element.
-  if (total < kShortest || (axes.size() > 1 && (row % lanes || shape[inner].symbolic()))) return 1;
+  const int64_t row = shape[inner].bound();
+  int64_t lanes = kLaneBytes / static_cast<int64_t>(size_of(dtype));
+  if (gpu) lanes = std::min(kThreadLanes, floor_power(total));
+  // Lanes that cross from row to row would cost a division at every element, threads without work cost more.
+  if (total < kShortest || (!gpu && axes.size() > 1 && (row % lanes || shape[inner].symbolic()))) return 1;
   return static_cast<int>(lanes);
 }
 
@@ -118,7 +125,7 @@ bool is_contraction(ir::Combine combine, const std::vector<UOp>& values) {
   });
 }
 
-void choose_reductions(PlanGraph& plan) {
+void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
   std::vector<Strides> known;  // by id of the new nodes; empty where there are no axes, or nothing is known yet
   auto of = [&](const std::vector<UOp>& src) {
     std::vector<const Strides*> out;
@@ -140,9 +147,11 @@ void choose_reductions(PlanGraph& plan) {
       for (int64_t a : attr.axes)
         if (!(values[0]->shape[static_cast<size_t>(a)] == 1)) axes.push_back(a);
       const DType dtype = values[0]->dtype;  // the same for every accumulator
-      if (is_float(dtype) && !axes.empty()) {
-        attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values));
-        if (!is_contraction(attr.combine, values)) attr.tree.block = choose_block(values[0]->shape, axes, attr.tree.lanes);
+      if ((is_float(dtype) || target.cuda()) && !axes.empty()) {
+        const bool contraction = is_contraction(attr.combine, values);
+        if (!(target.cuda() && contraction && n->shape.bound() >= kFewOutputs))
+          attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values), target.cuda());
+        if (is_float(dtype) && !contraction) attr.tree.block = choose_block(values[0]->shape, axes, attr.tree.lanes);
       }
       made = plan.graph->make({Op::Reduce, n->dtype, n->shape, std::move(values), std::move(attr)});
     }

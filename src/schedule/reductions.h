@@ -1,16 +1,18 @@
 // How each reduction is summed, fixed before kernel boundaries are drawn (SEMANTICS F1, F2).
 #pragma once
 
+#include "runtime/target.h"
 #include "schedule/plan_graph.h"
 
 namespace sinter::schedule {
 
 /// REDUCE(Add, a * b) on floats becomes REDUCE(Dot; a, b), and every float REDUCE gets its Tree: from its shape (bounds
-/// of symbolic sizes), its dtype and the way its sources lie in memory, and from nothing else: not from consumers,
-/// threads or fusion. Sources that lie in order along the reduced axes are summed in lanes. Sums over the outermost axis
+/// of symbolic sizes), its dtype and the way its sources lie in memory, and from the kind of machine, but from nothing else: not
+/// from consumers, threads or fusion. Sources that lie in order along the reduced axes are summed in lanes: on a CPU those of a
+/// vector, on a GPU those of a block's threads, which integers are shared among as well. Sums over the outermost axis
 /// are cut into blocks of it, unless they are products of matrices, so that they may run across the outer ranges of a
 /// kernel (schedule/crossing.cpp). All others are one chain.
-void choose_reductions(PlanGraph& plan);
+void choose_reductions(PlanGraph& plan, const runtime::Target& target);
 
 /// How many of so many rows are summed by themselves; 0 where they are too few for that.
 int64_t rows_in_block(int64_t rows);

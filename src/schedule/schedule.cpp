@@ -59,15 +59,15 @@ bool unbox(std::vector<bool>& boxed, const std::vector<int>& outputs) {
 }
 
 /// Stages whose stores in place wait for nobody in a circle.
-StageGraph stages_in_order(PlanGraph& plan, const PlanGraph& versions, std::vector<bool>& boxed, const Prices& prices) {
+StageGraph stages_in_order(PlanGraph& plan, const PlanGraph& versions, std::vector<bool>& boxed, const runtime::Target& target) {
   for (;;) {
     plan = versions;
     step(plan, "versions", [&] { lower_versions(plan, boxed); });
     step(plan, "sums", [&] { join_sums(plan); });
     step(plan, "quotients", [&] { divide_sums(plan); });
     step(plan, "tuples", [&] { join_reductions(plan); });
-    step(plan, "reductions", [&] { choose_reductions(plan); });
-    StageGraph stages = build_stages(plan, prices);
+    step(plan, "reductions", [&] { choose_reductions(plan, target); });
+    StageGraph stages = build_stages(plan, prices_for(target));
     if (!unbox(boxed, order_in_place(stages))) return stages;
   }
 }
@@ -170,7 +170,7 @@ Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
   const Prices prices = prices_for(target);
   const PlanGraph versions = plan;
   for (std::vector<bool> boxed = box_candidates(plan);;) {
-    Partition p = partition(stages_in_order(plan, versions, boxed, prices), prices, policy);
+    Partition p = partition(stages_in_order(plan, versions, boxed, target), prices, policy);
     if (unbox(boxed, settle_in_place(p))) continue;
     verify_partition(p);
     if (runtime::logging(3)) runtime::log(3, to_string(p));

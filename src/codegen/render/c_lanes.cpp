@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <string_view>
 
 #include "codegen/render/c_spelling.h"
 
@@ -11,6 +12,34 @@ std::string CSpelling::part(Type t, const std::string& vector, int from) {
   std::string text = fmt::format("__builtin_shufflevector({0}, {0}", vector);
   for (int i = 0; i < t.lanes; ++i) text += fmt::format(", {}", from + i);
   return text + ")";
+}
+
+std::string CSpelling::pack(Type t, std::span<const std::string> lanes) {
+  const std::string list = fmt::format("{}", fmt::join(lanes, ", "));
+  if (!cuda()) return fmt::format("({}){{{}}}", type(t), list);
+  const std::string name = "sn_pack_" + type(t);
+  if (known_.contains(name)) return fmt::format("{}({})", name, list);
+  std::string parameters, body;
+  for (int i = 0; i < t.lanes; ++i) {
+    parameters += fmt::format("{}{} x{}", i ? ", " : "", type({t.dtype, 1}), i);
+    body += fmt::format(" r.v[{0}] = x{0};", i);
+  }
+  return fmt::format("{}({})", function(name, type(t), fmt::format("({}) {{ {} r;{} return r; }}", parameters, type(t), body)), list);
+}
+
+std::string CSpelling::lane(const std::string& vector, int lane) const {
+  return fmt::format("{}{}[{}]", vector, cuda() ? ".v" : "", lane);
+}
+
+std::string CSpelling::shuffle(Type t, const std::string& value, const std::string& lane) {
+  const size_t bytes = size_of(t.dtype);
+  const char* body = "($S x, int lane) { return ($T)__shfl_sync(0xffffffffu, (unsigned)x, lane); }";
+  if (is_float(t.dtype) && bytes == 4)
+    body = "($S x, int lane) { return __int_as_float(__shfl_sync(0xffffffffu, __float_as_int(x), lane)); }";
+  if (bytes == 8)
+    body = "($S x, int lane) {\n  int w[2];\n  memcpy(w, &x, 8);\n  w[0] = __shfl_sync(0xffffffffu, w[0], lane);\n"
+           "  w[1] = __shfl_sync(0xffffffffu, w[1], lane);\n  memcpy(&x, w, 8);\n  return x;\n}";
+  return fmt::format("{}({}, (int){})", helper("shuffle", t, t, body), value, lane[0] == '(' ? lane : "(" + lane + ")");
 }
 
 std::string CSpelling::below(int lanes, const std::string& count) {

@@ -197,6 +197,8 @@ std::string_view c_name(DType dtype) {
     default: return "long";
   }
 }
+constexpr std::string_view kBuiltin = "__builtin_", kRoundEven = "roundeven";
+
 DType integer_of(size_t bytes, bool with_sign) {
   switch (bytes) {
     case 1: return with_sign ? DType::I8 : DType::U8;
@@ -223,7 +225,13 @@ bool spelled_in_c(Op op, DType dtype) {
 
 std::string CSpelling::vector_type(Type type, bool memory) {
   const std::string element(scalar_name(type.dtype));
-  const std::string name = fmt::format("{}x{}{}", element, type.lanes, memory ? "_m" : "");
+  const std::string name = fmt::format("{}x{}{}", element, type.lanes, memory && !cuda() ? "_m" : "");
+  if (cuda()) {
+    if (known_.insert(name).second)
+      types_ += fmt::format("#ifndef {0}\n#define {0} {0}\nstruct __align__({1}) {0} {{ {2} v[{3}]; }};\n#endif\n", name,
+                            size_of(type.dtype) * static_cast<size_t>(type.lanes), c_name(type.dtype), type.lanes);
+    return name;
+  }
   if (known_.insert(name).second)
     types_ += fmt::format("typedef {} {} __attribute__((vector_size({}){}));\n", c_name(type.dtype), name,
                           size_of(type.dtype) * static_cast<size_t>(type.lanes),
@@ -244,6 +252,9 @@ std::string CSpelling::number(DType dtype, ir::Scalar value) {
     const bool wide = dtype == DType::F64;
     const char* suffix = wide ? "" : "f";
     const char* sign = std::signbit(v) ? "-" : "";
+    if (cuda() && !std::isfinite(v))
+      return wide ? fmt::format("__longlong_as_double({:#x}ll)", std::bit_cast<uint64_t>(v))
+                  : fmt::format("__int_as_float({:#x})", std::bit_cast<uint32_t>(static_cast<float>(v)));
     if (std::isnan(v)) return fmt::format("({}__builtin_nan{}(\"\"))", sign, suffix);
     if (std::isinf(v)) return fmt::format("({}__builtin_inf{}())", sign, suffix);
     std::string text =
@@ -284,6 +295,13 @@ std::string CSpelling::fill(const std::string& pattern, Type result, Type source
     return number(source.dtype, ir::Scalar::of(source.dtype, as_float));
   };
   for (size_t i = 0; i < pattern.size(); ++i) {
+    if (cuda() && pattern.compare(i, kBuiltin.size(), kBuiltin) == 0) {  // CUDA's functions have the plain names
+      i += kBuiltin.size();
+      if (pattern.compare(i, kRoundEven.size(), kRoundEven) == 0) {
+        text += "rint";
+        i += kRoundEven.size();
+      }
+    }
     if (pattern[i] != '$') {
       text += pattern[i];
       continue;
@@ -304,7 +322,9 @@ std::string CSpelling::fill(const std::string& pattern, Type result, Type source
 
 std::string CSpelling::function(const std::string& name, const std::string& result, const std::string& text) {
   if (!known_.insert(name).second) return name;
-  if (known_.insert("SN_FN").second) functions_ += "#define SN_FN static inline __attribute__((always_inline))\n";
+  if (known_.insert("SN_FN").second)
+    functions_ += cuda() ? "#define SN_FN static __device__ __forceinline__\n"
+                         : "#define SN_FN static inline __attribute__((always_inline))\n";
   functions_ += fmt::format("#ifndef {0}\n#define {0} {0}\nSN_FN {1} {0}{2}\n#endif\n", name, result, text);
   return name;
 }
@@ -349,7 +369,7 @@ std::string CSpelling::pattern(Op op, Type result, Type source) {
   text = is_float(on) || plain ? row->floats : is_bool(on) ? row->truth : row->integers;
   if (!text)
     throw InternalError(fmt::format("codegen: C has no spelling for {} on {}", ir::info(op).name, name_of(on)));
-  if (row->soft && !(op == Op::Fma ? target_.fma : clang && target_.isa != "x86-64")) text = row->soft;
+  if (row->soft && !cuda() && !(op == Op::Fma ? target_.fma : clang && target_.isa != "x86-64")) text = row->soft;
   if (!is_unsigned(on)) return text;
   return op == Op::Abs ? "$0" : op == Op::IDiv ? "@udiv" : op == Op::Mod ? "@umod" : text;
 }

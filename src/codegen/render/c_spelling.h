@@ -1,4 +1,4 @@
-// How C spells types, numbers and operations, per dialect: one table, and the helper functions that its entries call.
+// How C and CUDA C++ spell types, numbers and operations, per dialect: one table, and the helper functions that its entries call.
 #pragma once
 
 #include <set>
@@ -24,6 +24,11 @@ class CSpelling {
   /// An expression; `args` are the operands' texts, safe to stand beside any operator.
   std::string alu(ir::Op op, Type result, Type source, std::span<const std::string> args);
   std::string splat(Type type, const std::string& scalar);
+  /// A vector of these lanes.
+  std::string pack(Type type, std::span<const std::string> lanes);
+  std::string lane(const std::string& vector, int lane) const;
+  /// A value as another lane of the warp holds it.
+  std::string shuffle(Type type, const std::string& value, const std::string& lane);
   /// As many lanes as the type has, from lane `from` on.
   std::string part(Type type, const std::string& vector, int from);
   /// Bool per lane: whether its number is below `count`.
@@ -39,6 +44,7 @@ class CSpelling {
   std::string declarations() const { return types_ + functions_; }
 
  private:
+  bool cuda() const { return target_.dialect == runtime::Dialect::Cuda; }
   std::string vector_type(Type type, bool memory);
   std::string pattern(ir::Op op, Type result, Type source);
   std::string conversion(ir::Op op, Type result, Type source);

@@ -1,0 +1,175 @@
+// A block of threads shares the ranges inside a point; what is left of its threads takes several points. Products get a register
+// tile per thread.
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include "codegen/heuristic.h"
+#include "codegen/loop_tree.h"
+#include "codegen/register_tile.h"
+#include "codegen/rows.h"
+#include "codegen/view.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::AxisKind;
+using ir::Op;
+using ir::UOp;
+
+constexpr int kThreads = 256;          ///< of a block
+constexpr int64_t kWideTile = 512;     ///< values of a product's range from which a thread has more copies
+constexpr int kTileSide = 16;          ///< threads along each side of a product's tile
+
+bool is_outer(UOp range) { return range_kind(range) == AxisKind::Outer; }
+int64_t ceil_power(int64_t n) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(n, 1)))); }
+
+/// What a range gets.
+struct Share {
+  UOp range;
+  int lanes = 1, copies = 1, threads = 1, stride = 1;
+};
+
+class Chooser {
+ public:
+  /// `vectors`: whether threads may have lanes and copies.
+  Chooser(const Kernel& kernel, const runtime::Target& target, bool vectors)
+      : kernel_(kernel), vectors_(vectors), rows_(legal_rows(kernel, target.shared / 2)), view_(with(kernel, rows_)) {
+    for (UOp r : view_.ranges())  // threads along a range would have bounds of their own inside
+      for (UOp other : view_.ranges())
+        if (view_.depends(other->src[0], r)) fixed_.push_back(r);
+    for (const Work& w : view_.works())
+      for (UOp a : w.accesses)
+        bytes_ = std::max(bytes_, static_cast<int>(size_of(a->src[0]->dtype)));
+  }
+
+  std::vector<Opt> run() {
+    if (!tile_product()) {
+      share_inner();
+      share_outer();
+    }
+    std::vector<Opt> opts;
+    for (const Share& s : shares_) {
+      if (s.lanes > 1) opts.push_back(Lanes{range_id(s.range), s.lanes});
+      if (s.copies > 1) opts.push_back(Unroll{range_id(s.range), s.copies});
+      if (s.threads > 1) opts.push_back(Local{range_id(s.range), s.threads, s.stride});
+    }
+    return add_rows(kernel_, std::move(opts), rows_);
+  }
+
+ private:
+  bool shared(UOp range) const {
+    return std::any_of(shares_.begin(), shares_.end(), [&](const Share& s) { return s.range == range; });
+  }
+
+  /// Lanes that fill the widest access, if all accesses move by one element or none, and rows begin at whole vectors.
+  int lanes_along(UOp range) {
+    if (!vectors_) return 1;
+    int lanes = std::max(1, 16 / bytes_);
+    while (view_.size(range) % lanes) lanes /= 2;
+    for (const Work& w : view_.works())
+      for (UOp a : w.accesses)
+        if (const int64_t stride = view_.stride(a, range); stride != 0 && stride != 1) return 1;
+    return lanes;
+  }
+
+  /// One product over outer ranges: a square of threads, each with some rows and some columns of the result.
+  bool tile_product() {
+    if (!vectors_) return false;
+    const Work* product = nullptr;
+    for (const Work& w : view_.works()) {
+      if (!w.is_reduce() || w.own.empty()) continue;
+      if (product || w.chains() > 1) return false;
+      product = &w;
+    }
+    if (!product || product->outs.size() < 2 || !std::all_of(product->outs.begin(), product->outs.end(), is_outer)) return false;
+    std::vector<UOp> reuse = reuse_of(view_, *product);
+    std::erase_if(reuse, [&](UOp r) { return in(fixed_, r) || view_.size(r) < kTileSide; });
+    if (reuse.size() < 2) return false;
+    // Columns lie side by side where the result is stored.
+    std::stable_sort(reuse.begin(), reuse.end(), [&](UOp a, UOp b) { return along(a) > along(b); });
+    const UOp columns = reuse[0], rows = *std::max_element(reuse.begin() + 1, reuse.end(), [&](UOp a, UOp b) { return view_.size(a) < view_.size(b); });
+    const int lanes = lanes_along(columns);
+    auto copies = [&](UOp r, int lanes) { return std::max(1, static_cast<int>(view_.size(r) >= kWideTile ? 8 : 4) / lanes); };
+    shares_.push_back({columns, lanes, copies(columns, lanes), kTileSide, 1});
+    shares_.push_back({rows, 1, copies(rows, 1), kTileSide, kTileSide});
+    return true;
+  }
+  /// How many accesses go on by one element along a range; stores count most.
+  int along(UOp range) {
+    int count = 0;
+    for (const Work& w : view_.works())
+      for (UOp a : w.accesses)
+        if (view_.stride(a, range) == 1) count += a->op == Op::Store ? 4 : 1;
+    return count;
+  }
+
+  /// Ranges inside a point: of each statement the one that lies in order, or the longest, takes the threads from the first on.
+  void share_inner() {
+    std::vector<UOp> inner;
+    for (UOp r : view_.ranges())
+      if (!is_outer(r) && !in(fixed_, r)) inner.push_back(r);
+    std::stable_sort(inner.begin(), inner.end(), [&](UOp a, UOp b) {
+      return std::pair(along(a) > 0, view_.size(a)) > std::pair(along(b) > 0, view_.size(b));
+    });
+    for (UOp r : inner) {
+      int64_t chains = 0;  // the fewest of the sums along it
+      bool used = false, met = false;
+      for (const Work& w : view_.works()) {
+        if (!w.runs_over(r)) continue;
+        met |= std::any_of(shares_.begin(), shares_.end(), [&](const Share& s) { return w.runs_over(s.range); });
+        const bool own = in(w.own, r);
+        if (own && (w.chains() == 1 || !(w.own.back() == r))) continue;
+        used = true;
+        if (own) chains = chains ? std::min<int64_t>(chains, w.chains()) : w.chains();
+      }
+      if (!used || met) continue;
+      // Lanes would be combined last, after each of them had gone through all threads.
+      const int lanes = chains ? 1 : lanes_along(r);
+      int64_t threads = std::min<int64_t>(kThreads, ceil_power((view_.size(r) + lanes - 1) / lanes));
+      if (chains) threads = std::min(threads, chains);
+      if (threads > 1) shares_.push_back({r, lanes, 1, static_cast<int>(threads), 1});
+    }
+  }
+
+  /// What is left of the block's threads: outer ranges, from the one that lies in order on.
+  void share_outer() {
+    int64_t stride = 1;
+    for (const Share& s : shares_) stride = std::max<int64_t>(stride, s.threads);
+    std::vector<UOp> outer;
+    for (UOp r : view_.ranges())
+      if (is_outer(r) && !in(fixed_, r)) outer.push_back(r);
+    std::reverse(outer.begin(), outer.end());
+    std::stable_sort(outer.begin(), outer.end(), [&](UOp a, UOp b) { return along(a) > along(b); });
+    const bool vectors = shares_.empty();
+    for (UOp r : outer) {
+      const int lanes = vectors && r == outer[0] && !sums_in_chains() ? lanes_along(r) : 1;
+      const int64_t threads = std::min(kThreads / stride, ceil_power((view_.size(r) + lanes - 1) / lanes));
+      if (threads > 1) shares_.push_back({r, lanes, 1, static_cast<int>(threads), static_cast<int>(stride)});
+      stride *= threads;
+    }
+  }
+  bool sums_in_chains() const {
+    return std::any_of(view_.works().begin(), view_.works().end(), [](const Work& w) { return w.chains() > 1; });
+  }
+
+  const Kernel& kernel_;
+  const bool vectors_;
+  const std::vector<Row> rows_;
+  View view_;  ///< with these rows
+  int bytes_ = 1;
+  std::vector<UOp> fixed_;
+  std::vector<Share> shares_;
+};
+
+}  // namespace
+
+std::vector<Opt> cuda_heuristic(const Kernel& kernel, const runtime::Target& target) {
+  for (const bool vectors : {true, false}) {
+    std::vector<Opt> opts = Chooser(kernel, target, vectors).run();
+    if (is_legal(kernel, opts)) return opts;
+  }
+  return {};
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,197 @@
+// One statement per instruction; a value that is used once, where it is made, is written into its use.
+#include "codegen/render/c_style.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include "runtime/hash.h"
+#include "sinter/error.h"
+
+namespace sinter::codegen {
+namespace {
+
+constexpr size_t kLongestInline = 90;
+
+/// Text that no comment line ends in: names are their givers'.
+std::string printable(std::string text) {
+  for (char& c : text)
+    if (!std::isprint(static_cast<unsigned char>(c)) || c == '\\') c = '_';
+  return text;
+}
+size_t name_length(const std::string& e) {
+  size_t i = 0;
+  while (i < e.size() && (std::isalnum(static_cast<unsigned char>(e[i])) || std::string_view("_.[]").find(e[i]) != std::string_view::npos)) ++i;
+  return i;
+}
+/// A name, a number, an element or a call: needs no parentheses.
+bool stands_alone(const std::string& e) {
+  const size_t n = name_length(e);
+  return n == e.size() || (n > 0 && e[n] == '(' && closing(e, n) + 1 == e.size());
+}
+
+}  // namespace
+
+CStyle::CStyle(const Instructions& code, const runtime::Target& target)
+    : code_(code),
+      spell_(target),
+      uses_(code.insts.size(), 0),
+      home_(code.insts.size(), -1),
+      user_(code.insts.size(), kNone),
+      text_(code.insts.size()) {
+  for (size_t b = 0; b < code_.blocks.size(); ++b)
+    for (Id id : code_.blocks[b]) {
+      home_[static_cast<size_t>(id)] = static_cast<int>(b);
+      for (Id s : code_[id].src) {
+        ++uses_[static_cast<size_t>(s)];
+        user_[static_cast<size_t>(s)] = id;
+      }
+    }
+}
+
+KernelText CStyle::run() {
+  indent_ = 1;
+  begin();
+  indent_ = 0;
+  block(0);
+  indent_ = 1;
+  end();
+  std::string list = parameters();  // before the declarations of its types
+  return {spell_.declarations(), std::move(list), std::move(body_)};
+}
+
+std::string CStyle::thread(int64_t, int64_t) { throw InternalError("codegen: a kernel of the CPU has no threads"); }
+std::string CStyle::barrier() { throw InternalError("codegen: a kernel of the CPU has no threads that could wait"); }
+
+void CStyle::block(int b) {
+  ++indent_;
+  for (Id id : code_.blocks[static_cast<size_t>(b)]) instruction(id);
+  --indent_;
+}
+
+std::vector<std::string> CStyle::operands(const std::vector<Id>& ids) {
+  std::vector<std::string> texts;
+  for (Id id : ids) texts.push_back(text(id));
+  return texts;
+}
+
+/// Gives the value a name, or leaves it to its only user.
+void CStyle::define(Id id, const std::string& expression, bool movable) {
+  const size_t i = static_cast<size_t>(id);
+  const Id user = user_[i];
+  bool in_place = movable && uses_[i] == 1 && home_[static_cast<size_t>(user)] == home_[i] && expression.size() <= kLongestInline;
+  in_place = in_place && code_[user].code != Code::Part && code_[user].code != Code::Loop;  // these take names
+  if (in_place) {
+    text(id) = stands_alone(expression) ? expression : "(" + expression + ")";
+    return;
+  }
+  if (uses_[i] == 0 && movable) return;
+  text(id) = fresh("v");
+  line(fmt::format("const {} {} = {};", spell_.type(code_[id].type), text(id), expression));
+}
+
+/// In parentheses: a sum taken term by term may leave a tile on its way, which C forbids even to pointers.
+std::string CStyle::pointer(int64_t slot, Id address) { return fmt::format("p{} + {}", slot, text(address)); }
+
+/// The element of a buffer, or the vector that begins there.
+std::string CStyle::element(int64_t slot, Id address, Type type, bool written) {
+  if (type.lanes == 1) return fmt::format("p{}[{}]", slot, bare(address));
+  return fmt::format("*({}{}*)({})", written ? "" : "const ", spell_.memory_type(type), pointer(slot, address));
+}
+
+void CStyle::instruction(Id id) {
+  const Inst& n = code_[id];
+  switch (n.code) {
+    case Code::Begin: text(id) = "begin"; return;
+    case Code::End: text(id) = "end"; return;
+    case Code::Const: text(id) = spell_.number(n.type.dtype, n.number); return;
+    case Code::Var: return define(id, number_argument(n.imm), false);
+    case Code::Arg: return define(id, spell_.from_bits(n.type.dtype, number_argument(code_.vars + n.imm)), false);
+    case Code::Thread: return define(id, thread(n.imm, n.number.as_int()), false);
+    case Code::Alu: return define(id, spell_.alu(n.op, n.type, code_[n.src.back()].type, operands(n.src)), true);
+    case Code::Splat: return define(id, spell_.splat(n.type, bare(n.src[0])), true);
+    case Code::Iota: {
+      std::vector<std::string> numbers;
+      for (int i = 0; i < n.type.lanes; ++i) numbers.push_back(std::to_string(i));
+      return define(id, spell_.pack(n.type, numbers), false);
+    }
+    case Code::Pack: return define(id, spell_.pack(n.type, operands(n.src)), false);
+    case Code::Below: return define(id, spell_.below(n.type.lanes, bare(n.src[0])), true);
+    case Code::Part:
+      if (n.type.lanes > 1) return define(id, spell_.part(n.type, text(n.src[0]), static_cast<int>(n.imm)), false);
+      return define(id, spell_.lane(text(n.src[0]), static_cast<int>(n.imm)), true);
+    case Code::Shuffle: return define(id, spell_.shuffle(n.type, bare(n.src[0]), bare(n.src[1])), false);
+    case Code::Barrier: return line(barrier());
+    case Code::Load: return load(id);
+    case Code::Store: return store(n);
+    case Code::Raise: return line(fmt::format("if (!{}) {}", text(n.src[0]), raise(uint32_t{1} << n.imm)));
+    case Code::Accumulator: return accumulator(id);
+    case Code::Result:
+      return define(id, n.src.size() > 1 ? fmt::format("{}[{}]", text(n.src[0]), bare(n.src[1])) : text(n.src[0]), true);
+    case Code::Assign:
+      return line(n.src.size() == 2 ? fmt::format("{} = {};", text(n.src[0]), bare(n.src[1]))
+                                    : fmt::format("{}[{}] = {};", text(n.src[0]), bare(n.src[2]), bare(n.src[1])));
+    case Code::Loop:
+      text(id) = fresh("n");
+      return code_[n.src[0]].code == Code::Begin ? points(id) : plain_loop(id);
+    case Code::If:
+      line(fmt::format("if ({}) {{", bare(n.src[0])));
+      block(n.block);
+      return line("}");
+  }
+}
+
+void CStyle::note(Id loop) {
+  if (const std::string& note = code_[loop].note; !note.empty()) line("// " + printable(note));
+}
+
+void CStyle::plain_loop(Id loop) {
+  const Inst& n = code_[loop];
+  note(loop);
+  const std::string step = n.imm == 1 ? "++" + text(loop) : fmt::format("{} += {}", text(loop), n.imm);
+  line(fmt::format("for ({0} {1} = {2}; {1} < {3}; {4}) {{", spell_.type({DType::Index, 1}), text(loop), text(n.src[0]),
+                   text(n.src[1]), step));
+  block(n.block);
+  line("}");
+}
+
+void CStyle::load(Id id) {
+  const Inst& n = code_[id];
+  const bool counted = n.src.size() % 2 == 0;
+  std::string value = counted ? spell_.load_some(n.type, pointer(n.imm, n.src[0]), bare(n.src.back()))
+                              : element(n.imm, n.src[0], n.type, code_.slots[static_cast<size_t>(n.imm)].written);
+  if (n.src.size() > 2)
+    value = fmt::format("{} ? {}{} : {}", text(n.src[1]),
+                        n.type.lanes > 1 ? fmt::format("({})", spell_.type(n.type)) : "", value, text(n.src[2]));
+  define(id, value, false);
+}
+
+void CStyle::store(const Inst& n) {
+  const Type type = code_[n.src[1]].type;
+  if (n.src.size() > 2)
+    return line(spell_.store_some(type, pointer(n.imm, n.src[0]), bare(n.src[1]), bare(n.src[2])) + ";");
+  line(fmt::format("{} = {};", element(n.imm, n.src[0], type, true), bare(n.src[1])));
+}
+
+void CStyle::accumulator(Id id) {
+  const Inst& n = code_[id];
+  text(id) = fresh("acc");
+  const std::string initial = bare(n.src[0]), type = spell_.type(n.type);
+  if (n.imm <= 1) return line(fmt::format("{} {} = {};", type, text(id), initial));
+  line(fmt::format("{} {}[{}];", type, text(id), n.imm));
+  line(fmt::format("for (int i = 0; i < {}; ++i) {}[i] = {};", n.imm, text(id), initial));
+}
+
+std::string kernel_name(const std::string& hint, const KernelText& main, const KernelText& finish) {
+  std::string name;
+  for (char c : hint) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) name = "k" + name;
+  runtime::HashBuilder hash;
+  hash.add(name);
+  for (const KernelText* t : {&main, &finish}) hash.add(t->declarations).add(t->parameters).add(t->body);
+  return name + fmt::format("_{}", runtime::to_hex(hash.hash()).substr(0, 16));
+}
+
+}  // namespace sinter::codegen

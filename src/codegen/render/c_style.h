@@ -1,0 +1,75 @@
+// Instructions as text in a language like C: what C and CUDA C++ have in common. Each of them says how it begins a function and
+// what only it has.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <string>
+#include <vector>
+
+#include "codegen/instructions.h"
+#include "codegen/render/c_spelling.h"
+#include "runtime/target.h"
+
+namespace sinter::codegen {
+
+/// One function, and what it needs before it.
+struct KernelText {
+  std::string declarations;
+  std::string parameters;  ///< with their parentheses
+  std::string body;        ///< lines, without braces
+};
+
+class CStyle {
+ public:
+  CStyle(const Instructions& code, const runtime::Target& target);
+  virtual ~CStyle() = default;
+  KernelText run();
+
+ protected:
+  virtual std::string parameters() = 0;
+  /// The first lines of the body: names for buffers and tiles.
+  virtual void begin() = 0;
+  virtual void end() {}
+  /// The 64 bits of a numeric argument.
+  virtual std::string number_argument(int64_t i) const = 0;
+  /// A statement that sets bits of the error word.
+  virtual std::string raise(uint32_t bits) = 0;
+  /// The lines of a loop over the launch's points, around its block.
+  virtual void points(Id loop) { plain_loop(loop); }
+  virtual std::string thread(int64_t stride, int64_t count);
+  virtual std::string barrier();
+
+  void line(const std::string& text) { body_ += std::string(2 * indent_, ' ') + text + "\n"; }
+  std::string& text(Id id) { return text_[static_cast<size_t>(id)]; }
+  std::string fresh(std::string_view prefix) { return fmt::format("{}{}", prefix, next_++); }
+  void block(int b);
+  void plain_loop(Id loop);
+  void note(Id loop);
+
+  const Instructions& code_;
+  CSpelling spell_;
+
+ private:
+  std::vector<std::string> operands(const std::vector<Id>& ids);
+  std::string bare(Id id) { return without_parentheses(text(id)); }
+  void define(Id id, const std::string& expression, bool movable);
+  std::string pointer(int64_t slot, Id address);
+  std::string element(int64_t slot, Id address, Type type, bool written);
+  void instruction(Id id);
+  void load(Id id);
+  void store(const Inst& n);
+  void accumulator(Id id);
+
+  std::vector<int> uses_, home_;
+  std::vector<Id> user_;
+  std::vector<std::string> text_;
+  std::string body_;
+  size_t indent_ = 0;
+  int next_ = 0;
+};
+
+/// The name of a kernel: `hint`, as far as it can be a name, and a hash of its texts.
+std::string kernel_name(const std::string& hint, const KernelText& main, const KernelText& finish);
+
+}  // namespace sinter::codegen

@@ -1,0 +1,119 @@
+// Barriers: a walk that remembers which statements have touched memory since the last one.
+#include "codegen/threads.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using What = Item::What;
+
+class Planner {
+ public:
+  Planner(const Statements& statements, int threads) : list_(statements.list), threads_(threads) {
+    for (size_t s = 0; s < list_.size(); ++s) {
+      if (list_[s].carried() && !whole_block(list_[s])) clash(s, s);
+      for (const Dep& d : list_[s].deps) {
+        const auto on = static_cast<size_t>(d.on);
+        const bool memory = d.why != Dep::Why::Value || list_[on].carried();
+        if (memory && (d.why == Dep::Why::Memory || !own_elements(list_[on], list_[s]))) clash(on, s);
+      }
+    }
+  }
+
+  /// `touched`: by statements since the last barrier.
+  void plan(std::vector<Item>& items, std::set<size_t>& touched) const {
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (items[i].what == What::Barrier) {
+        touched.clear();
+        continue;
+      }
+      if (meets(items[i], touched)) {
+        items.insert(items.begin() + static_cast<std::ptrdiff_t>(i++), {What::Barrier});
+        touched.clear();
+      }
+      if (items[i].what != What::Loop) {
+        touched.insert(static_cast<size_t>(items[i].statement));
+        continue;
+      }
+      const std::set<size_t> before = touched;  // the loop may make no turn
+      plan(items[i].body, touched);
+      plan(items[i].body, touched);  // what the end of a turn leaves for the next
+      touched.insert(before.begin(), before.end());
+    }
+  }
+
+ private:
+  void clash(size_t a, size_t b) {
+    clashes_.emplace(a, b);
+    clashes_.emplace(b, a);
+  }
+  /// Whether no two threads run a statement alike.
+  bool whole_block(const Statement& s) const {
+    int all = 1;
+    for (const Level& l : s.loops) all *= l.threads;
+    return all == threads_;
+  }
+  /// Whether the same thread takes the same element in both.
+  bool own_elements(const Statement& a, const Statement& b) const {
+    auto shares = [](const Statement& s) {
+      std::vector<std::tuple<int, int, int, int>> all;
+      for (const Level& l : s.loops)
+        if (l.threads > 1) all.emplace_back(range_id(l.range), l.threads, l.thread_stride, l.lanes);
+      std::sort(all.begin(), all.end());
+      return all;
+    };
+    return whole_block(a) && whole_block(b) && shares(a) == shares(b);
+  }
+
+  bool meets(const Item& item, const std::set<size_t>& touched) const {
+    if (item.what == What::Loop)
+      return std::any_of(item.body.begin(), item.body.end(), [&](const Item& i) { return meets(i, touched); });
+    if (item.what == What::Barrier) return false;
+    const auto s = static_cast<size_t>(item.statement);
+    return std::any_of(touched.begin(), touched.end(), [&](size_t t) {
+      return clashes_.contains({t, s}) && (t != s || item.what == What::Init);
+    });
+  }
+
+  const std::vector<Statement>& list_;
+  int threads_;
+  std::set<std::pair<size_t, size_t>> clashes_;
+};
+
+}  // namespace
+
+Id digit(Emitter& emit, int stride, int count) {
+  Inst inst{Code::Thread, {DType::Index, 1}, {}};
+  inst.imm = stride;
+  inst.number = ir::Scalar::of(DType::Index, count);
+  return emit.value(std::move(inst));
+}
+
+Id leads(Emitter& emit, const Statement& statement, int threads) {
+  std::vector<std::pair<int, int>> used;  // stride and count
+  for (const Level& l : statement.loops)
+    if (l.threads > 1) used.emplace_back(l.thread_stride, l.threads);
+  std::sort(used.begin(), used.end());
+  used.emplace_back(threads, 1);
+  Id ok = kNone;
+  int from = 1;
+  for (auto [stride, count] : used) {
+    if (stride > from)
+      ok = emit.both(ok, emit.alu(Op::Eq, {DType::Bool, 1}, {digit(emit, from, stride / from), emit.number(0)}));
+    from = stride * count;
+  }
+  return ok;
+}
+
+void add_barriers(std::vector<Item>& tree, const Statements& statements, int threads) {
+  if (threads == 1) return;
+  std::set<size_t> touched;
+  Planner(statements, threads).plan(tree, touched);
+}
+
+}  // namespace sinter::codegen

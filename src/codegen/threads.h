@@ -1,0 +1,24 @@
+// The threads of a GPU's block: which of them runs what, and where they wait for each other.
+#pragma once
+
+#include <vector>
+
+#include "codegen/emit.h"
+#include "codegen/loop_tree.h"
+
+namespace sinter::codegen {
+
+/// A digit of the thread's number in its block, Index: number / stride % count.
+Id digit(Emitter& emit, int stride, int count);
+
+/// Whether this thread is the one that stores for all that run a statement alike: those digits of its number that the
+/// statement's loops do not use are 0. kNone: it always is. `threads`: of the block.
+Id leads(Emitter& emit, const Statement& statement, int threads);
+
+/// In: the loop tree of a kernel whose points are run by `threads` threads.
+/// Out: the same with Barriers: between a statement that stores into memory of the kernel and one that reads or stores there, in
+/// the same turn of the loops around both or in the next, unless each thread meets its own elements only. Every thread runs
+/// every loop, so it arrives at each of them.
+void add_barriers(std::vector<Item>& tree, const Statements& statements, int threads);
+
+}  // namespace sinter::codegen
