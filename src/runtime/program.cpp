@@ -8,14 +8,11 @@
 #include <unordered_map>
 
 #include "runtime/counters.h"
-#include "runtime/cpu/build.h"
-#include "runtime/cpu/compile_external.h"
-#include "runtime/cpu/compiler.h"
-#include "runtime/cpu/elf.h"
-#include "runtime/cpu/plugin.h"
+#include "runtime/cuda/kernel.h"
 #include "runtime/disk_cache.h"
 #include "runtime/log.h"
 #include "runtime/program_cache.h"
+#include "runtime/toolchain.h"
 #include "sinter/error.h"
 
 namespace sinter::runtime {
@@ -28,22 +25,17 @@ Hash128 key_of(const KernelSource& kernel, const std::string& compiler, const Ta
   HashBuilder fields;
   fields.add("sinter kernel 1").add(compiler).add(target.isa);
   fields.add(kernel.name).add(kernel.has_finish).add(static_cast<uint64_t>(kernel.scratch));
+  fields.add(static_cast<uint64_t>(kernel.threads)).add(static_cast<uint64_t>(kernel.shared));
   for (int64_t block : kernel.blocks) fields.add(static_cast<uint64_t>(block));
   return fields.add(kernel.text).hash();
 }
 
-ProgramPtr load(const KernelSource& kernel, Hash128 key, std::string_view object, bool library) {
-  std::unique_ptr<cpu::Code> code =
-      library ? cpu::load_library(std::string(object)) : cpu::load_object(object, cpu::entries_of(kernel));
-  return std::make_shared<Program>(kernel, key, std::move(code));
-}
-
-/// Damaged in a way that the checksum cannot see (another compiler's object, say) is a miss as well.
-ProgramPtr load_cached(const KernelSource& kernel, Hash128 key, const DiskCache& cache, bool library) {
+/// Damaged in a way that the checksum cannot see (another compiler's object, another GPU's) is a miss as well.
+ProgramPtr load_cached(const KernelSource& kernel, Hash128 key, const DiskCache& cache, const Toolchain& tools) {
   const auto object = cache.load(kernel.name, key);
   if (!object) return nullptr;
   try {
-    return load(kernel, key, *object, library);
+    return tools.load(kernel, key, *object);
   } catch (const OutOfMemory&) { throw; } catch (const BackendError&) {
     return nullptr;
   }
@@ -55,13 +47,10 @@ ProgramPtr load_cached(const KernelSource& kernel, Hash128 key, const DiskCache&
                                  cache.keep_source(kernel.name, key, kernel.text), compiler, log));
 }
 
-void log_kernel(const KernelSource& kernel, const Program& program, const char* from, const Target& target) {
+void log_kernel(const KernelSource& kernel, const Program& program, const char* from, const Toolchain& tools) {
   if (!logging(4)) return;
   log(4, fmt::format("// kernel {} ({})\n{}", kernel.name, from, kernel.text));
-  if (!logging(7)) return;
-  for (const std::string& entry : cpu::entries_of(kernel))
-    if (const auto symbol = program.code().find(entry); symbol.size)
-      log(7, fmt::format("; {}\n{}", entry, cpu::disassemble(symbol.address, symbol.size, target)));
+  if (logging(7)) log(7, tools.listing(kernel, program));
 }
 
 }  // namespace
@@ -77,6 +66,11 @@ Program::Program(const KernelSource& kernel, Hash128 key, std::unique_ptr<cpu::C
   if (kernel.has_finish) finish_ = entry(name_ + "_finish");
 }
 
+Program::Program(const KernelSource& kernel, Hash128 key, std::unique_ptr<cuda::Image> image)
+    : name_(kernel.name), key_(key), image_(std::move(image)), blocks_(kernel.blocks), scratch_(kernel.scratch) {}
+
+Program::~Program() = default;
+
 int64_t Program::points(std::span<const int64_t> outer) const {
   int64_t points = 1;
   for (size_t i = 0; i < outer.size(); ++i) {
@@ -87,9 +81,8 @@ int64_t Program::points(std::span<const int64_t> outer) const {
 }
 
 std::vector<ProgramPtr> compile(std::span<const KernelSource> kernels, const Target& target) {
-  const auto compiler = cpu::current_compiler();
-  const std::string id = compiler->id(target);
-  const bool library = compiler->makes_libraries();
+  const std::unique_ptr<const Toolchain> tools = target.cuda() ? cuda::toolchain(target) : cpu::toolchain(target);
+  const std::string id = tools->id();
   const auto disk = DiskCache::current();
 
   std::vector<ProgramPtr> programs(kernels.size());
@@ -104,7 +97,7 @@ std::vector<ProgramPtr> compile(std::span<const KernelSource> kernels, const Tar
       count(counters().memory_hits);
     } else if (!first.emplace(keys[i], i).second) {
       continue;
-    } else if (ProgramPtr cached = load_cached(kernels[i], keys[i], *disk, library)) {
+    } else if (ProgramPtr cached = load_cached(kernels[i], keys[i], *disk, *tools)) {
       origin[i] = "from the cache folder";
       count(counters().disk_hits);
       programs[i] = keep_program(std::move(cached));
@@ -113,23 +106,19 @@ std::vector<ProgramPtr> compile(std::span<const KernelSource> kernels, const Tar
     }
   }
 
-  // A plugin that turns out not to open changes compiler and keys, so that all begins anew.
-  if (!missing.empty() && cpu::give_up(*compiler)) {
-    if (compiler_dialect() != compiler->dialect())
-      throw DialectChanged("the Clang plugin cannot be opened, and the compiler that is left speaks another dialect");
-    return compile(kernels, target);
-  }
+  // Keys are those of another compiler then.
+  if (!missing.empty() && tools->replaced()) return compile(kernels, target);
 
   std::vector<const KernelSource*> sources;
   for (size_t i : missing) sources.push_back(&kernels[i]);
-  const std::vector<cpu::CompileResult> results = cpu::build(sources, *compiler, target);
+  const std::vector<CompileResult> results = missing.empty() ? std::vector<CompileResult>() : tools->build(sources);
   const KernelSource* failed = nullptr;
   std::string failure;
   for (size_t m = 0; m < missing.size(); ++m) {
     const size_t i = missing[m];
     std::string why = results[m].log;
     if (results[m].ok) try {
-        ProgramPtr made = load(kernels[i], keys[i], results[m].object, library);
+        ProgramPtr made = tools->load(kernels[i], keys[i], results[m].object);
         disk->store(kernels[i].name, keys[i], results[m].object, kernels[i].text);
         programs[i] = keep_program(std::move(made));
         continue;
@@ -142,7 +131,7 @@ std::vector<ProgramPtr> compile(std::span<const KernelSource> kernels, const Tar
 
   for (size_t i = 0; i < kernels.size(); ++i) {
     if (!programs[i]) programs[i] = programs[first.at(keys[i])];
-    log_kernel(kernels[i], *programs[i], origin[i], target);
+    log_kernel(kernels[i], *programs[i], origin[i], *tools);
   }
   return programs;
 }

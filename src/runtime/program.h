@@ -13,6 +13,9 @@
 #include "sinter/error.h"
 
 namespace sinter::runtime {
+namespace cuda {
+class Image;
+}
 
 /// One kernel as text. For the CPU: freestanding, well-defined C that both Clang and GCC 12 take. Several share a translation
 /// unit, so everything it defines at file scope should begin with `name` (typedefs, which may be repeated, excepted);
@@ -39,11 +42,16 @@ class Program {
 
   /// Throws BackendError if the code lacks an entry.
   Program(const KernelSource& kernel, Hash128 key, std::unique_ptr<cpu::Code> code);
+  /// A kernel for GPUs, which each device loads when it first runs there.
+  Program(const KernelSource& kernel, Hash128 key, std::unique_ptr<cuda::Image> image);
+  ~Program();
 
   const std::string& name() const { return name_; }
   /// Points of a launch over outer ranges of these sizes.
   int64_t points(std::span<const int64_t> outer) const;
   int64_t scratch() const { return scratch_; }
+  /// What GPUs load; null for a kernel of the CPU. The rest is about those.
+  const cuda::Image* image() const { return image_.get(); }
   /// Hash of content, compiler, flags and ISA.
   const Hash128& key() const { return key_; }
   Entry entry() const { return entry_; }
@@ -55,6 +63,7 @@ class Program {
   std::string name_;
   Hash128 key_;
   std::unique_ptr<cpu::Code> code_;
+  std::unique_ptr<cuda::Image> image_;
   Entry entry_ = nullptr, finish_ = nullptr;
   std::vector<int64_t> blocks_;
   int64_t scratch_ = 0;

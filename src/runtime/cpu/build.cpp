@@ -3,11 +3,7 @@
 #include "runtime/cpu/build.h"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
-#include <mutex>
 #include <numeric>
-#include <thread>
 
 #include "runtime/counters.h"
 #include "runtime/cpu/elf.h"
@@ -79,22 +75,8 @@ std::vector<CompileResult> build(std::span<const KernelSource* const> kernels, c
   const size_t threads = static_cast<size_t>(std::clamp(target.threads, 2, kMostThreads));
   const std::vector<Unit> units = share_out(kernels, threads, compiler.makes_libraries());
 
-  std::atomic<size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    try {
-      for (size_t u; (u = next.fetch_add(1)) < units.size();) build_unit(units[u], kernels, compiler, target, results);
-    } catch (...) {
-      std::lock_guard lock(mutex);
-      failure = std::current_exception();
-    }
-  };
-  std::vector<std::thread> helpers;
-  start_threads(helpers, static_cast<int>(std::min(threads, units.size())) - 1, [&](int) { work(); });
-  work();
-  for (std::thread& helper : helpers) helper.join();
-  if (failure) std::rethrow_exception(failure);
+  side_by_side(units.size(), static_cast<int>(threads),
+               [&](size_t u) { build_unit(units[u], kernels, compiler, target, results); });
   return results;
 }
 

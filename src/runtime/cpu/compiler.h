@@ -5,15 +5,9 @@
 #include <string>
 
 #include "runtime/target.h"
+#include "runtime/toolchain.h"
 
 namespace sinter::runtime::cpu {
-
-/// What one translation unit became.
-struct CompileResult {
-  bool ok = false;
-  std::string object;  ///< ELF bytes
-  std::string log;     ///< the compiler's words, also when it succeeded
-};
 
 /// A compiler with its flags. Safe to use from several threads.
 class Compiler {

@@ -5,6 +5,9 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
 #include <new>
 #include <system_error>
 
@@ -36,6 +39,26 @@ void start_threads(std::vector<std::thread>& threads, int count, const std::func
   } catch (const std::system_error&) {  // no more threads
   } catch (const std::bad_alloc&) {     // no memory for one
   }
+}
+
+void side_by_side(size_t count, int threads, const std::function<void(size_t)>& work) {
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;  // guarded by the mutex
+  const auto take = [&](int) {
+    try {
+      for (size_t i; (i = next.fetch_add(1)) < count;) work(i);
+    } catch (...) {
+      std::lock_guard lock(mutex);
+      failure = std::current_exception();
+      next = count;
+    }
+  };
+  std::vector<std::thread> helpers;
+  start_threads(helpers, static_cast<int>(std::min(static_cast<size_t>(threads), count)) - 1, take);
+  take(0);
+  for (std::thread& helper : helpers) helper.join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace sinter::runtime::cpu

@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include <cctype>
+#include <cstdlib>
 #include <cstring>
 
 #include "runtime/cuda/device.h"
@@ -97,14 +97,14 @@ bool fits(const std::string& image, int sm) {
   constexpr uint16_t kCuda = 190;
   if (image.size() < sizeof head) return false;
   std::memcpy(&head, image.data(), sizeof head);
-  if (std::memcmp(head.magic, "\177ELF", 4)) {
-    // PTX is text that says its architecture.
-    const std::string target = fmt::format(".target sm_{}", sm);
-    const size_t at = image.find(target);
-    return at != std::string::npos && !std::isdigit(static_cast<unsigned char>(image[at + target.size()]));
+  int arch = 0;
+  if (std::memcmp(head.magic, "\177ELF", 4) == 0) {
+    // CUDA 13 moved the number, and counts that as the eighth version of the format.
+    if (head.machine == kCuda) arch = static_cast<int>((head.abi >= 8 ? head.flags >> 8 : head.flags) & 0xff);
+  } else if (const size_t at = image.find(".target sm_"); at != std::string::npos) {
+    arch = std::atoi(image.c_str() + at + 11);
   }
-  // CUDA 13 moved the number, and counts that as the eighth version of the format.
-  return head.machine == kCuda && static_cast<int>((head.abi >= 8 ? head.flags >> 8 : head.flags) & 0xff) == sm;
+  return arch <= sm && arch / 10 == sm / 10;
 }
 
 }  // namespace sinter::runtime::cuda

@@ -65,7 +65,8 @@ class Image {
   mutable std::vector<std::unique_ptr<Loaded>> loaded_;  ///< one per device
 };
 
-/// False if the image says that it is of another architecture than sm_`sm`, or is no image at all.
+/// Whether the image says that it is for sm_`sm`, or for a lower architecture of the same generation; false for what is
+/// no image at all.
 bool fits(const std::string& image, int sm);
 
 }  // namespace sinter::runtime::cuda

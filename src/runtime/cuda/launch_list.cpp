@@ -9,6 +9,11 @@
 #include "runtime/env.h"
 
 namespace sinter::runtime::cuda {
+namespace {
+
+constexpr size_t kNamed = 8;  ///< kernels that the message of a fault names
+
+}  // namespace
 
 LaunchList::LaunchList(std::shared_ptr<Context> context) : context_(std::move(context)) {}
 LaunchList::~LaunchList() { drop_graph(); }
@@ -82,9 +87,10 @@ void LaunchList::build() {
                       "adding a kernel to a graph");
       l.changed = false;
       now.push_back(l.node);
-      names += fmt::format("{}{}", i ? ", " : "", *l.kernel->name);
+      if (i < kNamed) names += fmt::format("{}{}", i ? ", " : "", *l.kernel->name);
     }
-    names_ = std::make_shared<const std::string>(fmt::format("a graph of {}", names));
+    names_ = std::make_shared<const std::string>(
+        fmt::format("{}{} (a graph of {} kernels)", names, launches_.size() > kNamed ? ", ..." : "", launches_.size()));
     context_->check(driver.graph_instantiate_with_flags(&exec_, graph, 0), "preparing a graph of kernels");
   } catch (...) {
     driver.graph_destroy(graph);

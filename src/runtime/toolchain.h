@@ -1,0 +1,61 @@
+// From the text of kernels to programs: what compilers of CPUs and GPUs have in common, so that one function finds
+// programs in this process's memory, in the cache folder or by compiling (program.h).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/hash.h"
+#include "runtime/target.h"
+
+namespace sinter::runtime {
+
+struct KernelSource;
+class Program;
+
+/// What one text became.
+struct CompileResult {
+  bool ok = false;
+  std::string object;  ///< ELF bytes, or PTX for a simulated GPU
+  std::string log;     ///< the compiler's words, also when it succeeded
+};
+
+/// A compiler with what loads its objects, for one Target. Safe from several threads.
+class Toolchain {
+ public:
+  virtual ~Toolchain() = default;
+
+  /// Name, version, flags and architecture: all that changes what a text becomes. Costs no start of the compiler.
+  virtual std::string id() const = 0;
+
+  /// True if the compiler turns out not to run here, and another one took its place: all begins anew. Throws
+  /// DialectChanged if that one reads another language.
+  virtual bool replaced() const { return false; }
+
+  /// A result per kernel, in order, in parallel; one that fails does not harm the others. Throws BackendError if the
+  /// compiler cannot run.
+  virtual std::vector<CompileResult> build(std::span<const KernelSource* const> kernels) const = 0;
+
+  /// Throws BackendError for an object that is damaged or made for something else; OutOfMemory.
+  virtual std::shared_ptr<const Program> load(const KernelSource& kernel, Hash128 key,
+                                              std::string_view object) const = 0;
+
+  /// The instructions of a program as text, for DEBUG=7; empty where nothing can tell.
+  virtual std::string listing(const KernelSource& kernel, const Program& program) const = 0;
+};
+
+namespace cpu {
+/// The compiler that the environment asks for.
+std::unique_ptr<const Toolchain> toolchain(const Target& target);
+}  // namespace cpu
+
+namespace cuda {
+/// NVRTC, to CUBINs, or to PTX for simulated devices; for these Clang where there is no NVRTC. Throws BackendError that
+/// says where NVRTC was looked for if a real device needs it.
+std::unique_ptr<const Toolchain> toolchain(const Target& target);
+}  // namespace cuda
+
+}  // namespace sinter::runtime

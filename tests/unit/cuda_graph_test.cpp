@@ -1,0 +1,154 @@
+// Launches as a graph: when there is one, what it is told, and that it computes what single launches do.
+#include "catch.h"
+
+#include <fmt/core.h>
+
+#include "runtime/cuda/launch_list.h"
+#include "runtime/program.h"
+#include "sinter/error.h"
+#include "unit/cuda_fake.h"
+#include "unit/runtime_support.h"
+
+using namespace sinter;
+using namespace cuda_test;
+using Catch::Matchers::Contains;
+using runtime::KernelSource;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+struct Kernels {
+  Kernels() {
+    for (const char* name : {"a", "b", "c"}) {
+      KernelSource source{.name = name, .text = ""};
+      source.threads = 64;
+      images.push_back(std::make_unique<Image>(source, fmt::format("{}/1", name)));
+    }
+  }
+  const Kernel& operator[](char name) const {
+    return images[static_cast<size_t>(name - 'a')]->on(*Context::get(0)).main;
+  }
+  std::vector<std::unique_ptr<Image>> images;
+};
+
+}  // namespace
+
+TEST_CASE("a list of launches becomes a graph at its second run, and hears only of what changed", "[cuda]") {
+  FakeDriver driver;
+  const auto context = Context::get(0);
+  std::vector<uint64_t> seen;
+  for (const char* name : {"a", "b", "c"})
+    driver->kernels[name] = [&](const std::vector<uint64_t>& p, unsigned blocks) {
+      seen.push_back(1000 * blocks + p[0]);
+    };
+  const Kernels kernel;
+  LaunchList list(context);
+  const auto record = [&](std::vector<uint64_t> numbers, int64_t blocks) {
+    list.begin();
+    list.add(kernel['a'], blocks, std::span(numbers).subspan(0, 1));
+    list.add(kernel['b'], 2, std::span(numbers).subspan(1, 1));
+    list.then();
+    list.add(kernel['c'], 0, std::span(numbers).subspan(2, 1));  // nothing to do
+    list.add(kernel['c'], 3, std::span(numbers).subspan(2, 1));
+  };
+  const auto run = [&](std::vector<uint64_t> numbers, int64_t blocks = 1) {
+    driver->calls.clear();
+    seen.clear();
+    record(numbers, blocks);
+    list.run();
+    CHECK(seen == std::vector<uint64_t>{1000 * static_cast<uint64_t>(blocks) + numbers[0], 2000 + numbers[1],
+                                        3000 + numbers[2]});
+    return driver->calls;
+  };
+  CHECK(run({1, 2, 3}) == Words{"launch a", "launch b", "launch c"});
+  CHECK_FALSE(list.is_graph());
+  CHECK(run({1, 2, 3}) == Words{"node a after 0", "node b after 0", "node c after 2", "graph"});
+  CHECK(list.is_graph());
+  CHECK(list.size() == 3);
+  CHECK(run({1, 2, 3}) == Words{"graph"});
+  CHECK(run({1, 20, 3}) == Words{"update b", "graph"});
+  CHECK(run({1, 20, 3}, 5) == Words{"update a", "graph"});
+  CHECK(run({1, 20, 3}, 5) == Words{"graph"});
+
+  // Other kernels, or another order: plain launches, then a graph anew.
+  for (int again = 0; again < 2; ++again) {
+    driver->calls.clear();
+    list.begin();
+    list.add(kernel['a'], 5, std::vector<uint64_t>{1});
+    list.then();
+    list.add(kernel['b'], 2, std::vector<uint64_t>{20});
+    list.run();
+    CHECK(driver->calls ==
+          (again ? Words{"node a after 0", "node b after 1", "graph"} : Words{"launch a", "launch b"}));
+  }
+}
+
+TEST_CASE("a list of one launch is that launch, and of none nothing", "[cuda]") {
+  FakeDriver driver;
+  const auto context = Context::get(0);
+  const Kernels kernel;
+  LaunchList list(context);
+  for (int i = 0; i < 3; ++i) {
+    list.begin();
+    list.add(kernel['a'], 1, std::vector<uint64_t>{1});
+    list.run();
+  }
+  CHECK(driver->calls == Words{"launch a", "launch a", "launch a"});
+  list.begin();
+  list.run();
+  CHECK(driver->calls.size() == 3);
+}
+
+TEST_CASE("a fault in a graph names its kernels, and alone with SINTER_CHECK", "[cuda]") {
+  FakeDriver driver;
+  const auto context = Context::get(0);
+  const Kernels kernel;
+  LaunchList list(context);
+  const auto run = [&] {
+    list.begin();
+    for (const char name : {'a', 'b'}) list.add(kernel[name], 1, std::vector<uint64_t>{1}), list.then();
+    list.run();
+    context->synchronize();
+  };
+  const auto failure = [&] {
+    try {
+      run();
+    } catch (const BackendError& error) { return std::string(error.what()); }
+    return std::string("no fault");
+  };
+  run();
+  run();
+  SECTION("as a graph") {
+    driver->kernels["b"] = [&](const auto&, unsigned) { driver->fault = Result::IllegalAddress; };
+    CHECK_THAT(failure(), Contains("in kernel a, b (a graph of 2 kernels)"));
+  }
+  SECTION("one by one") {
+    const runtime_test::Setting check("SINTER_CHECK", "1");
+    driver->kernels["b"] = [&](const auto&, unsigned) { driver->fault = Result::IllegalAddress; };
+    CHECK_THAT(failure(), Contains("in kernel b;") && !Contains("graph"));
+  }
+  CHECK_THAT(failure(), Contains("cannot be used any more"));
+}
+
+TEST_CASE("graphs leave nothing behind", "[cuda]") {
+  FakeDriver driver;
+  {
+    const auto context = Context::get(0);
+    const Kernels kernel;
+    for (int i = 0; i < 100; ++i) {
+      LaunchList list(context);
+      for (int run = 0; run < 100; ++run) {
+        list.begin();
+        list.add(kernel['a'], 1, std::vector<uint64_t>{static_cast<uint64_t>(run)});
+        list.add(run % 10 == 9 ? kernel['b'] : kernel['c'], 1, std::vector<uint64_t>{1});
+        list.run();
+      }
+      CHECK(driver->graphs <= 2);
+      driver->calls.clear();
+    }
+    CHECK(driver->graphs == 0);
+  }
+  forget_devices();
+  CHECK(driver->alive() == 0);
+}
