@@ -5,6 +5,7 @@
 #include "sinter/call.h"
 #include "sinter/conv.h"
 #include "sinter/create.h"
+#include "sinter/cuda.h"
 #include "sinter/debug.h"
 #include "sinter/gradient.h"
 #include "sinter/memory.h"

@@ -91,7 +91,7 @@ TEST_CASE("devices have numbers, properties and a context each", "[cuda]") {
   CHECK(second->target().sm == 90);
   CHECK(second->target().shared == 227 << 10);
   CHECK_THAT(error_of<UsageError>([] { Context::get(2); }),
-             Contains("cuda:2") && Contains("2 CUDA devices") && Contains("cuda:0 to cuda:1"));
+             Contains("cuda:2") && Contains("has 2") && Contains("cuda:0 to cuda:1"));
   CHECK_THROWS_AS(Context::get(-1), UsageError);
 }
 

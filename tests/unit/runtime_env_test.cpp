@@ -158,12 +158,12 @@ TEST_CASE("each variable of the table does what it says", "[runtime]") {
       {"SINTER_CUDA_LIB",
        [] {
          const Setting setting("SINTER_CUDA_LIB", "/nowhere/libcuda.so.1");
-         CHECK_THAT(cuda::find_driver().reason, Contains("/nowhere/libcuda.so.1"));
+         CHECK_THAT(runtime::cuda::find_driver().reason, Contains("/nowhere/libcuda.so.1"));
        }},
       {"SINTER_NVRTC_LIB",
        [] {
          const Setting setting("SINTER_NVRTC_LIB", "/nowhere/libnvrtc.so");
-         CHECK_THAT(cuda::find_nvrtc().reason, Contains("/nowhere/libnvrtc.so"));
+         CHECK_THAT(runtime::cuda::find_nvrtc().reason, Contains("/nowhere/libnvrtc.so"));
        }},
   };
   for (const EnvVar& variable : env_table()) {

@@ -12,6 +12,10 @@ namespace {
 
 constexpr int kFirstWithVariants = 90;  ///< sm_90a and later: features that only this very architecture has
 
+std::string name_of(const FoundNvrtc& nvrtc) {
+  return fmt::format("NVRTC {}.{} ({})", nvrtc.major, nvrtc.minor, nvrtc.library);
+}
+
 /// Floating point as SEMANTICS F1 says: no multiplication and addition become one unless the text says so, and
 /// division, roots and subnormal numbers are those of IEEE, which is NVRTC's default.
 std::vector<std::string> options(const FoundNvrtc& nvrtc, int sm, Form form) {
@@ -47,9 +51,7 @@ class NvrtcRun {
 
  private:
   void check(int code) const {
-    if (code)
-      throw BackendError(fmt::format("NVRTC {}.{} ({}) failed: {}", nvrtc_.major, nvrtc_.minor, nvrtc_.library,
-                                     table_.error_string(code)));
+    if (code) throw BackendError(fmt::format("{} failed: {}", name_of(nvrtc_), table_.error_string(code)));
   }
   std::string bytes(int (*size_of)(NvrtcProgram, size_t*), int (*get)(NvrtcProgram, char*)) const {
     size_t size = 0;
@@ -79,8 +81,8 @@ std::string architecture(const FoundNvrtc& nvrtc, int sm, Form form) {
     known += fmt::format(" sm_{}", arch);
   }
   if (!best)
-    throw BackendError(fmt::format("NVRTC {}.{} ({}) does not compile for sm_{}, only for{}; install {}", nvrtc.major,
-                                   nvrtc.minor, nvrtc.library, sm, known, sm < 75 ? "one of CUDA 12" : "a newer one"));
+    throw BackendError(fmt::format("{} does not compile for sm_{}, only for{}; install {}", name_of(nvrtc), sm, known,
+                                   sm < 75 ? "one of CUDA 12" : "a newer one"));
   return fmt::format("{}_{}{}", form == Form::Cubin ? "sm" : "compute", best,
                      best == sm && sm >= kFirstWithVariants ? "a" : "");
 }
@@ -93,6 +95,13 @@ std::string compiler_id(const FoundNvrtc& nvrtc, int sm, Form form) {
 
 CompileResult compile(const FoundNvrtc& nvrtc, const std::string& name, const std::string& text, int sm, Form form) {
   return NvrtcRun(nvrtc, name + ".cu", text).compile(options(nvrtc, sm, form), form);
+}
+
+ImageCompiler compiler_of(const FoundDriver& driver) {
+  // What simulates devices reads the PTX of any version.
+  const FoundNvrtc& nvrtc = driver.simulated ? find_nvrtc() : find_nvrtc(driver.version / 1000);
+  if (!nvrtc.table) return {.nvrtc = nullptr, .form = {}, .name = "", .reason = nvrtc.reason};
+  return {&nvrtc, driver.simulated ? Form::Ptx : Form::Cubin, name_of(nvrtc), ""};
 }
 
 }  // namespace sinter::runtime::cuda

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "runtime/cuda/driver.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/toolchain.h"
 
@@ -22,5 +23,14 @@ std::string compiler_id(const FoundNvrtc& nvrtc, int sm, Form form);
 /// Translates a text; its log has what ptxas says of registers and shared memory (lint.h). `name` stands in messages.
 /// Throws BackendError if NVRTC cannot run. Safe from several threads.
 CompileResult compile(const FoundNvrtc& nvrtc, const std::string& name, const std::string& text, int sm, Form form);
+
+/// What makes images for the devices of a driver, or why nothing can.
+struct ImageCompiler {
+  const FoundNvrtc* nvrtc = nullptr;
+  Form form = Form::Cubin;
+  std::string name;    ///< "NVRTC 12.8 (/usr/local/cuda/lib64/libnvrtc.so.12)"
+  std::string reason;  ///< a sentence, if there is none
+};
+ImageCompiler compiler_of(const FoundDriver& driver);
 
 }  // namespace sinter::runtime::cuda

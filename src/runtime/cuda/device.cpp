@@ -46,13 +46,16 @@ struct Contexts {
 
 }  // namespace
 
+std::string no_such_device(int index, int devices) {
+  return devices == 1 ? fmt::format("there is no device cuda:{}, this machine has one: use cuda:0", index)
+                      : fmt::format("there is no device cuda:{}, this machine has {}: use one of cuda:0 to cuda:{}",
+                                    index, devices, devices - 1);
+}
+
 std::shared_ptr<Context> Context::get(int index) {
   const FoundDriver& found = find_driver();
   if (!found.table) throw BackendError(fmt::format("cuda:{} cannot be used: {}", index, found.reason));
-  if (index < 0 || index >= found.devices)
-    throw UsageError(fmt::format("there is no device cuda:{}: this machine has {}; use cuda:0{}", index,
-                                 found.devices == 1 ? "one CUDA device" : fmt::format("{} CUDA devices", found.devices),
-                                 found.devices == 1 ? "" : fmt::format(" to cuda:{}", found.devices - 1)));
+  if (index < 0 || index >= found.devices) throw UsageError(no_such_device(index, found.devices));
   Contexts& c = Contexts::get();
   std::lock_guard lock(c.mutex);
   std::shared_ptr<Context>& context = c.all[{found.table, index}];

@@ -123,6 +123,9 @@ class Context : public std::enable_shared_from_this<Context> {
   Staging staging_;
 };
 
+/// Says that there is no device of that number, how many there are, and which to use.
+std::string no_such_device(int index, int devices);
+
 /// Ends the use of all devices, for tests that inject another driver. Nothing may live on them any more.
 void forget_devices();
 

@@ -56,9 +56,9 @@ class CudaToolchain final : public Toolchain {
 std::unique_ptr<const Toolchain> toolchain(const Target& target) {
   const FoundDriver& driver = find_driver();
   if (!driver.table) throw BackendError(fmt::format("kernels for GPUs cannot be compiled: {}", driver.reason));
-  const FoundNvrtc& nvrtc = driver.simulated ? find_nvrtc() : find_nvrtc(driver.version / 1000);
-  if (!nvrtc.table) throw BackendError(nvrtc.reason);
-  return std::make_unique<CudaToolchain>(nvrtc, target.sm, driver.simulated ? Form::Ptx : Form::Cubin);
+  const ImageCompiler compiler = compiler_of(driver);
+  if (!compiler.reason.empty()) throw BackendError(compiler.reason);
+  return std::make_unique<CudaToolchain>(*compiler.nvrtc, target.sm, compiler.form);
 }
 
 }  // namespace sinter::runtime::cuda
