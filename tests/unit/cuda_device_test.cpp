@@ -2,11 +2,15 @@
 #include "catch.h"
 
 #include <fmt/core.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <numeric>
+#include <thread>
 
 #include "runtime/program.h"
-#include "sinter/error.h"
+#include "sinter/sinter.h"
 #include "unit/cuda_fake.h"
 #include "unit/runtime_support.h"
 
@@ -166,6 +170,56 @@ TEST_CASE("what is cached is given back before a device is out of memory", "[cud
   CHECK(pool.stats().cached == 0);
   pool.deallocate(pool.allocate(30 << 20), 30 << 20);
   pool.deallocate(held, 1 << 20);
+}
+
+TEST_CASE("out of memory on a device names who holds most", "[cuda]") {
+  FakeDriver driver;
+  const Tensor large = ones({1000, 1000}).contiguous().realize();
+  const std::string text = error_of<OutOfMemory>([] { Context::get(0)->allocator().allocate(1 << 30); });
+  CHECK_THAT(text, Contains("4000000 bytes held in 1 buffers by") && Contains("cuda_device_test.cpp:"));
+}
+
+TEST_CASE("a device is used by several threads at once", "[cuda]") {
+  FakeDriver driver;
+  const auto context = Context::get(0);
+  std::atomic<int> launches{0}, wrong{0};
+  driver->kernels["k"] = [&](const auto&, unsigned) { ++launches; };
+  const Image image(source("k"), image_of({{"k", 0}}));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 100; ++i) {
+        const std::vector<int> sent(1000, 100 * t + i);
+        std::vector<int> received(1000);
+        const DevicePointer p = context->allocator().allocate(4000);
+        context->copy_to_device(p, sent.data(), 4000);
+        context->launch(image.on(*context).main, 1, {});
+        context->copy_to_host(received.data(), p, 4000);
+        context->allocator().deallocate(p, 4000);
+        wrong += received != sent;
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK(wrong == 0);
+  CHECK(launches == 400);
+  CHECK(context->allocator().stats().live == 0);
+  CHECK(driver->modules == 1);
+}
+
+TEST_CASE("a forked child is told that CUDA does not work there", "[cuda]") {
+  FakeDriver driver;
+  const auto context = Context::get(0);
+  const DevicePointer p = context->allocator().allocate(100);
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string text = error_of<BackendError>([&] { context->synchronize(); });
+    context->allocator().deallocate(p, 100);  // as the destructor of a tensor does: nothing happens
+    _exit(text.find("forked") != std::string::npos && !find_driver().table ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK(status == 0);
+  context->allocator().deallocate(p, 100);
 }
 
 TEST_CASE("kernels are launched with their parameters, and more shared memory is asked for where needed", "[cuda]") {

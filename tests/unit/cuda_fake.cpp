@@ -2,12 +2,14 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 namespace cuda_test {
 namespace {
 
 Fake* fake = nullptr;  ///< the one that is installed
+std::mutex mutex;      ///< of its lists
 
 /// Handles are names: a module's is the image, a function's the kernel.
 struct GraphState {
@@ -104,6 +106,7 @@ Driver table() {
     return *left = fake->memory - fake->used, *total = fake->memory, Result::Success;
   };
   d.mem_alloc = [](DevicePointer* out, size_t bytes) {
+    const std::lock_guard lock(mutex);
     if (fake->fault != Result::Success) return fake->fault;
     if (fake->used + bytes > fake->memory) return Result::OutOfMemory;
     *out = reinterpret_cast<DevicePointer>(std::aligned_alloc(256, bytes));
@@ -112,6 +115,7 @@ Driver table() {
     return Result::Success;
   };
   d.mem_free = [](DevicePointer p) {
+    const std::lock_guard lock(mutex);
     fake->used -= fake->allocations.at(p);
     fake->allocations.erase(p);
     std::free(reinterpret_cast<void*>(p));
@@ -145,6 +149,7 @@ Driver table() {
   d.event_record = [](Event, Stream) { return work(); };
   d.event_synchronize = [](Event) { return work(); };
   d.module_load_data_ex = [](Module* out, const void* image, unsigned, JitOption*, void** values) {
+    const std::lock_guard lock(mutex);
     const std::string text = static_cast<const char*>(image);
     if (text.find("broken") != std::string::npos) {
       std::strcpy(static_cast<char*>(values[0]), "line 3: no such thing");
@@ -155,6 +160,7 @@ Driver table() {
   };
   d.module_unload = [](Module m) { return --fake->modules, delete state<std::string>(m), Result::Success; };
   d.module_get_function = [](Function* out, Module m, const char* name) {
+    const std::lock_guard lock(mutex);
     const std::string& text = *state<std::string>(m);
     const size_t at = text.find(std::string(name) + "/");
     if (at == std::string::npos) return Result::NotFound;
@@ -169,11 +175,13 @@ Driver table() {
     return Result::Success;
   };
   d.func_set_attribute = [](Function, FunctionAttribute a, int value) {
+    const std::lock_guard lock(mutex);
     fake->calls.push_back("attribute " + std::to_string(static_cast<int>(a)) + " = " + std::to_string(value));
     return Result::Success;
   };
   d.launch_kernel = [](Function f, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,
                        void** parameters, void**) {
+    const std::lock_guard lock(mutex);
     if (fake->next_launch != Result::Success) return std::exchange(fake->next_launch, Result::Success);
     auto* function = state<FunctionState>(f);
     fake->calls.push_back("launch " + function->name);

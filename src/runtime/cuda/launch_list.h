@@ -21,8 +21,9 @@ class Context;
 ///     list.then();                            // what follows waits for what was added before
 ///     list.run();
 ///
-/// The first run launches them one by one. From the second on they are a graph: built when kernels or their order
-/// change, and told of new addresses, numbers and sizes where those changed. One thread at a time.
+/// The first run launches them one by one; from the second on they are a graph. A few graphs are kept, because memory
+/// comes back in turns: one whose addresses, numbers and sizes are those of the run is launched as it is, one that
+/// differs in a few launches is told of them. Other kernels, or another order, begin anew. One thread at a time.
 class LaunchList {
  public:
   explicit LaunchList(std::shared_ptr<Context> context);
@@ -39,7 +40,7 @@ class LaunchList {
   void run();
 
   size_t size() const { return recorded_; }  ///< launches
-  bool is_graph() const { return exec_ != nullptr; }
+  size_t graphs() const { return replays_.size(); }
 
  private:
   struct Launch {
@@ -47,21 +48,28 @@ class LaunchList {
     unsigned blocks = 0;
     size_t stage = 0;  ///< number of then() before it
     std::vector<uint64_t> parameters;
-    GraphNode node = nullptr;
-    bool changed = true;  ///< since the graph heard of it
+    bool operator==(const Launch&) const = default;
+  };
+  /// A graph, and the launches that it holds.
+  struct Replay {
+    std::vector<Launch> launches;
+    std::vector<GraphNode> nodes;
+    Graph graph = nullptr;
+    GraphExec exec = nullptr;
   };
   static KernelNode node_of(const Launch& launch, std::vector<void*>& pointers);
-  void build();
-  void update();
-  void drop_graph() noexcept;
+  /// A graph of the recorded launches: one that is kept, changed where it must, or a new one.
+  const Replay& replay();
+  void build(Replay& replay);
+  void update(Replay& replay);
+  void drop_graphs() noexcept;
 
   std::shared_ptr<Context> context_;
   std::vector<Launch> launches_;
   size_t recorded_ = 0, stage_ = 0;
   bool same_shape_ = false;  ///< kernels and order are those of the run before
   bool ran_ = false;
-  Graph graph_ = nullptr;
-  GraphExec exec_ = nullptr;
+  std::vector<Replay> replays_;
   std::shared_ptr<const std::string> names_;
 };
 
