@@ -229,12 +229,15 @@ TEST_CASE("kernels are launched with their parameters, and more shared memory is
   driver->kernels["k"] = [&](const std::vector<uint64_t>& p, unsigned blocks) { seen = p, seen.push_back(blocks); };
   KernelSource with_finish = source("k", 256, 100 << 10);
   with_finish.has_finish = true;
+  with_finish.finish_threads = 32;
   const Image image(with_finish, image_of({{"k", 2}, {"k_finish", 2}}));
   const LoadedKernel& kernel = image.on(*context);
   CHECK(&image.on(*context) == &kernel);
   CHECK(*kernel.main.name == "k");
   REQUIRE(kernel.finish);
   CHECK(*kernel.finish->name == "k_finish");
+  CHECK(kernel.main.threads == 256);
+  CHECK(kernel.finish->threads == 32);
   context->launch(kernel.main, 7, std::vector<uint64_t>{11, 12});
   CHECK(seen == std::vector<uint64_t>{11, 12, 7});
   context->launch(kernel.main, 0, std::vector<uint64_t>{1, 2});

@@ -23,6 +23,7 @@ Image::Image(const KernelSource& kernel, std::string bytes)
       bytes_(std::move(bytes)),
       has_finish_(kernel.has_finish),
       threads_(static_cast<unsigned>(kernel.threads)),
+      finish_threads_(static_cast<unsigned>(kernel.finish_threads)),
       shared_(static_cast<unsigned>(kernel.shared)) {}
 
 Image::~Image() {
@@ -49,9 +50,10 @@ const LoadedKernel& Image::on(Context& context) const {
     context.check(code, fmt::format("loading kernel {}{}{}", name_, *log ? "\n" : "", log));
   }
   try {
-    auto made =
-        std::make_unique<Loaded>(Loaded{context.weak_from_this(), module, {function(context, module, name_), nullptr}});
-    if (has_finish_) made->kernel.finish = std::make_unique<Kernel>(function(context, module, name_ + "_finish"));
+    auto made = std::make_unique<Loaded>(
+        Loaded{context.weak_from_this(), module, {function(context, module, name_, threads_), nullptr}});
+    if (has_finish_)
+      made->kernel.finish = std::make_unique<Kernel>(function(context, module, name_ + "_finish", finish_threads_));
     return loaded_.emplace_back(std::move(made))->kernel;
   } catch (...) {
     context.driver().module_unload(module);
@@ -59,9 +61,9 @@ const LoadedKernel& Image::on(Context& context) const {
   }
 }
 
-Kernel Image::function(Context& context, Module module, const std::string& name) const {
+Kernel Image::function(Context& context, Module module, const std::string& name, unsigned threads) const {
   const Driver& driver = context.driver();
-  Kernel k{.name = std::make_shared<const std::string>(name), .threads = threads_, .shared = shared_};
+  Kernel k{.name = std::make_shared<const std::string>(name), .threads = threads, .shared = shared_};
   context.check(driver.module_get_function(&k.function, module, name.c_str()),
                 fmt::format("looking for kernel {} in its code", name));
   const auto number = [&](FunctionAttribute attribute) {
@@ -76,9 +78,9 @@ Kernel Image::function(Context& context, Module module, const std::string& name)
   if (needed > most)
     throw BackendError(fmt::format("kernel {} needs {} bytes of shared memory for a block, and {} ({}) has {}", name,
                                    needed, context.name(), context.properties().name, most));
-  if (const int threads = number(FunctionAttribute::MaxThreadsPerBlock); static_cast<int>(threads_) > threads)
+  if (const int able = number(FunctionAttribute::MaxThreadsPerBlock); static_cast<int>(threads) > able)
     throw BackendError(fmt::format("kernel {} needs blocks of {} threads, and with its {} registers {} ({}) can run {}",
-                                   name, threads_, k.registers, context.name(), context.properties().name, threads));
+                                   name, threads, k.registers, context.name(), context.properties().name, able));
   if (shared_ > kSharedByDefault)
     context.check(
         driver.func_set_attribute(k.function, FunctionAttribute::MaxDynamicSharedSizeBytes, static_cast<int>(shared_)),

@@ -56,11 +56,11 @@ class Image {
     Module module;
     LoadedKernel kernel;
   };
-  Kernel function(Context& context, Module module, const std::string& name) const;
+  Kernel function(Context& context, Module module, const std::string& name, unsigned threads) const;
 
   std::string name_, bytes_;
   bool has_finish_;
-  unsigned threads_, shared_;
+  unsigned threads_, finish_threads_, shared_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Loaded>> loaded_;  ///< one per device
 };
