@@ -1,0 +1,101 @@
+// A PTX module as it was written: functions, variables and statements, with names resolved and nothing interpreted.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sinter::runtime::cuda::sim {
+
+/// PTX that the simulator cannot read or does not know. The text names the line of the PTX, the statement and the reason.
+class PtxError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// State spaces. Constant memory lies among the global allocations; parameters of a device function are local.
+enum class Space : uint8_t { Generic, Global, Shared, Local, Param };
+
+/// A line of the CUDA text that a statement came from; line 0: unknown.
+struct SourcePlace {
+  int file = 0, line = 0;
+};
+
+/// A declared array or scalar in memory.
+struct Variable {
+  std::string name;
+  Space space = Space::Global;
+  int64_t align = 1;
+  int64_t bytes = 0;
+  bool dynamic = false;         ///< `extern .shared x[]`: as large as the launch says
+  std::vector<uint8_t> values;  ///< initial bytes; empty: zeros (global) or nothing (shared, local)
+};
+
+struct Operand {
+  enum class Kind : uint8_t {
+    Register,  ///< `index` into Function::register_bytes
+    Special,   ///< %tid.x and such: `name`
+    Integer,   ///< `value`
+    Float32,   ///< bits in `value`
+    Float64,   ///< bits in `value`
+    Symbol,    ///< the variable `index` (of the function, or if `global` of the module) plus `value` bytes
+    Label,     ///< `index` into Function::labels
+    Name,      ///< a function, a table of branch targets
+    Address,   ///< items[0] plus `value` bytes
+    Vector,    ///< items
+    List,      ///< (a, b): arguments or results of a call
+    Sink,      ///< `_`
+  };
+  Kind kind = Kind::Sink;
+  bool negated = false;  ///< !%p
+  bool global = false;
+  uint32_t index = 0;
+  int64_t value = 0;
+  std::string name;
+  std::vector<Operand> items;
+  std::vector<Operand> second;  ///< what follows `|`: the predicate of `%r1|%p1`
+};
+
+struct Statement {
+  std::vector<std::string> opcode;  ///< the words between the dots: {"ld", "global", "f32"}
+  int guard = -1;                   ///< a predicate register, or -1
+  bool guard_negated = false;
+  std::vector<Operand> operands;
+  std::string text;  ///< as written, blanks reduced
+  SourcePlace place;
+};
+
+struct BranchTable {
+  std::string name;
+  std::vector<uint32_t> labels;
+};
+
+struct Function {
+  std::string name;
+  bool entry = false;
+  std::vector<uint32_t> params, results;  ///< into `variables`
+  std::vector<Variable> variables;
+  std::vector<uint8_t> register_bytes;  ///< size of each register; 0 for a predicate
+  std::vector<std::string> label_names;
+  std::vector<uint32_t> labels;  ///< the statement that each label stands before
+  std::vector<BranchTable> tables;
+  std::vector<Statement> statements;
+  int64_t max_threads = 1024;  ///< .maxntid as a product
+};
+
+struct PtxModule {
+  std::vector<std::string> files;  ///< by the numbers of .file
+  std::vector<Variable> variables;
+  std::vector<Function> functions;
+};
+
+/// Reads PTX text of any version. Throws PtxError.
+PtxModule parse_ptx(std::string_view text);
+
+/// Replaces each call in `function` by the body of what it calls, so that one list of statements remains. Throws
+/// PtxError for recursion and for functions that the module does not define.
+void inline_calls(const PtxModule& module, Function& function);
+
+}  // namespace sinter::runtime::cuda::sim
