@@ -35,14 +35,15 @@ struct Variable {
 
 struct Operand {
   enum class Kind : uint8_t {
-    Register,  ///< `index` into Function::register_bytes
+    Register,  ///< `index` into PtxFunction::register_bytes
     Special,   ///< %tid.x and such: `name`
     Integer,   ///< `value`
     Float32,   ///< bits in `value`
     Float64,   ///< bits in `value`
     Symbol,    ///< the variable `index` (of the function, or if `global` of the module) plus `value` bytes
-    Label,     ///< `index` into Function::labels
-    Name,      ///< a function, a table of branch targets
+    Label,     ///< `index` into PtxFunction::labels
+    Table,     ///< `index` into PtxFunction::tables
+    Name,      ///< a function
     Address,   ///< items[0] plus `value` bytes
     Vector,    ///< items
     List,      ///< (a, b): arguments or results of a call
@@ -72,7 +73,7 @@ struct BranchTable {
   std::vector<uint32_t> labels;
 };
 
-struct Function {
+struct PtxFunction {
   std::string name;
   bool entry = false;
   std::vector<uint32_t> params, results;  ///< into `variables`
@@ -88,7 +89,7 @@ struct Function {
 struct PtxModule {
   std::vector<std::string> files;  ///< by the numbers of .file
   std::vector<Variable> variables;
-  std::vector<Function> functions;
+  std::vector<PtxFunction> functions;
 };
 
 /// Reads PTX text of any version. Throws PtxError.
@@ -96,6 +97,6 @@ PtxModule parse_ptx(std::string_view text);
 
 /// Replaces each call in `function` by the body of what it calls, so that one list of statements remains. Throws
 /// PtxError for recursion and for functions that the module does not define.
-void inline_calls(const PtxModule& module, Function& function);
+void inline_calls(const PtxModule& module, PtxFunction& function);
 
 }  // namespace sinter::runtime::cuda::sim

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "runtime/cuda/sim/ptx_parser.h"
 
@@ -14,7 +15,7 @@ constexpr uint32_t kUnplaced = UINT32_MAX;
 
 class BodyParser {
  public:
-  BodyParser(PtxLexer& in, const PtxModule& module, Function& function)
+  BodyParser(PtxLexer& in, const PtxModule& module, PtxFunction& function)
       : in_(in), module_(module), function_(function), scopes_(1) {
     for (uint32_t i = 0; i < function.variables.size(); ++i) scopes_[0][function.variables[i].name] = {false, i};
   }
@@ -30,6 +31,7 @@ class BodyParser {
   void declare_variable(Space space);
   void parse_place();
   void parse_statement();
+  void resolve_jump(Statement& statement);
   void place_label(std::string_view name);
   bool accept_table(std::string_view label);
   uint32_t label(std::string_view name);
@@ -40,7 +42,7 @@ class BodyParser {
 
   PtxLexer& in_;
   const PtxModule& module_;
-  Function& function_;
+  PtxFunction& function_;
   std::vector<std::unordered_map<std::string, Named>> scopes_;
   std::unordered_map<std::string, uint32_t> labels_;
   SourcePlace place_;
@@ -184,6 +186,21 @@ std::vector<Operand> BodyParser::parse_operands(std::string_view end) {
   return out;
 }
 
+void BodyParser::resolve_jump(Statement& statement) {
+  for (Operand& operand : statement.operands) {
+    if (operand.kind != Operand::Kind::Name) continue;
+    if (statement.opcode[0] == "bra") {
+      operand.kind = Operand::Kind::Label;
+      operand.index = label(operand.name);
+    }
+    for (uint32_t i = 0; statement.opcode[0] == "brx" && i < function_.tables.size(); ++i)
+      if (function_.tables[i].name == operand.name) {
+        operand.kind = Operand::Kind::Table;
+        operand.index = i;
+      }
+  }
+}
+
 void BodyParser::parse_statement() {
   const size_t begin = in_.begin();
   Statement statement;
@@ -207,12 +224,7 @@ void BodyParser::parse_statement() {
     at = end + 1;
   }
   statement.operands = parse_operands(";");
-  const bool jump = statement.opcode[0] == "bra";
-  for (Operand& operand : statement.operands)
-    if (jump && operand.kind == Operand::Kind::Name) {
-      operand.kind = Operand::Kind::Label;
-      operand.index = label(operand.name);
-    }
+  resolve_jump(statement);
   statement.text = in_.text_between(begin, in_.begin());
   function_.statements.push_back(std::move(statement));
 }
@@ -249,7 +261,7 @@ void BodyParser::parse() {
 
 }  // namespace
 
-void parse_body(PtxLexer& in, const PtxModule& module, Function& function) {
+void parse_body(PtxLexer& in, const PtxModule& module, PtxFunction& function) {
   BodyParser(in, module, function).parse();
 }
 

@@ -106,7 +106,7 @@ class PtxParser {
   PtxModule parse();
 
  private:
-  std::vector<uint32_t> parse_parameters(Function& function);
+  std::vector<uint32_t> parse_parameters(PtxFunction& function);
   void parse_function(bool entry);
   void parse_file();
 
@@ -114,7 +114,7 @@ class PtxParser {
   PtxModule module_;
 };
 
-std::vector<uint32_t> PtxParser::parse_parameters(Function& function) {
+std::vector<uint32_t> PtxParser::parse_parameters(PtxFunction& function) {
   std::vector<uint32_t> out;
   if (!in_.accept("(")) return out;
   while (!in_.accept(")")) {
@@ -127,7 +127,7 @@ std::vector<uint32_t> PtxParser::parse_parameters(Function& function) {
 }
 
 void PtxParser::parse_function(bool entry) {
-  Function function;
+  PtxFunction function;
   function.entry = entry;
   function.results = parse_parameters(function);
   function.name = in_.take();

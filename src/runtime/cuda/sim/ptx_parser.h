@@ -20,6 +20,6 @@ PtxNumber parse_number(PtxLexer& in);
 Variable parse_variable(PtxLexer& in, Space space, bool external);
 
 /// A body from `{` to its `}`.
-void parse_body(PtxLexer& in, const PtxModule& module, Function& function);
+void parse_body(PtxLexer& in, const PtxModule& module, PtxFunction& function);
 
 }  // namespace sinter::runtime::cuda::sim

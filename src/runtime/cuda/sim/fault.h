@@ -1,0 +1,20 @@
+// A device fault: what compute-sanitizer would report, or the driver as a sticky error.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "runtime/cuda/driver.h"
+
+namespace sinter::runtime::cuda::sim {
+
+class Fault : public std::runtime_error {
+ public:
+  Fault(Result code, const std::string& text) : std::runtime_error(text), code_(code) {}
+  Result code() const { return code_; }
+
+ private:
+  Result code_;
+};
+
+}  // namespace sinter::runtime::cuda::sim

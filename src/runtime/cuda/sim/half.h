@@ -1,0 +1,24 @@
+// The 16-bit formats: float16 and bfloat16 to and from wider numbers, exactly rounded.
+#pragma once
+
+#include <cstdint>
+
+namespace sinter::runtime::cuda::sim {
+
+enum class Rounding : uint8_t { Nearest, Zero, Down, Up };
+
+struct HalfFormat {
+  int mantissa_bits;
+  int least_exponent;     ///< of the smallest normal number
+  uint16_t infinity;
+};
+inline constexpr HalfFormat kFloat16{10, -14, 0x7c00}, kBFloat16{7, -126, 0x7f80};
+
+float widen(uint16_t bits, const HalfFormat& format);
+/// The one number that every NaN becomes is 0x7fff, as on the device.
+uint16_t narrow(double value, const HalfFormat& format, Rounding rounding);
+
+/// `value` as an integer in floating point.
+double round_to_integer(double value, Rounding rounding);
+
+}  // namespace sinter::runtime::cuda::sim

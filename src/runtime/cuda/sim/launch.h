@@ -1,0 +1,71 @@
+// One launch: the blocks of a grid, one after another, on a kernel that was decoded.
+#pragma once
+
+#include <array>
+#include <random>
+
+#include "runtime/cuda/sim/device_memory.h"
+#include "runtime/cuda/sim/fault.h"
+#include "runtime/cuda/sim/instruction.h"
+#include "runtime/cuda/sim/warp.h"
+
+namespace sinter::runtime::cuda::sim {
+
+/// What a launch did. A request is one memory instruction of one warp.
+struct Counters {
+  uint64_t launches = 0;
+  uint64_t lane_instructions = 0;
+  uint64_t barriers = 0;                                 ///< that a block completed
+  uint64_t global_requests = 0, sectors = 0;             ///< 32-byte pieces that the requests touched
+  uint64_t ideal_sectors = 0;                            ///< that their bytes would fill without gaps
+  uint64_t shared_requests = 0, wavefronts = 0;          ///< passes over the 32 banks that the requests took
+  uint64_t ideal_wavefronts = 0;                         ///< that their bytes would take without conflicts
+  uint64_t atomics = 0;                                  ///< lanes that did one
+
+  Counters& operator+=(const Counters& other);
+};
+
+struct LaunchShape {
+  std::array<uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  uint64_t dynamic_shared = 0;
+};
+
+struct LaunchOptions {
+  uint64_t seed = 0;   ///< decides the order in which warps run
+  bool check = true;   ///< shadow memory: races and what was never written
+};
+
+struct Barrier {
+  uint32_t expected = 0, arrived = 0;  ///< threads
+  uint32_t votes = 0;                  ///< of those that arrived with bar.red: whose predicate is true
+  std::vector<uint32_t> waiting;       ///< warps
+};
+
+struct Block {
+  const Kernel& kernel;
+  DeviceMemory& memory;
+  const LaunchShape& shape;
+  const LaunchOptions& options;
+  Counters& counters;
+  Region shared, local;
+  const std::byte* params = nullptr;
+  std::array<uint32_t, 3> index{};
+  std::array<Barrier, 16> barriers{};
+  std::vector<Warp> warps{};
+  std::vector<Region*> hints{};  ///< per instruction: the allocation that it touched last
+  uint32_t launched = 0, started = 0;  ///< times of Stamp
+
+  uint32_t threads() const { return shape.block[0] * shape.block[1] * shape.block[2]; }
+  /// The warp's lanes have all reached barrier `id`. `threads`: how many it waits for; `reduction`: bar.red, or null;
+  /// `stay`: the warp waits for the others, unlike at bar.arrive.
+  void arrive(Warp& warp, uint32_t id, uint32_t threads, const Instruction* reduction, bool stay);
+  /// The time of Stamp now, and one later.
+  static uint32_t time();
+  static uint32_t tick();
+};
+
+/// Runs all blocks. `params` is the block of parameters. Throws Fault.
+void run_launch(const Kernel& kernel, DeviceMemory& memory, const LaunchShape& shape, const std::byte* params,
+                const LaunchOptions& options, Counters& counters);
+
+}  // namespace sinter::runtime::cuda::sim

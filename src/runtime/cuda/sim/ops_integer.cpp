@@ -1,0 +1,147 @@
+// Integer arithmetic, and the opcodes that integers and floats share. Results wrap; a division by zero gives all ones, as on the device, and the remainder the dividend.
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <type_traits>
+
+#include "runtime/cuda/sim/ops_float.h"
+#include "runtime/cuda/sim/pick.h"
+
+namespace sinter::runtime::cuda::sim {
+namespace {
+
+template <typename T>
+using Twice = std::conditional_t<
+    sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>,
+    std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
+                       std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>>>;
+
+template <typename T>
+constexpr int kBits = static_cast<int>(sizeof(T)) * 8;
+
+// Arithmetic on unsigned values wraps; 16-bit ones would be promoted to int, whose product may overflow.
+struct Add {
+  template <typename T>
+  T operator()(T a, T b) const { return static_cast<T>(a + b); }
+};
+struct Sub {
+  template <typename T>
+  T operator()(T a, T b) const { return static_cast<T>(a - b); }
+};
+struct MulLow {
+  template <typename T>
+  T operator()(T a, T b) const { return static_cast<T>(static_cast<Twice<T>>(a) * b); }
+};
+struct MulHigh {
+  template <typename T>
+  T operator()(T a, T b) const { return static_cast<T>((static_cast<Twice<T>>(a) * b) >> kBits<T>); }
+};
+struct MulWide {
+  template <typename T>
+  Twice<T> operator()(T a, T b) const { return static_cast<Twice<T>>(a) * b; }
+};
+struct MadLow {
+  template <typename T>
+  T operator()(T a, T b, T c) const { return static_cast<T>(MulLow()(a, b) + c); }
+};
+struct MadHigh {
+  template <typename T>
+  T operator()(T a, T b, T c) const {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<U>(MulHigh()(a, b)) + static_cast<U>(c));
+  }
+};
+struct MadWide {
+  template <typename T>
+  Twice<T> operator()(T a, T b, Twice<T> c) const {
+    using U = std::make_unsigned_t<Twice<T>>;
+    return static_cast<Twice<T>>(static_cast<U>(MulWide()(a, b)) + static_cast<U>(c));
+  }
+};
+struct Div {
+  template <typename T>
+  T operator()(T a, T b) const {
+    if (b == 0) return static_cast<T>(-1);
+    if (std::is_signed_v<T> && b == static_cast<T>(-1)) return static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(a));
+    return static_cast<T>(a / b);
+  }
+};
+struct Rem {
+  template <typename T>
+  T operator()(T a, T b) const {
+    if (b == 0) return a;
+    if (std::is_signed_v<T> && b == static_cast<T>(-1)) return 0;
+    return static_cast<T>(a % b);
+  }
+};
+struct Min {
+  template <typename T>
+  T operator()(T a, T b) const { return std::min(a, b); }
+};
+struct Max {
+  template <typename T>
+  T operator()(T a, T b) const { return std::max(a, b); }
+};
+struct Abs {
+  template <typename T>
+  T operator()(T a) const { return a < 0 ? static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(a)) : a; }
+};
+struct Neg {
+  template <typename T>
+  T operator()(T a) const { return static_cast<T>(T(0) - a); }
+};
+constexpr Types kSigned{Named<int16_t>{"s16"}, Named<int32_t>{"s32"}, Named<int64_t>{"s64"}};
+constexpr Types kNarrow{Named<uint16_t>{"u16"}, Named<int16_t>{"s16"}, Named<uint32_t>{"u32"}, Named<int32_t>{"s32"}};
+
+/// .lo, .hi and .wide: which part of the product is wanted.
+void decode_mul(Decoder& d) {
+  if (d.take("hi")) return decode_binary<MulHigh>(d, kIntegers);
+  if (d.take("lo")) return decode_binary<MulLow>(d, kWords);
+  if (!d.take("wide")) return decode_float_mul(d);
+  const Picked picked = pick(kNarrow, d.take_type(), []<typename T>() -> Run { return binary<MulWide, T, Twice<T>>; });
+  if (!picked.run) d.fail("this type is not supported here");
+  d.out.run = picked.run;
+  d.result(picked.bytes * 2);
+  d.source(0, picked.bytes);
+  d.source(1, picked.bytes);
+}
+
+void decode_mad(Decoder& d) {
+  if (d.take("hi")) return decode_ternary<MadHigh>(d, kIntegers);
+  if (d.take("lo")) return decode_ternary<MadLow>(d, kWords);
+  if (!d.take("wide")) return decode_fma(d);
+  const Picked picked =
+      pick(kNarrow, d.take_type(), []<typename T>() -> Run { return ternary<MadWide, T, Twice<T>, Twice<T>>; });
+  if (!picked.run) d.fail("this type is not supported here");
+  d.out.run = picked.run;
+  d.result(picked.bytes * 2);
+  d.source(0, picked.bytes);
+  d.source(1, picked.bytes);
+  d.source(2, picked.bytes * 2);
+}
+
+/// An opcode that integers and floats share.
+template <auto kInteger, auto kFloat>
+void by_type(Decoder& d) {
+  const std::string_view type = d.statement().opcode.back();
+  return type[0] == 'f' || type[0] == 'b' ? kFloat(d) : kInteger(d);
+}
+
+constexpr Opcode kRows[] = {
+    {"add", by_type<[](Decoder& d) { decode_binary<Add>(d, kWords); }, decode_float_add>},
+    {"sub", by_type<[](Decoder& d) { decode_binary<Sub>(d, kWords); }, decode_float_sub>},
+    {"mul", decode_mul},
+    {"mad", decode_mad},
+    {"div", by_type<[](Decoder& d) { decode_binary<Div>(d, kIntegers); }, decode_float_div>},
+    {"rem", [](Decoder& d) { decode_binary<Rem>(d, kIntegers); }},
+    {"min", by_type<[](Decoder& d) { decode_binary<Min>(d, kIntegers); }, decode_float_min>},
+    {"max", by_type<[](Decoder& d) { decode_binary<Max>(d, kIntegers); }, decode_float_max>},
+    {"abs", by_type<[](Decoder& d) { decode_unary<Abs>(d, kSigned); }, decode_float_abs>},
+    {"neg", by_type<[](Decoder& d) { decode_unary<Neg>(d, kWords); }, decode_float_neg>},
+};
+
+}  // namespace
+
+std::span<const Opcode> integer_opcodes() { return kRows; }
+
+}  // namespace sinter::runtime::cuda::sim

@@ -1,0 +1,76 @@
+// Memory of the simulated device with a shadow: which bytes were written, and who touched each last.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+namespace sinter::runtime::cuda::sim {
+
+constexpr uint64_t kRedZone = 64;  ///< bytes between variables of shared and local memory
+
+/// What the shadow says of a byte.
+enum ByteState : uint8_t { kUninitialised = 0, kInitialised = 1, kRed = 2 };
+
+/// One access. Time is a counter that grows at each launch, block, barrier and warp synchronisation.
+struct Stamp {
+  uint32_t when = 0;
+  uint16_t thread : 10;   ///< in its block
+  uint16_t atomic : 1;    ///< of a write
+  uint16_t lanes : 1;     ///< of a read: other lanes of this warp read too since its last synchronisation
+  uint16_t warps : 1;     ///< of a read: other warps read too since the last barrier
+  uint16_t blocks : 1;    ///< of a read: other blocks read too in this launch
+  uint16_t instruction = 0;
+};
+static_assert(sizeof(Stamp) == 8);
+
+struct Cell {
+  Stamp write, read;
+};
+
+struct FreeMemory {
+  void operator()(void* memory) const { std::free(memory); }
+};
+template <typename T>
+using Zeroed = std::unique_ptr<T[], FreeMemory>;
+/// Zeros, of which the system gives pages as they are touched. Throws std::bad_alloc.
+template <typename T>
+Zeroed<T> zeroed(uint64_t count) {
+  void* memory = std::calloc(count ? count : 1, sizeof(T));
+  if (!memory) throw std::bad_alloc();
+  return Zeroed<T>(static_cast<T*>(memory));
+}
+
+/// A piece of device memory: an allocation, or the shared or local memory of a block.
+struct Region {
+  Region(uint64_t base, uint64_t bytes)
+      : base(base), bytes(bytes), data(zeroed<std::byte>(bytes + 16)), state(zeroed<uint8_t>(bytes + 16)) {}
+
+  uint64_t base, bytes;
+  Zeroed<std::byte> data;
+  Zeroed<uint8_t> state;  ///< a ByteState per byte
+  Zeroed<Cell> cells;     ///< a cell per 4 bytes, or per byte once a smaller access was seen; null before the first
+  int shift = 2;          ///< a cell is of 1 << shift bytes
+
+  std::string name() const;
+};
+
+/// Who accesses, and since when what is ordered before it.
+struct Actor {
+  uint32_t now = 0;
+  uint32_t launch = 0, block = 0;  ///< when these began
+  uint32_t barrier = 0;            ///< when the warp last left one
+  uint32_t synced = 0;             ///< when the warp last synchronised its lanes
+  uint16_t thread = 0;
+  uint16_t instruction = 0;
+};
+
+enum class Touch : uint8_t { Read, Write, Atomic };
+
+/// Notes an access of `bytes` bytes, aligned to their number. Returns the earlier access that races with it, or null:
+/// one of the two writes, not both are atomic, and no barrier or launch stands between them.
+const Stamp* note_access(Region& region, uint64_t at, uint64_t bytes, Touch touch, const Actor& actor);
+
+}  // namespace sinter::runtime::cuda::sim
