@@ -4,26 +4,13 @@
 #include <array>
 #include <random>
 
+#include "runtime/cuda/sim/counters.h"
 #include "runtime/cuda/sim/device_memory.h"
 #include "runtime/cuda/sim/fault.h"
 #include "runtime/cuda/sim/instruction.h"
 #include "runtime/cuda/sim/warp.h"
 
 namespace sinter::runtime::cuda::sim {
-
-/// What a launch did. A request is one memory instruction of one warp.
-struct Counters {
-  uint64_t launches = 0;
-  uint64_t lane_instructions = 0;
-  uint64_t barriers = 0;                                 ///< that a block completed
-  uint64_t global_requests = 0, sectors = 0;             ///< 32-byte pieces that the requests touched
-  uint64_t ideal_sectors = 0;                            ///< that their bytes would fill without gaps
-  uint64_t shared_requests = 0, wavefronts = 0;          ///< passes over the 32 banks that the requests took
-  uint64_t ideal_wavefronts = 0;                         ///< that their bytes would take without conflicts
-  uint64_t atomics = 0;                                  ///< lanes that did one
-
-  Counters& operator+=(const Counters& other);
-};
 
 struct LaunchShape {
   std::array<uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
