@@ -1,4 +1,4 @@
-// C text -> LLVM module (Clang) -> optimised module (the given passes) -> ELF object (the target's back end).
+// Text -> LLVM module (Clang) -> optimised module (the given passes) -> ELF object or assembly (the target's back end).
 #include "compile.h"
 
 #include <clang/Basic/Diagnostic.h>
@@ -99,16 +99,18 @@ std::unique_ptr<Worker> Worker::create(const SinterClangRequest& request, std::s
 
 SinterClangResult Worker::compile(const SinterClangRequest& request, llvm::SmallVectorImpl<char>& object,
                                   std::string& log) {
-  auto buffer = llvm::MemoryBuffer::getMemBuffer({request.source, request.source_size}, "kernels.c");
+  const clang::InputKind kind = invocation_->getFrontendOpts().DashX;
+  // A file in name, because Clang asks for the main file's before it instruments a function, and line tables name it.
+  const char* name = kind.getLanguage() == clang::Language::CUDA ? "kernels.cu" : "kernels.c";
+  auto buffer = llvm::MemoryBuffer::getMemBuffer({request.source, request.source_size}, name);
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
   {
     llvm::raw_string_ostream stream(log);
     clang::CompilerInstance instance;
     instance.setInvocation(std::make_shared<clang::CompilerInvocation>(*invocation_));
-    // A file in name, because Clang asks for the main file's before it instruments a function.
-    instance.getFrontendOpts().Inputs = {{"kernels.c", clang::InputKind(clang::Language::C)}};
-    instance.getPreprocessorOpts().addRemappedFile("kernels.c", buffer.get());
+    instance.getFrontendOpts().Inputs = {{name, kind}};
+    instance.getPreprocessorOpts().addRemappedFile(name, buffer.get());
     instance.getPreprocessorOpts().RetainRemappedFileBuffers = true;  // `buffer` keeps it
     instance.createDiagnostics(new clang::TextDiagnosticPrinter(stream, &instance.getDiagnosticOpts()), true);
     instance.setVerboseOutputStream(llvm::nulls());  // "2 errors generated." goes to stderr otherwise
@@ -144,8 +146,10 @@ SinterClangResult Worker::compile(const SinterClangRequest& request, llvm::Small
 
   llvm::legacy::PassManager emit;
   llvm::raw_svector_ostream out(object);
-  if (machine_->addPassesToEmitFile(emit, out, nullptr, llvm::CodeGenFileType::ObjectFile)) {
-    log += "this target writes no object files";
+  const bool assembly = request.output == SINTER_CLANG_ASSEMBLY;
+  const auto form = assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  if (machine_->addPassesToEmitFile(emit, out, nullptr, form)) {
+    log += assembly ? "this target writes no assembly" : "this target writes no object files";
     return SINTER_CLANG_BROKEN;
   }
   emit.run(*module);

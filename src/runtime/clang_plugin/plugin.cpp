@@ -1,5 +1,6 @@
 // The plugin's entry points: borrow a worker, compile, and turn whatever goes wrong into a result and a log.
 #include <llvm-c/Disassembler.h>
+#include <llvm-c/Target.h>
 #include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/TargetSelect.h>
 
@@ -24,6 +25,10 @@ class WorkerPool {
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetAsmParser();
     llvm::InitializeNativeTargetDisassembler();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
     llvm::install_fatal_error_handler(on_fatal_error);
   }
 

@@ -1,5 +1,6 @@
-/* The C interface between libsinter and its Clang plugin: C text in, an ELF object out. No C++ type crosses it, so that
-   the plugin alone is built with LLVM's flags (no RTTI). Every function is safe to call from several threads. */
+/* The C interface between libsinter and its Clang plugin: C text in, an ELF object out, or CUDA text in and PTX out. No
+   C++ type crosses it, so that the plugin alone is built with LLVM's flags (no RTTI). Every function is safe to call
+   from several threads. */
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +11,7 @@ extern "C" {
 #endif
 
 /* Raised when a struct or function below changes; libsinter refuses a plugin of another number. */
-enum { SINTER_CLANG_ABI = 2 };
+enum { SINTER_CLANG_ABI = 3 };
 
 enum SinterClangResult {
   SINTER_CLANG_OK = 0,
@@ -21,14 +22,17 @@ enum SinterClangResult {
 /* What an instrumented process compiles its kernels with. The arguments say the same to the front end. */
 enum SinterClangSanitizer { SINTER_CLANG_PLAIN = 0, SINTER_CLANG_ADDRESS = 1, SINTER_CLANG_THREAD = 2 };
 
+enum SinterClangOutput { SINTER_CLANG_OBJECT = 0, SINTER_CLANG_ASSEMBLY = 1 };
+
 struct SinterClangRequest {
-  const char* source; /* C text, `source_size` bytes, followed by a zero byte */
+  const char* source; /* text in the language that the arguments say, `source_size` bytes, followed by a zero byte */
   size_t source_size;
   const char* const* args; /* cc1 arguments: triple, CPU, dialect, floating point */
   size_t arg_count;
   const char* passes; /* LLVM pass pipeline in `opt -passes=` syntax */
   int codegen_level;  /* 0..3: the effort of instruction selection and register allocation */
   int sanitizer;      /* a SinterClangSanitizer: instrumented after `passes` */
+  int output;         /* a SinterClangOutput */
 };
 
 typedef int (*SinterClangAbi)(void);

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "runtime/clang_plugin/sinter_clang.h"
@@ -33,19 +34,19 @@ constexpr const char* kPasses =
     "instcombine<no-verify-fixpoint>,simplifycfg)";
 constexpr int kCodegenLevel = 1;
 
-// Undefined behaviour ends in a trap: a report would need writable data, which the loader refuses. What a pointer may be is
-// left to AddressSanitizer: three more branches at every access make large kernels take minutes.
+// Undefined behaviour ends in a trap: a report would need writable data, which the loader refuses. What a pointer may
+// be is left to AddressSanitizer: three more branches at every access make large kernels take minutes.
 constexpr const char* kUndefined = "array-bounds,bool,integer-divide-by-zero,shift-base,shift-exponent";
 
 // Floating point as SEMANTICS F1 and F4 say; integers wrap and memory may be read as another type, because arenas are
 // shared by values of different types.
 std::vector<std::string> arguments(const Target& target) {
-  std::vector<std::string> words = {
-      "-triple", kTriple, "-target-cpu", target.isa, "-emit-obj", "-x", "c", "-std=gnu11", "-O1", "-w", "-ffreestanding",
-      "-fno-builtin", "-nostdsysteminc", "-nobuiltininc", "-ffp-contract=off", "-fwrapv", "-relaxed-aliasing",
-      "-mrelocation-model", "pic", "-pic-level", "2", "-mcmodel=small", "-fvisibility=hidden", "-mframe-pointer=none",
-      // x86-64-v4 alone makes LLVM split 64-byte vectors in two
-      fmt::format("-mprefer-vector-width={}", target.vector_bytes * 8)};
+  std::vector<std::string> words = {"-triple", kTriple, "-target-cpu", target.isa, "-emit-obj", "-x", "c", "-std=gnu11",
+                                    "-O1", "-w", "-ffreestanding", "-fno-builtin", "-nostdsysteminc", "-nobuiltininc",
+                                    "-ffp-contract=off", "-fwrapv", "-relaxed-aliasing", "-mrelocation-model", "pic",
+                                    "-pic-level", "2", "-mcmodel=small", "-fvisibility=hidden", "-mframe-pointer=none",
+                                    // x86-64-v4 alone makes LLVM split 64-byte vectors in two
+                                    fmt::format("-mprefer-vector-width={}", target.vector_bytes * 8)};
   if (kSanitizer == Sanitizer::Address) {
     words.push_back(fmt::format("-fsanitize=address,{}", kUndefined));
     words.push_back(fmt::format("-fsanitize-trap={}", kUndefined));
@@ -65,8 +66,8 @@ struct Library {
 constexpr const char* kVersion = SINTER_LLVM_VERSION;
 constexpr const char* kLibraries[] = {SINTER_LLVM_LIBRARIES};
 
-/// The folders in which the loader searches for libraries on behalf of the program or library that this code is part of:
-/// its run path, the environment's.
+/// The folders in which the loader searches for libraries on behalf of the program or library that this code is part
+/// of: its run path, the environment's.
 std::vector<std::string> search_path(const link_map* self) {
   std::vector<std::string> folders;
   void* handle = dlopen(self && *self->l_name ? self->l_name : nullptr, RTLD_LAZY | RTLD_NOLOAD);
@@ -83,8 +84,8 @@ std::vector<std::string> search_path(const link_map* self) {
   return folders;
 }
 
-/// Beside the program or library that this code is part of, in its ../lib, where the loader searches for it, where the build
-/// installs it.
+/// Beside the program or library that this code is part of, in its ../lib, where the loader searches for it, where the
+/// build installs it.
 std::vector<std::string> candidates() {
   std::vector<std::string> folders;
   Dl_info code;
@@ -150,11 +151,30 @@ const Library* open_library() {
   return nullptr;
 }
 
+/// One compile; nothing where the plugin does not open.
+std::optional<CompileResult> ask_plugin(const std::string& text, const std::vector<std::string>& words,
+                                        const char* passes, int level, int sanitizer, int output) {
+  const Library* library = open_library();
+  if (!library) return std::nullopt;
+  std::vector<const char*> args;
+  for (const std::string& word : words) args.push_back(word.c_str());
+  const SinterClangRequest request{text.c_str(), text.size(), args.data(), args.size(),
+                                   passes,       level,       sanitizer,   output};
+  char *object = nullptr, *messages = nullptr;
+  size_t size = 0;
+  const int code = library->compile(&request, &object, &size, &messages);
+  CompileResult result{code == SINTER_CLANG_OK, {}, messages ? messages : "out of memory"};
+  if (object) result.object.assign(object, size);
+  library->free(object);
+  library->free(messages);
+  if (code == SINTER_CLANG_BROKEN) throw InternalError("the Clang plugin refused its arguments: " + result.log);
+  return result;
+}
+
 class PluginCompiler final : public Compiler {
  public:
   std::string id(const Target& target) const override {
-    std::string text =
-        fmt::format("clang {} in process ({}), passes {}, level {}", kVersion, stamps(), kPasses, kCodegenLevel);
+    std::string text = fmt::format("{}, passes {}, level {}", plugin_id(), kPasses, kCodegenLevel);
     for (const std::string& argument : arguments(target)) text += " " + argument;
     return text;
   }
@@ -162,25 +182,13 @@ class PluginCompiler final : public Compiler {
   Dialect dialect() const override { return Dialect::Clang; }
 
   CompileResult compile(const std::string& text, const Target& target) const override {
-    const Library* library = open_library();
-    if (!library) throw BackendError("the Clang plugin cannot be opened");
-    const std::vector<std::string> words = arguments(target);
-    std::vector<const char*> args;
-    for (const std::string& word : words) args.push_back(word.c_str());
     const int sanitizer = kSanitizer == Sanitizer::Address  ? SINTER_CLANG_ADDRESS
                           : kSanitizer == Sanitizer::Thread ? SINTER_CLANG_THREAD
                                                             : SINTER_CLANG_PLAIN;
-    const SinterClangRequest request{text.c_str(), text.size(),   args.data(), args.size(),
-                                     kPasses,      kCodegenLevel, sanitizer};
-    char *object = nullptr, *messages = nullptr;
-    size_t size = 0;
-    const int code = library->compile(&request, &object, &size, &messages);
-    CompileResult result{code == SINTER_CLANG_OK, {}, messages ? messages : "out of memory"};
-    if (object) result.object.assign(object, size);
-    library->free(object);
-    library->free(messages);
-    if (code == SINTER_CLANG_BROKEN) throw InternalError("the Clang plugin refused its arguments: " + result.log);
-    return result;
+    const std::optional<CompileResult> result =
+        ask_plugin(text, arguments(target), kPasses, kCodegenLevel, sanitizer, SINTER_CLANG_OBJECT);
+    if (!result) throw BackendError("the Clang plugin cannot be opened");
+    return *result;
   }
 };
 
@@ -195,6 +203,14 @@ std::shared_ptr<const Compiler> plugin_compiler() {
 bool give_up_plugin(const Compiler& compiler) {
   return dynamic_cast<const PluginCompiler*>(&compiler) && !open_library();
 }
+
+std::optional<CompileResult> compile_to_assembly(const std::string& text, const std::vector<std::string>& arguments,
+                                                 const char* passes, int level) {
+  if (!plugin_compiler()) return std::nullopt;
+  return ask_plugin(text, arguments, passes, level, SINTER_CLANG_PLAIN, SINTER_CLANG_ASSEMBLY);
+}
+
+std::string plugin_id() { return fmt::format("clang {} in process ({})", kVersion, stamps()); }
 
 std::string disassemble(const void* code, size_t size, const Target& target) {
   const Library* library = plugin_compiler() ? open_library() : nullptr;

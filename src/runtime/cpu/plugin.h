@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/cpu/compiler.h"
 
@@ -14,6 +16,15 @@ std::shared_ptr<const Compiler> plugin_compiler();
 /// True if `compiler` is the plugin and it cannot be opened here (LLVM's libraries are missing, say): from now on there
 /// is none.
 bool give_up_plugin(const Compiler& compiler);
+
+/// The plugin with its LLVM, by versions and files: all that changes what it makes of a text, beside arguments and
+/// passes.
+std::string plugin_id();
+
+/// Text in the language and for the target that the cc1 arguments say -> assembly, through LLVM's `passes` and its back
+/// end at `level` (0 to 3). A text that is wrong is a result; nothing, if there is no plugin or it cannot be opened.
+std::optional<CompileResult> compile_to_assembly(const std::string& text, const std::vector<std::string>& arguments,
+                                                 const char* passes, int level);
 
 /// Machine code as text, one instruction per line, for DEBUG=7; empty without a plugin.
 std::string disassemble(const void* code, size_t size, const Target& target);

@@ -18,15 +18,22 @@ std::string variable_at(const std::vector<Placed>& placed, uint64_t at, uint64_t
   std::string out = "before the first variable";
   for (const Placed& variable : placed)
     if (variable.at <= at)
-      out = fmt::format("byte {} of {} ({} bytes)", at - variable.at, variable.name, variable.dynamic ? dynamic : variable.bytes);
+      out = fmt::format("byte {} of {} ({} bytes)", at - variable.at, variable.name,
+                        variable.dynamic ? dynamic : variable.bytes);
   return out;
 }
 
 }  // namespace
 
 Access::Access(Warp& warp, const Instruction& in, uint64_t bytes, Touch touch)
-    : warp_(warp), block_(*warp.block), in_(in), bytes_(bytes), touch_(touch), base_(lanes<uint64_t>(warp, in.source[0])) {
-  actor_ = {Block::time(), block_.launched, block_.started, warp.barrier, warp.synced, 0, static_cast<uint16_t>(warp.at)};
+    : warp_(warp),
+      block_(*warp.block),
+      in_(in),
+      bytes_(bytes),
+      touch_(touch),
+      base_(lanes<uint64_t>(warp, in.source[0])) {
+  actor_ = {
+      Block::time(), block_.launched, block_.started, warp.barrier, warp.synced, 0, static_cast<uint16_t>(warp.at)};
 }
 
 Region& Access::locate(int lane, uint64_t address, uint64_t& at, Space& space) {
@@ -61,12 +68,17 @@ Region& Access::locate(int lane, uint64_t address, uint64_t& at, Space& space) {
     extent = block_.kernel.local_bytes;
   }
   if (at >= extent || bytes_ > extent - at) {
-    if (space == Space::Global) fail(warp_, lane, Result::IllegalAddress, fmt::format("{} bytes at byte {} of {}: out of bounds", bytes_, at, region->name()));
-    fail(warp_, lane, Result::IllegalAddress, fmt::format("byte {} of {} does not exist, there are {}: out of bounds", at, name_of(space), extent));
+    if (space == Space::Global)
+      fail(warp_, lane, Result::IllegalAddress,
+           fmt::format("{} bytes at byte {} of {}: out of bounds", bytes_, at, region->name()));
+    fail(warp_, lane, Result::IllegalAddress,
+         fmt::format("byte {} of {} does not exist, there are {}: out of bounds", at, name_of(space), extent));
   }
   if (space == Space::Local) at += (warp_.index * kLanes + static_cast<uint64_t>(lane)) * block_.kernel.local_bytes;
   if (address & (bytes_ - 1))
-    fail(warp_, lane, Result::MisalignedAddress, fmt::format("an access of {} bytes at {:#x}, which is not a multiple of {}: misaligned", bytes_, address, bytes_));
+    fail(warp_, lane, Result::MisalignedAddress,
+         fmt::format("an access of {} bytes at {:#x}, which is not a multiple of {}: misaligned", bytes_, address,
+                     bytes_));
   return *region;
 }
 
@@ -93,7 +105,8 @@ void Access::report_state(const Region& region, uint64_t at, int lane, Space spa
   if (space == Space::Shared) where = variable_at(block_.kernel.shared, at, block_.shape.dynamic_shared);
   if (space == Space::Local) where = variable_at(block_.kernel.local, at % block_.kernel.local_bytes, 0);
   if (red) fail(warp_, lane, Result::IllegalAddress, fmt::format("{} of {}: out of bounds", where, name_of(space)));
-  fail(warp_, lane, Result::LaunchFailed, fmt::format("{} of {} is read, which nothing has written: uninitialised", where, name_of(space)));
+  fail(warp_, lane, Result::LaunchFailed,
+       fmt::format("{} of {} is read, which nothing has written: uninitialised", where, name_of(space)));
 }
 
 void Access::report_race(const Stamp& other, const Region& region, uint64_t at, int lane, Space space) {
@@ -112,8 +125,10 @@ Place Access::operator()(int lane) {
   uint64_t at = 0;
   Space space;
   Region& region = locate(lane, address, at, space);
-  if (block_.options.check) check_shadow(region, at, lane, space);
-  else if (touch_ == Touch::Write) std::memset(region.state.get() + at, kInitialised, bytes_);
+  if (block_.options.check)
+    check_shadow(region, at, lane, space);
+  else if (touch_ == Touch::Write)
+    std::memset(region.state.get() + at, kInitialised, bytes_);
   space_ = space;
   addresses_[lanes_++] = space == Space::Shared ? at : address;
   return {region.data.get() + at, space};

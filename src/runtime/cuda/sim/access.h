@@ -1,5 +1,5 @@
-// Accesses to memory by one lane: which memory an address names, whether the access may be made there, and the requests of a
-// warp as the counters see them.
+// Accesses to memory by one lane: which memory an address names, whether the access may be made there, and the requests
+// of a warp as the counters see them.
 #pragma once
 
 #include "runtime/cuda/sim/lanes.h"
@@ -18,8 +18,8 @@ class Access {
   /// `bytes`: that each lane touches.
   Access(Warp& warp, const Instruction& in, uint64_t bytes, Touch touch);
 
-  /// Checks the access of a lane at in.source[0] + in.offset: bounds, alignment and, unless checks are off, that what is
-  /// read was written and that nobody races. Throws Fault.
+  /// Checks the access of a lane at in.source[0] + in.offset: bounds, alignment and, unless checks are off, that what
+  /// is read was written and that nobody races. Throws Fault.
   Place operator()(int lane);
   /// Counts the request, after all its lanes were accessed.
   void count();

@@ -9,10 +9,10 @@ namespace sinter::runtime::cuda::sim {
 struct Counters {
   uint64_t launches = 0;
   uint64_t lane_instructions = 0;
-  uint64_t barriers = 0;          ///< that a block completed
+  uint64_t barriers = 0;  ///< that a block completed
   uint64_t global_requests = 0;
-  uint64_t sectors = 0;           ///< 32-byte pieces that the global requests touched
-  uint64_t ideal_sectors = 0;     ///< that their bytes would fill without gaps
+  uint64_t sectors = 0;        ///< 32-byte pieces that the global requests touched
+  uint64_t ideal_sectors = 0;  ///< that their bytes would fill without gaps
   uint64_t shared_requests = 0;
   uint64_t wavefronts = 0;        ///< passes over the 32 banks that the shared requests took
   uint64_t ideal_wavefronts = 0;  ///< that their bytes would take without conflicts

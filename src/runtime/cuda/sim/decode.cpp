@@ -15,8 +15,8 @@ namespace {
 const std::unordered_map<std::string_view, void (*)(Decoder&)>& opcodes() {
   static const auto& all = *new std::unordered_map<std::string_view, void (*)(Decoder&)>([] {
     std::unordered_map<std::string_view, void (*)(Decoder&)> rows;
-    for (const auto table : {integer_opcodes(), bit_opcodes(), float_opcodes(), compare_opcodes(), convert_opcodes(), move_opcodes(),
-                             memory_opcodes(), atomic_opcodes(), warp_opcodes(), control_opcodes()})
+    for (const auto table : {integer_opcodes(), bit_opcodes(), float_opcodes(), compare_opcodes(), convert_opcodes(),
+                             move_opcodes(), memory_opcodes(), atomic_opcodes(), warp_opcodes(), control_opcodes()})
       for (const Opcode& row : table) rows.emplace(row.name, row.decode);
     return rows;
   }());
@@ -118,7 +118,8 @@ Slot Decoder::constant(uint64_t bits, int bytes) {
   if (added) {
     found->second = grow(bytes);
     for (int lane = 0; lane < kLanes; ++lane)
-      std::memcpy(kernel_.registers.data() + found->second.at + static_cast<size_t>(lane * bytes), &bits, static_cast<size_t>(bytes));
+      std::memcpy(kernel_.registers.data() + found->second.at + static_cast<size_t>(lane * bytes), &bits,
+                  static_cast<size_t>(bytes));
   }
   return found->second;
 }
@@ -186,7 +187,8 @@ const Operand& Decoder::operand() {
 
 Slot Decoder::sized(const Operand& operand, int bytes) {
   const Slot found = slot(operand, bytes);
-  if (found.bytes != bytes) fail(fmt::format("a register of {} bytes stands where the type has {}", found.bytes, bytes));
+  if (found.bytes != bytes)
+    fail(fmt::format("a register of {} bytes stands where the type has {}", found.bytes, bytes));
   return found;
 }
 
@@ -203,14 +205,14 @@ void Decoder::source(int index, int bytes) {
 }
 
 void Decoder::take_space() {
-  constexpr std::pair<std::string_view, Space> kSpaces[] = {
-      {"global", Space::Global}, {"const", Space::Global},      {"shared", Space::Shared},
-      {"local", Space::Local},   {"shared::cta", Space::Shared}, {"param", Space::Param}};
+  constexpr std::pair<std::string_view, Space> kSpaces[] = {{"global", Space::Global},      {"const", Space::Global},
+                                                            {"shared", Space::Shared},      {"local", Space::Local},
+                                                            {"shared::cta", Space::Shared}, {"param", Space::Param}};
   for (const auto& [word, space] : kSpaces)
     if (take(word)) out.space = space;
   // Each access is made at once and in order, so that how it is ordered and cached says nothing more.
-  for (const std::string_view word : {"volatile", "weak", "relaxed", "acquire", "release", "acq_rel", "nc", "cta", "cluster",
-                                      "gpu", "sys", "ca", "cg", "cs", "lu", "cv", "wb", "wt"})
+  for (const std::string_view word : {"volatile", "weak", "relaxed", "acquire", "release", "acq_rel", "nc", "cta",
+                                      "cluster", "gpu", "sys", "ca", "cg", "cs", "lu", "cv", "wb", "wt"})
     take(word);
   std::erase_if(words_, [](std::string_view word) { return word.starts_with("L1::") || word.starts_with("L2::"); });
 }
@@ -259,7 +261,8 @@ void Decoder::decode_statement() {
   if (!words_.empty()) fail(fmt::format("the modifier or type .{} is not supported here", words_[0]));
   if (!out.run) fail("this type is not supported here");
   if (remaining()) fail("there are more operands than the opcode takes");
-  out.guard = statement_->guard >= 0 ? registers_[static_cast<size_t>(statement_->guard)] : Slot{constant(kAllLanes, 4).at, 0};
+  out.guard =
+      statement_->guard >= 0 ? registers_[static_cast<size_t>(statement_->guard)] : Slot{constant(kAllLanes, 4).at, 0};
   if (statement_->guard_negated) out.guard_flip = kAllLanes;
   kernel_.code.push_back(out);
 }

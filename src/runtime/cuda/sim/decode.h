@@ -1,5 +1,5 @@
-// Statements -> instructions. What an opcode means is said by a row of a table: to add one is to add a row and the function
-// that runs it.
+// Statements -> instructions. What an opcode means is said by a row of a table: to add one is to add a row and the
+// function that runs it.
 #pragma once
 
 #include <map>
@@ -16,8 +16,8 @@ namespace sinter::runtime::cuda::sim {
 class Decoder;
 
 struct Opcode {
-  std::string_view name;          ///< the first word
-  void (*decode)(Decoder&);       ///< reads the other words and the operands
+  std::string_view name;     ///< the first word
+  void (*decode)(Decoder&);  ///< reads the other words and the operands
 };
 
 // The tables, one per family.
@@ -42,22 +42,22 @@ class Decoder {
   Kernel run();
 
   // The words behind the opcode.
-  bool take(std::string_view word);                    ///< removes it wherever it stands; false if it is not there
-  void take_rest();                                    ///< all others: they change nothing here
-  std::string_view take_type();                        ///< removes and returns the last word
+  bool take(std::string_view word);  ///< removes it wherever it stands; false if it is not there
+  void take_rest();                  ///< all others: they change nothing here
+  std::string_view take_type();      ///< removes and returns the last word
   [[noreturn]] void fail(std::string_view reason) const;
 
   // The operands, from left to right.
-  const Operand& operand();                            ///< the next one; fails if there is none
+  const Operand& operand();  ///< the next one; fails if there is none
   size_t remaining() const { return statement_->operands.size() - next_; }
   uint32_t label(uint32_t index) const { return function_.labels[index]; }  ///< the instruction that it stands before
-  Slot slot(const Operand& operand, int bytes);        ///< a register, or a constant of `bytes` bytes (0: a predicate)
-  Slot sized(const Operand& operand, int bytes);       ///< the same; fails for a register of another size
-  void result(int bytes);                              ///< the next operand into result[0], its pair into `pair`
-  void source(int index, int bytes);                   ///< the next operand into source[index]; notes a negation
-  void take_space();                                   ///< of memory, and how it is cached and ordered
-  void address();                                      ///< [register + offset], [variable + offset] or [number]
-  Slot scratch(int bytes);                             ///< a register for results that nobody wants
+  Slot slot(const Operand& operand, int bytes);   ///< a register, or a constant of `bytes` bytes (0: a predicate)
+  Slot sized(const Operand& operand, int bytes);  ///< the same; fails for a register of another size
+  void result(int bytes);                         ///< the next operand into result[0], its pair into `pair`
+  void source(int index, int bytes);              ///< the next operand into source[index]; notes a negation
+  void take_space();                              ///< of memory, and how it is cached and ordered
+  void address();                                 ///< [register + offset], [variable + offset] or [number]
+  Slot scratch(int bytes);                        ///< a register for results that nobody wants
 
   Instruction out;
   const Statement& statement() const { return *statement_; }

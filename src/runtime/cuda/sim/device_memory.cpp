@@ -39,17 +39,20 @@ std::string DeviceMemory::describe(uint64_t address) const {
   if (dead != freed_.begin()) {
     const auto& [start, bytes] = *std::prev(dead);
     if (address - start < bytes)
-      return fmt::format("{:#x} is byte {} of {} bytes at {:#x} that were freed: use after free", address, address - start, bytes, start);
+      return fmt::format("{:#x} is byte {} of {} bytes at {:#x} that were freed: use after free", address,
+                         address - start, bytes, start);
   }
   if (address < 4096) return fmt::format("{:#x} is a null pointer", address);
   const auto after = live_.upper_bound(address);
   if (after != live_.begin()) {
     const Region& before = *std::prev(after)->second;
     const uint64_t past = address - before.base - before.bytes;
-    if (past < kGap / 2) return fmt::format("{:#x} is {} bytes behind the end of {}: out of bounds", address, past, before.name());
+    if (past < kGap / 2)
+      return fmt::format("{:#x} is {} bytes behind the end of {}: out of bounds", address, past, before.name());
   }
   if (after != live_.end() && after->first - address <= kGap)
-    return fmt::format("{:#x} is {} bytes before {}: out of bounds", address, after->first - address, after->second->name());
+    return fmt::format("{:#x} is {} bytes before {}: out of bounds", address, after->first - address,
+                       after->second->name());
   return fmt::format("{:#x} belongs to no allocation: out of bounds", address);
 }
 

@@ -1,5 +1,5 @@
-// The global memory of one simulated device: allocations by address. Addresses are never used again, so that what was freed
-// is told apart from what is out of bounds.
+// The global memory of one simulated device: allocations by address. Addresses are never used again, so that what was
+// freed is told apart from what is out of bounds.
 #pragma once
 
 #include <map>
@@ -9,13 +9,15 @@
 namespace sinter::runtime::cuda::sim {
 
 // Where the spaces lie among generic addresses.
-constexpr uint64_t kSharedWindow = uint64_t{1} << 40, kLocalWindow = uint64_t{2} << 40, kGlobalWindow = uint64_t{16} << 40;
-constexpr uint64_t kWindowBytes = uint64_t{1} << 32;   ///< of the shared and the local one
-constexpr uint64_t kDeviceBytes = uint64_t{1} << 40;   ///< addresses that one device has
+constexpr uint64_t kSharedWindow = uint64_t{1} << 40, kLocalWindow = uint64_t{2} << 40,
+                   kGlobalWindow = uint64_t{16} << 40;
+constexpr uint64_t kWindowBytes = uint64_t{1} << 32;  ///< of the shared and the local one
+constexpr uint64_t kDeviceBytes = uint64_t{1} << 40;  ///< addresses that one device has
 
 class DeviceMemory {
  public:
-  DeviceMemory(int device, uint64_t total) : next_(kGlobalWindow + static_cast<uint64_t>(device) * kDeviceBytes), total_(total) {}
+  DeviceMemory(int device, uint64_t total)
+      : next_(kGlobalWindow + static_cast<uint64_t>(device) * kDeviceBytes), total_(total) {}
 
   /// Null if `bytes` more are not to be had. The start is aligned to 512 bytes, as a driver's.
   Region* allocate(uint64_t bytes);

@@ -40,7 +40,8 @@ constexpr ErrorText kErrors[] = {
 };
 
 const ErrorText* find_error(Result code) {
-  const auto found = std::find_if(std::begin(kErrors), std::end(kErrors), [&](const ErrorText& row) { return row.code == code; });
+  const auto found =
+      std::find_if(std::begin(kErrors), std::end(kErrors), [&](const ErrorText& row) { return row.code == code; });
   return found == std::end(kErrors) ? nullptr : found;
 }
 
@@ -102,8 +103,7 @@ Result release(DeviceNumber number) {
   if (--device.retained) return Result::Success;
   if (device.sticky == Result::Success) drain_all(device);
   note_leaks(device);
-  state().devices[static_cast<size_t>(number)] =
-      std::make_unique<DeviceState>(number, state().settings.memory);
+  state().devices[static_cast<size_t>(number)] = std::make_unique<DeviceState>(number, state().settings.memory);
   return Result::Success;
 }
 

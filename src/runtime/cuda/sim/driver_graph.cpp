@@ -19,7 +19,10 @@ OpaqueGraphExec& exec_of(GraphExec exec) {
 
 BoundLaunch bind_node(const KernelNode& node) {
   if (node.extra || !node.function) throw Refusal{Result::InvalidValue};
-  return bind_launch(node.function, {{node.grid_x, node.grid_y, node.grid_z}, {node.block_x, node.block_y, node.block_z}, node.dynamic_shared}, node.parameters);
+  return bind_launch(
+      node.function,
+      {{node.grid_x, node.grid_y, node.grid_z}, {node.block_x, node.block_y, node.block_z}, node.dynamic_shared},
+      node.parameters);
 }
 
 Result add_node(GraphNode* out, Graph handle, const GraphNode* before, size_t count, const KernelNode& parameters) {
@@ -56,7 +59,8 @@ void fill_graphs(Driver& table) {
   table.graph_destroy = [](Graph graph) {
     return answer([&] { return state().graphs.erase(graph) ? Result::Success : Result::InvalidHandle; });
   };
-  table.graph_add_kernel_node = [](GraphNode* node, Graph graph, const GraphNode* before, size_t count, const KernelNode* parameters) {
+  table.graph_add_kernel_node = [](GraphNode* node, Graph graph, const GraphNode* before, size_t count,
+                                   const KernelNode* parameters) {
     return answer_on_device([&](DeviceState&) { return add_node(node, graph, before, count, *parameters); });
   };
   table.graph_instantiate_with_flags = [](GraphExec* exec, Graph graph, unsigned long long) {

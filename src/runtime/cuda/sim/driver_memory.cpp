@@ -1,5 +1,5 @@
-// Memory of the simulated devices and of the host. Copies are work of a stream; what they read of ordinary host memory is read
-// at once, of pinned memory when the copy is done, as the API has it.
+// Memory of the simulated devices and of the host. Copies are work of a stream; what they read of ordinary host memory
+// is read at once, of pinned memory when the copy is done, as the API has it.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,7 +22,8 @@ Range range_of(DevicePointer address, size_t bytes) {
       const uint64_t at = address - region->base;
       if (bytes <= region->bytes - at) return {region, at};
     }
-  state().fault = fmt::format("a copy or fill of {} bytes: {}", bytes, state().devices.empty() ? "no device" : state().devices[0]->memory.describe(address));
+  state().fault = fmt::format("a copy or fill of {} bytes: {}", bytes,
+                              state().devices.empty() ? "no device" : state().devices[0]->memory.describe(address));
   throw Refusal{Result::InvalidValue};
 }
 
@@ -66,7 +67,9 @@ Result copy_in(DeviceState& device, DevicePointer to, const void* from, size_t b
     return Result::Success;
   }
   const auto* start = static_cast<const std::byte*>(from);
-  enqueue(device, stream, [to, copy = std::vector<std::byte>(start, start + bytes)] { write(range_of(to, copy.size()), copy.data(), copy.size()); });
+  enqueue(device, stream, [to, copy = std::vector<std::byte>(start, start + bytes)] {
+    write(range_of(to, copy.size()), copy.data(), copy.size());
+  });
   return Result::Success;
 }
 
@@ -144,7 +147,8 @@ void fill_memory(Driver& table) {
   table.memcpy_dtod_async = [](DevicePointer to, DevicePointer from, size_t bytes, Stream stream) {
     return answer_on_device([&](DeviceState& device) { return copy_across(device, to, from, bytes, stream); });
   };
-  table.memcpy_peer_async = [](DevicePointer to, ContextHandle, DevicePointer from, ContextHandle, size_t bytes, Stream stream) {
+  table.memcpy_peer_async = [](DevicePointer to, ContextHandle, DevicePointer from, ContextHandle, size_t bytes,
+                               Stream stream) {
     return answer_on_device([&](DeviceState& device) { return copy_across(device, to, from, bytes, stream); });
   };
   table.memset_d8_async = [](DevicePointer memory, unsigned char value, size_t count, Stream stream) {

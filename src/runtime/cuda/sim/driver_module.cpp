@@ -10,7 +10,8 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-constexpr uint64_t kStaticShared = 48 << 10, kSharedPerBlock = 227 << 10, kSharedPerProcessor = 228 << 10, kReserved = 1 << 10;
+constexpr uint64_t kStaticShared = 48 << 10, kSharedPerBlock = 227 << 10, kSharedPerProcessor = 228 << 10,
+                   kReserved = 1 << 10;
 
 OpaqueModule& module_of(Module module) {
   for (const auto& device : state().devices)
@@ -56,7 +57,8 @@ void write_log(const std::string& text, unsigned count, const JitOption* options
   if (buffer && bytes) fmt::format_to_n(buffer, bytes - 1, "{}", text).out[0] = 0;
 }
 
-Result load(DeviceState& device, Module* out, const char* image, unsigned count, const JitOption* options, void** values) {
+Result load(DeviceState& device, Module* out, const char* image, unsigned count, const JitOption* options,
+            void** values) {
   auto module = std::make_unique<OpaqueModule>();
   module->device = device.context.device;
   try {
@@ -67,7 +69,8 @@ Result load(DeviceState& device, Module* out, const char* image, unsigned count,
       auto made = std::make_unique<OpaqueFunction>();
       made->kernel = decode(module->text, function, module->variables);
       if (made->kernel.static_shared > kStaticShared)
-        throw PtxError(fmt::format("{} declares {} bytes of shared memory, at most {} can be declared", function.name, made->kernel.static_shared, kStaticShared));
+        throw PtxError(fmt::format("{} declares {} bytes of shared memory, at most {} can be declared", function.name,
+                                   made->kernel.static_shared, kStaticShared));
       made->dynamic_limit = kStaticShared - made->kernel.static_shared;
       made->module = module.get();
       module->functions[function.name] = std::move(made);
@@ -85,13 +88,19 @@ Result load(DeviceState& device, Module* out, const char* image, unsigned count,
 
 Result attribute_of(int* value, FunctionAttribute attribute, const OpaqueFunction& function) {
   switch (attribute) {
-    case FunctionAttribute::MaxThreadsPerBlock: *value = static_cast<int>(function.kernel.max_threads); return Result::Success;
-    case FunctionAttribute::SharedSizeBytes: *value = static_cast<int>(function.kernel.static_shared); return Result::Success;
+    case FunctionAttribute::MaxThreadsPerBlock:
+      *value = static_cast<int>(function.kernel.max_threads);
+      return Result::Success;
+    case FunctionAttribute::SharedSizeBytes:
+      *value = static_cast<int>(function.kernel.static_shared);
+      return Result::Success;
     // Registers are virtual here: a number that no limit is near to.
     case FunctionAttribute::LocalSizeBytes: *value = 0; return Result::Success;
     case FunctionAttribute::NumRegs: *value = 32; return Result::Success;
     case FunctionAttribute::BinaryVersion: *value = 90; return Result::Success;
-    case FunctionAttribute::MaxDynamicSharedSizeBytes: *value = static_cast<int>(function.dynamic_limit); return Result::Success;
+    case FunctionAttribute::MaxDynamicSharedSizeBytes:
+      *value = static_cast<int>(function.dynamic_limit);
+      return Result::Success;
   }
   return Result::InvalidValue;
 }
@@ -110,7 +119,8 @@ BoundLaunch bind_launch(Function handle, const LaunchShape& shape, void** parame
   const Kernel& kernel = function.kernel;
   const auto& [bx, by, bz] = shape.block;
   const auto& [gx, gy, gz] = shape.grid;
-  if (!bx || !by || !bz || !gx || !gy || !gz || bz > 64 || gx > 0x7fffffff || gy > 65535 || gz > 65535) throw Refusal{Result::InvalidValue};
+  if (!bx || !by || !bz || !gx || !gy || !gz || bz > 64 || gx > 0x7fffffff || gy > 65535 || gz > 65535)
+    throw Refusal{Result::InvalidValue};
   const uint64_t threads = uint64_t{bx} * by * bz;
   if (threads > 1024) throw Refusal{Result::InvalidValue};
   if (threads > static_cast<uint64_t>(kernel.max_threads)) throw Refusal{Result::LaunchOutOfResources};
@@ -135,7 +145,9 @@ void run_bound(DeviceState& device, const BoundLaunch& launch) {
 
 void fill_modules(Driver& table) {
   table.module_load_data_ex = [](Module* module, const void* image, unsigned count, JitOption* options, void** values) {
-    return answer_on_device([&](DeviceState& device) { return load(device, module, static_cast<const char*>(image), count, options, values); });
+    return answer_on_device([&](DeviceState& device) {
+      return load(device, module, static_cast<const char*>(image), count, options, values);
+    });
   };
   table.module_unload = [](Module module) {
     return answer([&] {
@@ -164,20 +176,24 @@ void fill_modules(Driver& table) {
   table.func_set_attribute = [](Function function, FunctionAttribute attribute, int value) {
     return answer_on_device([&](DeviceState&) { return set_attribute(function_of(function), attribute, value); });
   };
-  table.occupancy_max_active_blocks_per_multiprocessor = [](int* blocks, Function function, int threads, size_t dynamic) {
+  table.occupancy_max_active_blocks_per_multiprocessor = [](int* blocks, Function function, int threads,
+                                                            size_t dynamic) {
     return answer([&] {
       if (threads <= 0) return Result::InvalidValue;
       const uint64_t shared = function_of(function).kernel.static_shared + dynamic + kReserved;
-      *blocks = static_cast<int>(std::min<uint64_t>({32, 2048 / static_cast<uint64_t>(threads), kSharedPerProcessor / shared}));
+      *blocks = static_cast<int>(
+          std::min<uint64_t>({32, 2048 / static_cast<uint64_t>(threads), kSharedPerProcessor / shared}));
       return Result::Success;
     });
   };
-  table.launch_kernel = [](Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-                           unsigned block_z, unsigned shared, Stream stream, void** parameters, void** extra) {
+  table.launch_kernel = [](Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                           unsigned block_y, unsigned block_z, unsigned shared, Stream stream, void** parameters,
+                           void** extra) {
     return answer_on_device([&](DeviceState& device) {
       if (extra) return Result::NotSupported;
       const LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared};
-      enqueue(device, stream, [&device, launch = bind_launch(function, shape, parameters)] { run_bound(device, launch); });
+      enqueue(device, stream,
+              [&device, launch = bind_launch(function, shape, parameters)] { run_bound(device, launch); });
       return Result::Success;
     });
   };

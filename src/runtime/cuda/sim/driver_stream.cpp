@@ -1,4 +1,5 @@
-// Streams and events. Nothing runs before somebody waits for it or asks whether it is done; a question does one piece of work.
+// Streams and events. Nothing runs before somebody waits for it or asks whether it is done; a question does one piece
+// of work.
 #include <algorithm>
 #include <chrono>
 

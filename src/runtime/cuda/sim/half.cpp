@@ -9,9 +9,12 @@ float widen(uint16_t bits, const HalfFormat& format) {
   const int magnitude = bits & 0x7fff, fraction = magnitude & ((1 << format.mantissa_bits) - 1);
   const int exponent = magnitude >> format.mantissa_bits;
   float value;
-  if (magnitude > format.infinity) value = NAN;
-  else if (magnitude == format.infinity) value = INFINITY;
-  else if (exponent == 0) value = std::ldexp(static_cast<float>(fraction), format.least_exponent - format.mantissa_bits);
+  if (magnitude > format.infinity)
+    value = NAN;
+  else if (magnitude == format.infinity)
+    value = INFINITY;
+  else if (exponent == 0)
+    value = std::ldexp(static_cast<float>(fraction), format.least_exponent - format.mantissa_bits);
   else
     value = std::ldexp(static_cast<float>(fraction + (1 << format.mantissa_bits)),
                        exponent - 1 + format.least_exponent - format.mantissa_bits);
@@ -34,10 +37,11 @@ uint16_t narrow(double value, const HalfFormat& format, Rounding rounding) {
   if (std::isinf(value)) return static_cast<uint16_t>(sign | format.infinity);
   if (value == 0) return sign;
   const int exponent = std::max(std::ilogb(value), format.least_exponent);
-  // In units of the last place: an integer of one bit more than the mantissa, or less where numbers are denormal. A carry
-  // out of the mantissa adds one to the exponent, which is what the encoding wants.
+  // In units of the last place: an integer of one bit more than the mantissa, or less where numbers are denormal. A
+  // carry out of the mantissa adds one to the exponent, which is what the encoding wants.
   const double units = std::abs(round_to_integer(std::ldexp(value, format.mantissa_bits - exponent), rounding));
-  const int64_t bits = (static_cast<int64_t>(exponent - format.least_exponent) << format.mantissa_bits) + static_cast<int64_t>(units);
+  const int64_t bits =
+      (static_cast<int64_t>(exponent - format.least_exponent) << format.mantissa_bits) + static_cast<int64_t>(units);
   if (bits < format.infinity) return static_cast<uint16_t>(sign | bits);
   const bool away = rounding == Rounding::Nearest || rounding == (sign ? Rounding::Down : Rounding::Up);
   return static_cast<uint16_t>(sign | (away ? format.infinity : format.infinity - 1));

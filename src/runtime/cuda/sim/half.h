@@ -9,7 +9,7 @@ enum class Rounding : uint8_t { Nearest, Zero, Down, Up };
 
 struct HalfFormat {
   int mantissa_bits;
-  int least_exponent;     ///< of the smallest normal number
+  int least_exponent;  ///< of the smallest normal number
   uint16_t infinity;
 };
 inline constexpr HalfFormat kFloat16{10, -14, 0x7c00}, kBFloat16{7, -126, 0x7f80};

@@ -64,8 +64,8 @@ struct Kernel {
   std::vector<Special> specials;
   std::vector<uint8_t> registers;  ///< the file as a warp finds it: zeros and constants
   std::vector<Placed> shared, local;
-  uint64_t shared_bytes = 0, local_bytes = 0;  ///< extents with red zones, dynamic shared memory left out
-  uint64_t static_shared = 0;                  ///< what the program asked for
+  uint64_t shared_bytes = 0, local_bytes = 0;   ///< extents with red zones, dynamic shared memory left out
+  uint64_t static_shared = 0;                   ///< what the program asked for
   std::vector<uint64_t> param_at, param_bytes;  ///< of each parameter in the block of parameters
   uint64_t params_bytes = 0;
   int64_t max_threads = 1024;

@@ -18,11 +18,13 @@ constexpr uint32_t kShortestTurn = 8, kLongestTurn = 256;
 uint32_t now = 1;
 
 /// Red zones everywhere but where variables lie.
-void reset_states(Region& region, const std::vector<Placed>& placed, uint64_t copies, uint64_t extent, uint64_t dynamic) {
+void reset_states(Region& region, const std::vector<Placed>& placed, uint64_t copies, uint64_t extent,
+                  uint64_t dynamic) {
   std::memset(region.state.get(), kRed, region.bytes);
   for (uint64_t copy = 0; copy < copies; ++copy)
     for (const Placed& variable : placed)
-      std::memset(region.state.get() + copy * extent + variable.at, kUninitialised, variable.dynamic ? dynamic : variable.bytes);
+      std::memset(region.state.get() + copy * extent + variable.at, kUninitialised,
+                  variable.dynamic ? dynamic : variable.bytes);
 }
 
 uint64_t shared_extent(const Kernel& kernel, const LaunchShape& shape) {
@@ -35,7 +37,8 @@ uint64_t shared_extent(const Kernel& kernel, const LaunchShape& shape) {
 uint32_t special_value(const Special& special, const Block& block, uint32_t thread) {
   const auto& threads = block.shape.block;
   const uint32_t lane = thread % kLanes, axis = static_cast<uint32_t>(special.which);
-  const uint32_t position[3] = {thread % threads[0], thread / threads[0] % threads[1], thread / threads[0] / threads[1]};
+  const uint32_t position[3] = {thread % threads[0], thread / threads[0] % threads[1],
+                                thread / threads[0] / threads[1]};
   switch (special.kind) {
     case SpecialKind::Thread: return position[axis];
     case SpecialKind::Threads: return threads[axis];
@@ -91,8 +94,10 @@ class BlockRunner {
       for (const Special& special : block_.kernel.specials)
         for (uint32_t lane = 0; lane < kLanes; ++lane) {
           const uint32_t value = special_value(special, block_, i * kLanes + lane);
-          if (special.slot.bytes == 8) lanes<uint64_t>(warp, special.slot)[lane] = value;
-          else lanes<uint32_t>(warp, special.slot)[lane] = value;
+          if (special.slot.bytes == 8)
+            lanes<uint64_t>(warp, special.slot)[lane] = value;
+          else
+            lanes<uint32_t>(warp, special.slot)[lane] = value;
         }
     }
   }
@@ -120,8 +125,8 @@ class BlockRunner {
       const Barrier& barrier = block_.barriers[id];
       if (barrier.waiting.empty()) continue;
       fail(block_.warps[barrier.waiting[0]], 0, Result::LaunchFailed,
-           fmt::format("deadlock: barrier {} was reached by {} of {} threads, the others have exited or wait elsewhere", id,
-                       barrier.arrived, barrier.expected));
+           fmt::format("deadlock: barrier {} was reached by {} of {} threads, the others have exited or wait elsewhere",
+                       id, barrier.arrived, barrier.expected));
     }
   }
 
@@ -135,7 +140,8 @@ class BlockRunner {
 constexpr uint8_t kCount = 0, kAnd = 1;
 
 void write_reduction(Warp& warp, const Instruction& in, const Barrier& barrier, uint32_t threads) {
-  if (in.mode == kCount) return assign(lanes<uint32_t>(warp, in.result[0]), warp.all, [&](int) { return barrier.votes; });
+  if (in.mode == kCount)
+    return assign(lanes<uint32_t>(warp, in.result[0]), warp.all, [&](int) { return barrier.votes; });
   const bool yes = in.mode == kAnd ? barrier.votes == threads : barrier.votes != 0;
   uint32_t& to = predicate(warp, in.result[0]);
   to = yes ? to | warp.all : to & ~warp.all;
@@ -180,7 +186,8 @@ void Block::arrive(Warp& warp, uint32_t id, uint32_t threads, const Instruction*
   for (const uint32_t i : barrier.waiting) {
     warps[i].waiting = false;
     warps[i].barrier = now;
-    if (warps[i].reduction) write_reduction(warps[i], *warps[i].reduction, barrier, std::min(barrier.expected, this->threads()));
+    if (warps[i].reduction)
+      write_reduction(warps[i], *warps[i].reduction, barrier, std::min(barrier.expected, this->threads()));
   }
   barrier = {};
   ++counters.barriers;
@@ -193,7 +200,12 @@ void run_launch(const Kernel& kernel, DeviceMemory& memory, const LaunchShape& s
                 const LaunchOptions& options, Counters& counters) {
   const uint32_t threads = shape.block[0] * shape.block[1] * shape.block[2], warps = (threads + kLanes - 1) / kLanes;
   ++counters.launches;
-  Block block{kernel, memory, shape, options, counters, Region(kSharedWindow, shared_extent(kernel, shape)),
+  Block block{kernel,
+              memory,
+              shape,
+              options,
+              counters,
+              Region(kSharedWindow, shared_extent(kernel, shape)),
               Region(kLocalWindow, kernel.local_bytes * threads)};
   block.params = params;
   block.warps.resize(warps);

@@ -18,8 +18,8 @@ struct LaunchShape {
 };
 
 struct LaunchOptions {
-  uint64_t seed = 0;   ///< decides the order in which warps run
-  bool check = true;   ///< shadow memory: races and what was never written
+  uint64_t seed = 0;  ///< decides the order in which warps run
+  bool check = true;  ///< shadow memory: races and what was never written
 };
 
 struct Barrier {
@@ -39,7 +39,7 @@ struct Block {
   std::array<uint32_t, 3> index{};
   std::array<Barrier, 16> barriers{};
   std::vector<Warp> warps{};
-  std::vector<Region*> hints{};  ///< per instruction: the allocation that it touched last
+  std::vector<Region*> hints{};        ///< per instruction: the allocation that it touched last
   uint32_t launched = 0, started = 0;  ///< times of Stamp
 
   uint32_t threads() const { return shape.block[0] * shape.block[1] * shape.block[2]; }

@@ -10,43 +10,62 @@ namespace {
 
 struct Add {
   template <typename T>
-  T operator()(T old, T b) const { return old + b; }
+  T operator()(T old, T b) const {
+    return old + b;
+  }
 };
 struct Min {
   template <typename T>
-  T operator()(T old, T b) const { return std::min(old, b); }
+  T operator()(T old, T b) const {
+    return std::min(old, b);
+  }
 };
 struct Max {
   template <typename T>
-  T operator()(T old, T b) const { return std::max(old, b); }
+  T operator()(T old, T b) const {
+    return std::max(old, b);
+  }
 };
 struct And {
   template <typename T>
-  T operator()(T old, T b) const { return old & b; }
+  T operator()(T old, T b) const {
+    return old & b;
+  }
 };
 struct Or {
   template <typename T>
-  T operator()(T old, T b) const { return old | b; }
+  T operator()(T old, T b) const {
+    return old | b;
+  }
 };
 struct Xor {
   template <typename T>
-  T operator()(T old, T b) const { return old ^ b; }
+  T operator()(T old, T b) const {
+    return old ^ b;
+  }
 };
 struct Exchange {
   template <typename T>
-  T operator()(T, T b) const { return b; }
+  T operator()(T, T b) const {
+    return b;
+  }
 };
 // Counting up to b and back to 0; counting down to 0 and back to b.
 struct Increment {
   template <typename T>
-  T operator()(T old, T b) const { return old >= b ? T(0) : old + 1; }
+  T operator()(T old, T b) const {
+    return old >= b ? T(0) : old + 1;
+  }
 };
 struct Decrement {
   template <typename T>
-  T operator()(T old, T b) const { return old == 0 || old > b ? b : old - 1; }
+  T operator()(T old, T b) const {
+    return old == 0 || old > b ? b : old - 1;
+  }
 };
 
-/// `new_value(lane, old)` in place of what each lane's address holds; the old value goes to the result, if there is one.
+/// `new_value(lane, old)` in place of what each lane's address holds; the old value goes to the result, if there is
+/// one.
 template <typename T, typename F>
 void atomic(Warp& warp, const Instruction& in, uint32_t mask, F&& new_value) {
   Access access(warp, in, sizeof(T), Touch::Atomic);
@@ -74,8 +93,8 @@ void compare_and_swap(Warp& warp, const Instruction& in, uint32_t mask) {
   });
 }
 
-constexpr Types kSums{Named<uint32_t>{"u32"}, Named<uint32_t>{"s32"}, Named<uint64_t>{"u64"}, Named<uint64_t>{"s64"},
-                      Named<float>{"f32"}, Named<double>{"f64"}};
+constexpr Types kSums{Named<uint32_t>{"u32"}, Named<uint32_t>{"s32"}, Named<uint64_t>{"u64"},
+                      Named<uint64_t>{"s64"}, Named<float>{"f32"},    Named<double>{"f64"}};
 constexpr Types kOrdered{Named<uint32_t>{"u32"}, Named<int32_t>{"s32"}, Named<uint64_t>{"u64"}, Named<int64_t>{"s64"}};
 constexpr Types kBitWords{Named<uint32_t>{"b32"}, Named<uint64_t>{"b64"}};
 constexpr Types kSwapped{Named<uint16_t>{"b16"}, Named<uint32_t>{"b32"}, Named<uint64_t>{"b64"}};
@@ -101,7 +120,11 @@ constexpr AtomicRow kAtomics[] = {
     {"exch", [](std::string_view type) { return pick_update<Exchange>(kSwapped, type); }},
     {"inc", [](std::string_view type) { return pick_update<Increment>(kCounts, type); }},
     {"dec", [](std::string_view type) { return pick_update<Decrement>(kCounts, type); }},
-    {"cas", [](std::string_view type) { return pick(kSwapped, type, []<typename T>() -> Run { return compare_and_swap<T>; }); }, 2},
+    {"cas",
+     [](std::string_view type) {
+       return pick(kSwapped, type, []<typename T>() -> Run { return compare_and_swap<T>; });
+     },
+     2},
 };
 
 template <bool kHasResult>

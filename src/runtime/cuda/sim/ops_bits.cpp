@@ -13,29 +13,41 @@ constexpr uint32_t kBits = sizeof(T) * 8;
 
 struct And {
   template <typename T>
-  T operator()(T a, T b) const { return a & b; }
+  T operator()(T a, T b) const {
+    return a & b;
+  }
 };
 struct Or {
   template <typename T>
-  T operator()(T a, T b) const { return a | b; }
+  T operator()(T a, T b) const {
+    return a | b;
+  }
 };
 struct Xor {
   template <typename T>
-  T operator()(T a, T b) const { return a ^ b; }
+  T operator()(T a, T b) const {
+    return a ^ b;
+  }
 };
 struct Not {
   template <typename T>
-  T operator()(T a) const { return static_cast<T>(~a); }
+  T operator()(T a) const {
+    return static_cast<T>(~a);
+  }
 };
 struct CNot {
   template <typename T>
-  T operator()(T a) const { return a == 0; }
+  T operator()(T a) const {
+    return a == 0;
+  }
 };
 
 // Shifts by the width and more are what shifting on gives.
 struct ShiftLeft {
   template <typename T>
-  T operator()(T a, uint32_t n) const { return n >= kBits<T> ? T(0) : static_cast<T>(a << n); }
+  T operator()(T a, uint32_t n) const {
+    return n >= kBits<T> ? T(0) : static_cast<T>(a << n);
+  }
 };
 struct ShiftRight {
   template <typename T>
@@ -73,11 +85,15 @@ struct Funnel {
 
 struct PopCount {
   template <typename T>
-  uint32_t operator()(T a) const { return static_cast<uint32_t>(std::popcount(a)); }
+  uint32_t operator()(T a) const {
+    return static_cast<uint32_t>(std::popcount(a));
+  }
 };
 struct LeadingZeros {
   template <typename T>
-  uint32_t operator()(T a) const { return static_cast<uint32_t>(std::countl_zero(a)); }
+  uint32_t operator()(T a) const {
+    return static_cast<uint32_t>(std::countl_zero(a));
+  }
 };
 /// The highest bit that differs from the sign, counted from the lowest; all ones if there is none.
 struct FindBit {

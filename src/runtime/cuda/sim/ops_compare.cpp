@@ -11,39 +11,55 @@ namespace {
 // The ordered comparisons are false on a NaN, those with a `u` behind are true.
 struct Eq {
   template <typename T>
-  bool operator()(T a, T b) const { return a == b; }
+  bool operator()(T a, T b) const {
+    return a == b;
+  }
 };
 struct Ne {  // of floats: both are numbers and differ
   template <typename T>
   bool operator()(T a, T b) const {
-    if constexpr (std::is_floating_point_v<T>) return a < b || a > b;
-    else return a != b;
+    if constexpr (std::is_floating_point_v<T>)
+      return a < b || a > b;
+    else
+      return a != b;
   }
 };
 struct Lt {
   template <typename T>
-  bool operator()(T a, T b) const { return a < b; }
+  bool operator()(T a, T b) const {
+    return a < b;
+  }
 };
 struct Le {
   template <typename T>
-  bool operator()(T a, T b) const { return a <= b; }
+  bool operator()(T a, T b) const {
+    return a <= b;
+  }
 };
 struct Gt {
   template <typename T>
-  bool operator()(T a, T b) const { return a > b; }
+  bool operator()(T a, T b) const {
+    return a > b;
+  }
 };
 struct Ge {
   template <typename T>
-  bool operator()(T a, T b) const { return a >= b; }
+  bool operator()(T a, T b) const {
+    return a >= b;
+  }
 };
 struct Numbers {
   template <typename T>
-  bool operator()(T a, T b) const { return a == a && b == b; }
+  bool operator()(T a, T b) const {
+    return a == a && b == b;
+  }
 };
 template <typename F>
 struct Not {
   template <typename T>
-  bool operator()(T a, T b) const { return !F()(a, b); }
+  bool operator()(T a, T b) const {
+    return !F()(a, b);
+  }
 };
 
 // Instruction::mode: how the comparison and the third source meet.
@@ -85,9 +101,10 @@ void compare_half(Warp& warp, const Instruction& in, uint32_t mask) {
   write_predicates(warp, in, mask, bits);
 }
 
-constexpr Types kCompared{Named<uint16_t>{"u16"}, Named<int16_t>{"s16"}, Named<uint16_t>{"b16"}, Named<uint32_t>{"u32"},
-                          Named<int32_t>{"s32"},  Named<uint32_t>{"b32"}, Named<uint64_t>{"u64"}, Named<int64_t>{"s64"},
-                          Named<uint64_t>{"b64"}, Named<float>{"f32"},   Named<double>{"f64"}};
+constexpr Types kCompared{Named<uint16_t>{"u16"}, Named<int16_t>{"s16"}, Named<uint16_t>{"b16"},
+                          Named<uint32_t>{"u32"}, Named<int32_t>{"s32"}, Named<uint32_t>{"b32"},
+                          Named<uint64_t>{"u64"}, Named<int64_t>{"s64"}, Named<uint64_t>{"b64"},
+                          Named<float>{"f32"},    Named<double>{"f64"}};
 
 template <typename F>
 Picked pick_compare(std::string_view type) {

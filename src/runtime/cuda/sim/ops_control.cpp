@@ -38,7 +38,9 @@ void check_parked(Warp& warp) {
   if (warp.active || !warp.parked) return;
   warp.at = warp.parked_pc;
   fail(warp, std::countr_zero(warp.parked), Result::LaunchFailed,
-       fmt::format("the barrier was reached by lanes {:#010x} of the warp only, the others have exited: divergent barrier", warp.parked));
+       fmt::format(
+           "the barrier was reached by lanes {:#010x} of the warp only, the others have exited: divergent barrier",
+           warp.parked));
 }
 
 void leave(Warp& warp, const Instruction&, uint32_t mask) {
@@ -74,9 +76,12 @@ BarrierUse barrier_of(Warp& warp, const Instruction& in, uint32_t mask) {
   const Block& block = *warp.block;
   BarrierUse use{lanes<uint32_t>(warp, in.source[0])[lane], (block.threads() + kLanes - 1) / kLanes * kLanes};
   if (in.source[1].at) use.threads = lanes<uint32_t>(warp, in.source[1])[lane];
-  if (use.id >= 16) fail(warp, lane, Result::IllegalInstruction, fmt::format("there is no barrier {}, they are numbered 0 to 15", use.id));
+  if (use.id >= 16)
+    fail(warp, lane, Result::IllegalInstruction,
+         fmt::format("there is no barrier {}, they are numbered 0 to 15", use.id));
   if (use.threads % kLanes || use.threads == 0)
-    fail(warp, lane, Result::IllegalInstruction, fmt::format("a barrier for {} threads: their number must be a multiple of 32", use.threads));
+    fail(warp, lane, Result::IllegalInstruction,
+         fmt::format("a barrier for {} threads: their number must be a multiple of 32", use.threads));
   return use;
 }
 
@@ -156,9 +161,17 @@ void decode_leave(Decoder& d) {
 }
 
 constexpr Opcode kRows[] = {
-    {"bra", decode_bra},         {"brx", decode_brx},       {"ret", decode_leave},     {"exit", decode_leave},
-    {"bar", decode_barrier},     {"barrier", decode_barrier}, {"trap", [](Decoder& d) { d.out.run = trap; }},
-    {"membar", decode_nothing},  {"fence", decode_nothing}, {"nop", decode_nothing},   {"prefetch", decode_nothing},
+    {"bra", decode_bra},
+    {"brx", decode_brx},
+    {"ret", decode_leave},
+    {"exit", decode_leave},
+    {"bar", decode_barrier},
+    {"barrier", decode_barrier},
+    {"trap", [](Decoder& d) { d.out.run = trap; }},
+    {"membar", decode_nothing},
+    {"fence", decode_nothing},
+    {"nop", decode_nothing},
+    {"prefetch", decode_nothing},
     {"nanosleep", decode_nothing},
 };
 

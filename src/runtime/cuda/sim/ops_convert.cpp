@@ -1,5 +1,5 @@
-// cvt: every pair of types. Floats become integers by rounding as the opcode says and cutting to the type's range; a NaN
-// becomes 0, or where 64 bits are on either side the highest bit alone. All else rounds once.
+// cvt: every pair of types. Floats become integers by rounding as the opcode says and cutting to the type's range; a
+// NaN becomes 0, or where 64 bits are on either side the highest bit alone. All else rounds once.
 #include <cfenv>
 #include <cmath>
 #include <cstring>
@@ -33,9 +33,11 @@ Rounding rounding_of(const Instruction& in) { return static_cast<Rounding>(in.mo
 /// A float as a double, and denormals of single precision as the mode wants them.
 template <typename A>
 double to_double(A value, uint8_t mode) {
-  if constexpr (kIsHalf<A>) return widen(value.bits, kFormat<A>);
+  if constexpr (kIsHalf<A>)
+    return widen(value.bits, kFormat<A>);
   else if constexpr (std::is_same_v<A, float>)
-    return mode & kFlush && std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0, static_cast<double>(value)) : value;
+    return mode & kFlush && std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0, static_cast<double>(value))
+                                                                   : value;
   else
     return value;
 }
@@ -53,7 +55,8 @@ template <typename D>
 D to_float(double value, const Instruction& in) {
   if (in.mode & kIntegral) value = round_to_integer(value, rounding_of(in));
   if (in.mode & kSaturate) value = value > 0 ? std::fmin(value, 1.0) : 0.0;
-  if constexpr (kIsHalf<D>) return {narrow(value, kFormat<D>, rounding_of(in))};
+  if constexpr (kIsHalf<D>)
+    return {narrow(value, kFormat<D>, rounding_of(in))};
   else if constexpr (std::is_same_v<D, float>) {
     const float single = to_single(value, rounding_of(in));
     return in.mode & kFlush && std::fpclassify(single) == FP_SUBNORMAL ? std::copysign(0.0f, single) : single;
@@ -112,11 +115,14 @@ D integer_to_integer(A value, const Instruction& in) {
 template <typename D, typename A>
 D convert_value(A value, const Instruction& in) {
   constexpr bool kFromInteger = std::is_integral_v<A>, kToInteger = std::is_integral_v<D>;
-  if constexpr (kFromInteger && kToInteger) return integer_to_integer<D>(value, in);
-  else if constexpr (kFromInteger) return integer_to_float<D>(value, in);
-  else if constexpr (kToInteger) 
+  if constexpr (kFromInteger && kToInteger)
+    return integer_to_integer<D>(value, in);
+  else if constexpr (kFromInteger)
+    return integer_to_float<D>(value, in);
+  else if constexpr (kToInteger)
     return to_integer<D>(to_double(value, in.mode), rounding_of(in), std::is_same_v<A, double> || sizeof(D) == 8);
-  else return to_float<D>(to_double(value, in.mode), in);
+  else
+    return to_float<D>(to_double(value, in.mode), in);
 }
 
 template <typename D, typename A>
@@ -141,12 +147,13 @@ void convert_plain(Warp& warp, const Instruction& in, uint32_t mask) {
 }
 
 template <typename D, typename A>
-constexpr bool kPlain = (std::is_integral_v<A> && std::is_integral_v<D>) || (std::is_floating_point_v<A> && std::is_floating_point_v<D>) ||
+constexpr bool kPlain = (std::is_integral_v<A> && std::is_integral_v<D>) ||
+                        (std::is_floating_point_v<A> && std::is_floating_point_v<D>) ||
                         (std::is_integral_v<A> && std::is_floating_point_v<D>);
 
-constexpr Types kAll{Named<uint8_t>{"u8"},   Named<int8_t>{"s8"},    Named<uint16_t>{"u16"}, Named<int16_t>{"s16"},
-                     Named<uint32_t>{"u32"}, Named<int32_t>{"s32"},  Named<uint64_t>{"u64"}, Named<int64_t>{"s64"},
-                     Named<float>{"f32"},    Named<double>{"f64"},   Named<F16>{"f16"},      Named<BF16>{"bf16"}};
+constexpr Types kAll{Named<uint8_t>{"u8"},   Named<int8_t>{"s8"},   Named<uint16_t>{"u16"}, Named<int16_t>{"s16"},
+                     Named<uint32_t>{"u32"}, Named<int32_t>{"s32"}, Named<uint64_t>{"u64"}, Named<int64_t>{"s64"},
+                     Named<float>{"f32"},    Named<double>{"f64"},  Named<F16>{"f16"},      Named<BF16>{"bf16"}};
 
 template <typename D>
 Picked pick_source(std::string_view type, bool plain) {

@@ -1,6 +1,6 @@
-// Floating-point arithmetic. Rounding is IEEE's, in the direction that the opcode says; .ftz takes denormals for zeros and
-// .sat cuts results to [0, 1]. The approximate functions give what double precision rounds to, which the device may miss by
-// its documented error.
+// Floating-point arithmetic. Rounding is IEEE's, in the direction that the opcode says; .ftz takes denormals for zeros
+// and .sat cuts results to [0, 1]. The approximate functions give what double precision rounds to, which the device may
+// miss by its documented error.
 #include "runtime/cuda/sim/ops_float.h"
 
 #include <bit>
@@ -16,23 +16,33 @@ namespace {
 
 struct Add {
   template <typename T>
-  T operator()(T a, T b) const { return a + b; }
+  T operator()(T a, T b) const {
+    return a + b;
+  }
 };
 struct Sub {
   template <typename T>
-  T operator()(T a, T b) const { return a - b; }
+  T operator()(T a, T b) const {
+    return a - b;
+  }
 };
 struct Mul {
   template <typename T>
-  T operator()(T a, T b) const { return a * b; }
+  T operator()(T a, T b) const {
+    return a * b;
+  }
 };
 struct Div {
   template <typename T>
-  T operator()(T a, T b) const { return a / b; }
+  T operator()(T a, T b) const {
+    return a / b;
+  }
 };
 struct Fma {
   template <typename T>
-  T operator()(T a, T b, T c) const { return std::fma(a, b, c); }
+  T operator()(T a, T b, T c) const {
+    return std::fma(a, b, c);
+  }
 };
 // A NaN gives way to a number; of the zeros the negative one is less.
 struct Min {
@@ -60,24 +70,34 @@ struct OrNaN {
 };
 struct Abs {
   template <typename T>
-  T operator()(T a) const { return std::fabs(a); }
+  T operator()(T a) const {
+    return std::fabs(a);
+  }
 };
 struct Neg {
   template <typename T>
-  T operator()(T a) const { return -a; }
+  T operator()(T a) const {
+    return -a;
+  }
 };
 struct Sqrt {
   template <typename T>
-  T operator()(T a) const { return std::sqrt(a); }
+  T operator()(T a) const {
+    return std::sqrt(a);
+  }
 };
 struct Reciprocal {
   template <typename T>
-  T operator()(T a) const { return T(1) / a; }
+  T operator()(T a) const {
+    return T(1) / a;
+  }
 };
 template <double (*kFunction)(double)>
 struct Approximate {
   template <typename T>
-  T operator()(T a) const { return static_cast<T>(kFunction(static_cast<double>(a))); }
+  T operator()(T a) const {
+    return static_cast<T>(kFunction(static_cast<double>(a)));
+  }
 };
 
 double reciprocal_root(double a) { return 1 / std::sqrt(a); }
@@ -159,9 +179,12 @@ uint8_t take_mode(Decoder& d) {
 
 template <typename F, typename T, int kSources>
 Run plain() {
-  if constexpr (kSources == 1) return unary<F, T>;
-  else if constexpr (kSources == 2) return binary<F, T>;
-  else return ternary<F, T>;
+  if constexpr (kSources == 1)
+    return unary<F, T>;
+  else if constexpr (kSources == 2)
+    return binary<F, T>;
+  else
+    return ternary<F, T>;
 }
 
 template <typename F, int kSources>
@@ -176,7 +199,9 @@ void decode_float(Decoder& d) {
   } else if (type == "bf16" && !d.out.mode) {
     d.out.run = half<F, kBFloat16, kSources>;
   } else {
-    const Picked picked = pick(kFloats, type, [&]<typename T>() -> Run { return d.out.mode ? careful<F, T, kSources> : plain<F, T, kSources>(); });
+    const Picked picked = pick(kFloats, type, [&]<typename T>() -> Run {
+      return d.out.mode ? careful<F, T, kSources> : plain<F, T, kSources>();
+    });
     if (!picked.run) d.fail("this type or rounding is not supported here");
     d.out.run = picked.run;
     bytes = picked.bytes;
@@ -189,7 +214,8 @@ void decode_float(Decoder& d) {
 #if defined(__x86_64__)
 template <typename T>
 __attribute__((target("avx2,fma"))) void fast_fma(Warp& warp, const Instruction& in, uint32_t mask) {
-  const T *a = reinterpret_cast<const T*>(warp.registers + in.source[0].at), *b = reinterpret_cast<const T*>(warp.registers + in.source[1].at);
+  const T *a = reinterpret_cast<const T*>(warp.registers + in.source[0].at),
+          *b = reinterpret_cast<const T*>(warp.registers + in.source[1].at);
   const T* c = reinterpret_cast<const T*>(warp.registers + in.source[2].at);
   T* to = reinterpret_cast<T*>(warp.registers + in.result[0].at);
   if (mask == kAllLanes) {

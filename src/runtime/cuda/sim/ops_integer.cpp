@@ -1,4 +1,5 @@
-// Integer arithmetic, and the opcodes that integers and floats share. Results wrap; a division by zero gives all ones, as on the device, and the remainder the dividend.
+// Integer arithmetic, and the opcodes that integers and floats share. Results wrap; a division by zero gives all ones,
+// as on the device, and the remainder the dividend.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -11,10 +12,10 @@ namespace sinter::runtime::cuda::sim {
 namespace {
 
 template <typename T>
-using Twice = std::conditional_t<
-    sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>,
-    std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
-                       std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>>>;
+using Twice =
+    std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>,
+                       std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
+                                          std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>>>;
 
 template <typename T>
 constexpr int kBits = static_cast<int>(sizeof(T)) * 8;
@@ -22,27 +23,39 @@ constexpr int kBits = static_cast<int>(sizeof(T)) * 8;
 // Arithmetic on unsigned values wraps; 16-bit ones would be promoted to int, whose product may overflow.
 struct Add {
   template <typename T>
-  T operator()(T a, T b) const { return static_cast<T>(a + b); }
+  T operator()(T a, T b) const {
+    return static_cast<T>(a + b);
+  }
 };
 struct Sub {
   template <typename T>
-  T operator()(T a, T b) const { return static_cast<T>(a - b); }
+  T operator()(T a, T b) const {
+    return static_cast<T>(a - b);
+  }
 };
 struct MulLow {
   template <typename T>
-  T operator()(T a, T b) const { return static_cast<T>(static_cast<Twice<T>>(a) * b); }
+  T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<Twice<T>>(a) * b);
+  }
 };
 struct MulHigh {
   template <typename T>
-  T operator()(T a, T b) const { return static_cast<T>((static_cast<Twice<T>>(a) * b) >> kBits<T>); }
+  T operator()(T a, T b) const {
+    return static_cast<T>((static_cast<Twice<T>>(a) * b) >> kBits<T>);
+  }
 };
 struct MulWide {
   template <typename T>
-  Twice<T> operator()(T a, T b) const { return static_cast<Twice<T>>(a) * b; }
+  Twice<T> operator()(T a, T b) const {
+    return static_cast<Twice<T>>(a) * b;
+  }
 };
 struct MadLow {
   template <typename T>
-  T operator()(T a, T b, T c) const { return static_cast<T>(MulLow()(a, b) + c); }
+  T operator()(T a, T b, T c) const {
+    return static_cast<T>(MulLow()(a, b) + c);
+  }
 };
 struct MadHigh {
   template <typename T>
@@ -62,7 +75,8 @@ struct Div {
   template <typename T>
   T operator()(T a, T b) const {
     if (b == 0) return static_cast<T>(-1);
-    if (std::is_signed_v<T> && b == static_cast<T>(-1)) return static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(a));
+    if (std::is_signed_v<T> && b == static_cast<T>(-1))
+      return static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(a));
     return static_cast<T>(a / b);
   }
 };
@@ -76,19 +90,27 @@ struct Rem {
 };
 struct Min {
   template <typename T>
-  T operator()(T a, T b) const { return std::min(a, b); }
+  T operator()(T a, T b) const {
+    return std::min(a, b);
+  }
 };
 struct Max {
   template <typename T>
-  T operator()(T a, T b) const { return std::max(a, b); }
+  T operator()(T a, T b) const {
+    return std::max(a, b);
+  }
 };
 struct Abs {
   template <typename T>
-  T operator()(T a) const { return a < 0 ? static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(a)) : a; }
+  T operator()(T a) const {
+    return a < 0 ? static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(a)) : a;
+  }
 };
 struct Neg {
   template <typename T>
-  T operator()(T a) const { return static_cast<T>(T(0) - a); }
+  T operator()(T a) const {
+    return static_cast<T>(T(0) - a);
+  }
 };
 constexpr Types kSigned{Named<int16_t>{"s16"}, Named<int32_t>{"s32"}, Named<int64_t>{"s64"}};
 constexpr Types kNarrow{Named<uint16_t>{"u16"}, Named<int16_t>{"s16"}, Named<uint32_t>{"u32"}, Named<int32_t>{"s32"}};

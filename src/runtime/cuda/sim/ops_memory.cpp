@@ -42,7 +42,8 @@ void load_parameter(Warp& warp, const Instruction& in, uint32_t mask) {
     const uint64_t at = lanes<uint64_t>(warp, in.source[0])[lane] + static_cast<uint64_t>(in.offset);
     const uint64_t bytes = sizeof(T) * in.vector, end = block.kernel.params_bytes;
     if (at > end || bytes > end - at)
-      fail(warp, lane, Result::IllegalAddress, fmt::format("byte {} of the parameters does not exist, there are {}: out of bounds", at, end));
+      fail(warp, lane, Result::IllegalAddress,
+           fmt::format("byte {} of the parameters does not exist, there are {}: out of bounds", at, end));
     for (int i = 0; i < in.vector; ++i) {
       T value;
       std::memcpy(&value, block.params + at + static_cast<size_t>(i) * sizeof(T), sizeof value);
@@ -51,16 +52,18 @@ void load_parameter(Warp& warp, const Instruction& in, uint32_t mask) {
   });
 }
 
-constexpr Types kElements{Named<uint8_t>{"b8"},   Named<uint8_t>{"u8"},   Named<int8_t>{"s8"},    Named<uint16_t>{"b16"},
-                          Named<uint16_t>{"u16"}, Named<int16_t>{"s16"},  Named<uint32_t>{"b32"}, Named<uint32_t>{"u32"},
-                          Named<int32_t>{"s32"},  Named<uint64_t>{"b64"}, Named<uint64_t>{"u64"}, Named<int64_t>{"s64"},
+constexpr Types kElements{Named<uint8_t>{"b8"},   Named<uint8_t>{"u8"},   Named<int8_t>{"s8"},
+                          Named<uint16_t>{"b16"}, Named<uint16_t>{"u16"}, Named<int16_t>{"s16"},
+                          Named<uint32_t>{"b32"}, Named<uint32_t>{"u32"}, Named<int32_t>{"s32"},
+                          Named<uint64_t>{"b64"}, Named<uint64_t>{"u64"}, Named<int64_t>{"s64"},
                           Named<uint32_t>{"f32"}, Named<uint64_t>{"f64"}};
 
 /// The registers of one element or of {a, b, ...}; they may be wider than the element.
 void element_slots(Decoder& d, int bytes) {
   const Operand& operand = d.operand();
   const bool vector = operand.kind == Operand::Kind::Vector;
-  if ((vector ? operand.items.size() : 1) != d.out.vector) d.fail("the number of registers is not that of the elements");
+  if ((vector ? operand.items.size() : 1) != d.out.vector)
+    d.fail("the number of registers is not that of the elements");
   for (size_t i = 0; i < d.out.vector; ++i) {
     d.out.result[i] = d.slot(vector ? operand.items[i] : operand, bytes);
     if (d.out.result[i].bytes < bytes) d.fail("a register is too small for the type");
@@ -81,7 +84,8 @@ void decode_ld(Decoder& d) {
   const Picked picked = take_element(d, []<typename T>() -> Run { return load<T>; });
   element_slots(d, picked.bytes);
   d.address();
-  if (d.out.space == Space::Param) d.out.run = pick(kElements, type, []<typename T>() -> Run { return load_parameter<T>; }).run;
+  if (d.out.space == Space::Param)
+    d.out.run = pick(kElements, type, []<typename T>() -> Run { return load_parameter<T>; }).run;
 }
 
 void decode_st(Decoder& d) {

@@ -69,7 +69,10 @@ void decode_mov(Decoder& d) {
   } else {
     d.out.result[0] = d.sized(to, bytes);
     d.out.source[0] = d.sized(from, bytes);
-    d.out.run = bytes == 2 ? Run(move<uint16_t>) : bytes == 4 ? Run(move<uint32_t>) : bytes == 8 ? Run(move<uint64_t>) : nullptr;
+    d.out.run = bytes == 2   ? Run(move<uint16_t>)
+                : bytes == 4 ? Run(move<uint32_t>)
+                : bytes == 8 ? Run(move<uint64_t>)
+                             : nullptr;
   }
 }
 
@@ -83,9 +86,12 @@ void add_offset(Warp& warp, const Instruction& in, uint32_t mask) {
 void decode_cvta(Decoder& d) {
   const bool to = d.take("to");
   int64_t window = 0;
-  if (d.take("shared")) window = kSharedWindow;
-  else if (d.take("local")) window = kLocalWindow;
-  else if (!d.take("global") && !d.take("const") && !d.take("param")) d.fail("this space is not supported here");
+  if (d.take("shared"))
+    window = kSharedWindow;
+  else if (d.take("local"))
+    window = kLocalWindow;
+  else if (!d.take("global") && !d.take("const") && !d.take("param"))
+    d.fail("this space is not supported here");
   if (!d.take("u64")) d.fail("addresses have 64 bits");
   d.out.run = add_offset;
   d.out.offset = to ? -window : window;

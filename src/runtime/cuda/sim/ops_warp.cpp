@@ -1,5 +1,5 @@
-// What lanes of a warp do together: shuffles, votes, reductions, synchronisation. Each names the lanes that take part; all of
-// them must stand at the instruction.
+// What lanes of a warp do together: shuffles, votes, reductions, synchronisation. Each names the lanes that take part;
+// all of them must stand at the instruction.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,10 +16,14 @@ uint32_t members(Warp& warp, const Instruction& in, int index, uint32_t mask) {
   for_lanes(mask, [&](int lane) {
     const uint32_t set = named[lane];
     if (!(set >> lane & 1))
-      fail(warp, lane, Result::LaunchFailed, fmt::format("the lane is not in the set {:#010x} of lanes that the instruction names", set));
+      fail(warp, lane, Result::LaunchFailed,
+           fmt::format("the lane is not in the set {:#010x} of lanes that the instruction names", set));
     // Lanes that the block does not have may be named: nothing waits for them.
     if (const uint32_t missing = set & warp.all & ~mask)
-      fail(warp, lane, Result::LaunchFailed, fmt::format("the instruction names inactive lanes ({:#010x}), which have exited or are elsewhere: inactive lane", missing));
+      fail(warp, lane, Result::LaunchFailed,
+           fmt::format(
+               "the instruction names inactive lanes ({:#010x}), which have exited or are elsewhere: inactive lane",
+               missing));
   });
   return named[std::countr_zero(mask)];
 }
@@ -33,7 +37,8 @@ void shuffle(Warp& warp, const Instruction& in, uint32_t mask) {
   std::memcpy(values, lanes<uint32_t>(warp, in.source[0]), sizeof values);
   uint32_t* to = lanes<uint32_t>(warp, in.result[0]);
   for_lanes(mask, [&](int at) {
-    const int lane = at, shift = static_cast<int>(b[at] & 31), clamp = static_cast<int>(c[at] & 31), segment = static_cast<int>(c[at] >> 8 & 31);
+    const int lane = at, shift = static_cast<int>(b[at] & 31), clamp = static_cast<int>(c[at] & 31),
+              segment = static_cast<int>(c[at] >> 8 & 31);
     const int least = lane & segment, last = least | (clamp & ~segment);
     int from = lane;
     bool in_range = false;
@@ -45,7 +50,8 @@ void shuffle(Warp& warp, const Instruction& in, uint32_t mask) {
     }
     if (!in_range) from = lane;
     if (!(mask >> from & 1))
-      fail(warp, lane, Result::LaunchFailed, fmt::format("the shuffle reads lane {}, which does not take part: inactive lane", from));
+      fail(warp, lane, Result::LaunchFailed,
+           fmt::format("the shuffle reads lane {}, which does not take part: inactive lane", from));
     to[lane] = values[from];
     inside |= static_cast<uint32_t>(in_range) << lane;
   });
@@ -92,27 +98,39 @@ void decode_vote(Decoder& d) {
 
 struct Sum {
   template <typename T>
-  T operator()(T a, T b) const { return static_cast<T>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b)); }
+  T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+  }
 };
 struct Least {
   template <typename T>
-  T operator()(T a, T b) const { return std::min(a, b); }
+  T operator()(T a, T b) const {
+    return std::min(a, b);
+  }
 };
 struct Most {
   template <typename T>
-  T operator()(T a, T b) const { return std::max(a, b); }
+  T operator()(T a, T b) const {
+    return std::max(a, b);
+  }
 };
 struct BitAnd {
   template <typename T>
-  T operator()(T a, T b) const { return a & b; }
+  T operator()(T a, T b) const {
+    return a & b;
+  }
 };
 struct BitOr {
   template <typename T>
-  T operator()(T a, T b) const { return a | b; }
+  T operator()(T a, T b) const {
+    return a | b;
+  }
 };
 struct BitXor {
   template <typename T>
-  T operator()(T a, T b) const { return a ^ b; }
+  T operator()(T a, T b) const {
+    return a ^ b;
+  }
 };
 
 template <typename F, typename T>
@@ -130,9 +148,11 @@ struct ReduceRow {
   Run run;
 };
 constexpr ReduceRow kReductions[] = {
-    {"add", "u32", reduce<Sum, uint32_t>},    {"add", "s32", reduce<Sum, int32_t>},    {"min", "u32", reduce<Least, uint32_t>},
-    {"min", "s32", reduce<Least, int32_t>},   {"max", "u32", reduce<Most, uint32_t>},  {"max", "s32", reduce<Most, int32_t>},
-    {"and", "b32", reduce<BitAnd, uint32_t>}, {"or", "b32", reduce<BitOr, uint32_t>},  {"xor", "b32", reduce<BitXor, uint32_t>},
+    {"add", "u32", reduce<Sum, uint32_t>},    {"add", "s32", reduce<Sum, int32_t>},
+    {"min", "u32", reduce<Least, uint32_t>},  {"min", "s32", reduce<Least, int32_t>},
+    {"max", "u32", reduce<Most, uint32_t>},   {"max", "s32", reduce<Most, int32_t>},
+    {"and", "b32", reduce<BitAnd, uint32_t>}, {"or", "b32", reduce<BitOr, uint32_t>},
+    {"xor", "b32", reduce<BitXor, uint32_t>},
 };
 
 void decode_redux(Decoder& d) {
@@ -155,7 +175,8 @@ void decode_activemask(Decoder& d) {
   d.result(4);
 }
 
-constexpr Opcode kRows[] = {{"shfl", decode_shfl}, {"vote", decode_vote}, {"redux", decode_redux}, {"activemask", decode_activemask}};
+constexpr Opcode kRows[] = {
+    {"shfl", decode_shfl}, {"vote", decode_vote}, {"redux", decode_redux}, {"activemask", decode_activemask}};
 
 }  // namespace
 

@@ -21,8 +21,8 @@ struct Types {
 };
 
 // Where the sign matters, and where only the width does.
-inline constexpr Types kIntegers{Named<uint16_t>{"u16"}, Named<int16_t>{"s16"}, Named<uint32_t>{"u32"},
-                                 Named<int32_t>{"s32"}, Named<uint64_t>{"u64"}, Named<int64_t>{"s64"}};
+inline constexpr Types kIntegers{Named<uint16_t>{"u16"}, Named<int16_t>{"s16"},  Named<uint32_t>{"u32"},
+                                 Named<int32_t>{"s32"},  Named<uint64_t>{"u64"}, Named<int64_t>{"s64"}};
 inline constexpr Types kWords{Named<uint16_t>{"u16"}, Named<uint16_t>{"s16"}, Named<uint16_t>{"b16"},
                               Named<uint32_t>{"u32"}, Named<uint32_t>{"s32"}, Named<uint32_t>{"b32"},
                               Named<uint64_t>{"u64"}, Named<uint64_t>{"s64"}, Named<uint64_t>{"b64"}};

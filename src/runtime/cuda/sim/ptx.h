@@ -9,7 +9,8 @@
 
 namespace sinter::runtime::cuda::sim {
 
-/// PTX that the simulator cannot read or does not know. The text names the line of the PTX, the statement and the reason.
+/// PTX that the simulator cannot read or does not know. The text names the line of the PTX, the statement and the
+/// reason.
 class PtxError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

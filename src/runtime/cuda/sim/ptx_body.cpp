@@ -76,7 +76,8 @@ void BodyParser::declare_variable(Space space) {
   function_.variables.push_back(std::move(variable));
 }
 
-// .loc file line column [, function_name x [+ n], inlined_at file line column]: the innermost place is the one to report.
+// .loc file line column [, function_name x [+ n], inlined_at file line column]: the innermost place is the one to
+// report.
 void BodyParser::parse_place() {
   place_.file = static_cast<int>(parse_number(in_).value);
   const int line = static_cast<int>(parse_number(in_).value);
@@ -171,8 +172,10 @@ Operand BodyParser::parse_operand() {
     return out;
   }
   out = parse_name(in_.take());
-  if (in_.accept("+")) out.value = parse_number(in_).value;
-  else if (in_.peek() == "-") out.value = parse_number(in_).value;
+  if (in_.accept("+"))
+    out.value = parse_number(in_).value;
+  else if (in_.peek() == "-")
+    out.value = parse_number(in_).value;
   if (in_.accept("|")) out.second.push_back(parse_operand());
   return out;
 }

@@ -31,7 +31,8 @@ class Inliner {
   void expand(PtxFunction& function) {
     if (std::none_of(function.statements.begin(), function.statements.end(), is_call)) return;
     if (std::find(open_.begin(), open_.end(), function.name) != open_.end())
-      throw PtxError(fmt::format("the function {} calls itself, which the simulated device does not run", function.name));
+      throw PtxError(
+          fmt::format("the function {} calls itself, which the simulated device does not run", function.name));
     open_.push_back(function.name);
     std::vector<Statement> old = std::move(function.statements);
     std::vector<uint32_t> moved(old.size() + 1);
@@ -40,8 +41,10 @@ class Inliner {
     function.labels.assign(labels.size(), 0);
     for (size_t i = 0; i < old.size(); ++i) {
       moved[i] = static_cast<uint32_t>(function.statements.size());
-      if (is_call(old[i])) splice(function, old[i]);
-      else function.statements.push_back(std::move(old[i]));
+      if (is_call(old[i]))
+        splice(function, old[i]);
+      else
+        function.statements.push_back(std::move(old[i]));
     }
     moved.back() = static_cast<uint32_t>(function.statements.size());
     for (size_t i = 0; i < labels.size(); ++i) function.labels[i] = moved[labels[i]];
@@ -65,8 +68,10 @@ class Inliner {
   void splice(PtxFunction& caller, const Statement& call) {
     if (call.guard >= 0) throw PtxError(fmt::format("'{}': a call under a predicate is not supported", call.text));
     PtxFunction body = callee(call);
-    Renaming by{static_cast<uint32_t>(caller.register_bytes.size()), static_cast<uint32_t>(caller.labels.size()),
-                static_cast<uint32_t>(caller.tables.size()), {}};
+    Renaming by{static_cast<uint32_t>(caller.register_bytes.size()),
+                static_cast<uint32_t>(caller.labels.size()),
+                static_cast<uint32_t>(caller.tables.size()),
+                {}};
     by.variables.assign(body.variables.size(), UINT32_MAX);
     bind(call, body, by.variables);
     for (size_t i = 0; i < body.variables.size(); ++i)

@@ -10,7 +10,9 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("_$%.:").find(c) != std::string_view::npos; }
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("_$%.:").find(c) != std::string_view::npos;
+}
 
 /// The place after blanks and comments.
 size_t skip_blank(std::string_view text, size_t at) {

@@ -1,4 +1,5 @@
-// PTX text -> words. Comments and blanks vanish; an opcode with its dots, a number and a mark of one character are words.
+// PTX text -> words. Comments and blanks vanish; an opcode with its dots, a number and a mark of one character are
+// words.
 #pragma once
 
 #include <string>

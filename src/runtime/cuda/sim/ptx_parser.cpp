@@ -12,7 +12,8 @@ int64_t type_bytes(std::string_view type) {
   if (type == "pred") return 0;
   size_t digits = type.find_first_of("0123456789");
   int bits = 0;
-  if (digits == std::string_view::npos || type.find_first_not_of("0123456789", digits) != std::string_view::npos) return -1;
+  if (digits == std::string_view::npos || type.find_first_not_of("0123456789", digits) != std::string_view::npos)
+    return -1;
   std::from_chars(type.data() + digits, type.data() + type.size(), bits);
   return bits / 8;
 }
@@ -94,7 +95,9 @@ Variable parse_variable(PtxLexer& in, Space space, bool external) {
   out.align = std::max(out.align, element);
   out.dynamic = external && space == Space::Shared;
   if (in.accept("=")) parse_values(in, out, element / lanes);
-  if (!out.values.empty()) out.values.resize(static_cast<size_t>(out.bytes = std::max<int64_t>(out.bytes, static_cast<int64_t>(out.values.size()))));
+  if (!out.values.empty())
+    out.values.resize(
+        static_cast<size_t>(out.bytes = std::max<int64_t>(out.bytes, static_cast<int64_t>(out.values.size()))));
   return out;
 }
 

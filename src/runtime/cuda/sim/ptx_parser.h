@@ -6,7 +6,8 @@
 
 namespace sinter::runtime::cuda::sim {
 
-/// Bytes of "f32", "b8" and so on; 0 for "pred", -1 for what is no type. Packed pairs count both: "f16x2" is no type here.
+/// Bytes of "f32", "b8" and so on; 0 for "pred", -1 for what is no type. Packed pairs count both: "f16x2" is no type
+/// here.
 int64_t type_bytes(std::string_view type);
 
 struct PtxNumber {

@@ -17,11 +17,11 @@ enum ByteState : uint8_t { kUninitialised = 0, kInitialised = 1, kRed = 2 };
 /// One access. Time is a counter that grows at each launch, block, barrier and warp synchronisation.
 struct Stamp {
   uint32_t when = 0;
-  uint16_t thread : 10;   ///< in its block
-  uint16_t atomic : 1;    ///< of a write
-  uint16_t lanes : 1;     ///< of a read: other lanes of this warp read too since its last synchronisation
-  uint16_t warps : 1;     ///< of a read: other warps read too since the last barrier
-  uint16_t blocks : 1;    ///< of a read: other blocks read too in this launch
+  uint16_t thread : 10;  ///< in its block
+  uint16_t atomic : 1;   ///< of a write
+  uint16_t lanes : 1;    ///< of a read: other lanes of this warp read too since its last synchronisation
+  uint16_t warps : 1;    ///< of a read: other warps read too since the last barrier
+  uint16_t blocks : 1;   ///< of a read: other blocks read too in this launch
   uint16_t instruction = 0;
 };
 static_assert(sizeof(Stamp) == 8);

@@ -21,8 +21,8 @@ void count_global(Counters& counters, const uint64_t* addresses, int count, uint
   counters.ideal_sectors += std::min(touched, (static_cast<uint64_t>(count) * bytes + kSectorBytes - 1) / kSectorBytes);
 }
 
-// A pass gives each bank one word of 4 bytes, which any number of lanes may share. Wider accesses are made by as many lanes
-// at a time as 128 bytes serve.
+// A pass gives each bank one word of 4 bytes, which any number of lanes may share. Wider accesses are made by as many
+// lanes at a time as 128 bytes serve.
 void count_shared(Counters& counters, const uint64_t* addresses, int count, uint64_t bytes) {
   const int together = static_cast<int>(kLanes * kBankBytes / std::max(bytes, kBankBytes));
   ++counters.shared_requests;
@@ -30,7 +30,8 @@ void count_shared(Counters& counters, const uint64_t* addresses, int count, uint
     uint64_t words[kLanes * 4];
     int n = 0;
     for (int i = first; i < std::min(count, first + together); ++i)
-      for (uint64_t at = addresses[i] / kBankBytes; at < (addresses[i] + bytes + kBankBytes - 1) / kBankBytes; ++at) words[n++] = at;
+      for (uint64_t at = addresses[i] / kBankBytes; at < (addresses[i] + bytes + kBankBytes - 1) / kBankBytes; ++at)
+        words[n++] = at;
     std::sort(words, words + n);
     const auto distinct = std::unique(words, words + n) - words;
     uint64_t per_bank[kBanks] = {}, most = 0;

@@ -19,8 +19,10 @@ void regroup(Warp& warp) {
   for_lanes(ready, [&](int lane) { warp.pc = std::min(warp.pc, warp.lane_pc[lane]); });
   warp.active = 0;
   for_lanes(ready, [&](int lane) {
-    if (warp.lane_pc[lane] == warp.pc) warp.active |= 1u << lane;
-    else warp.other_pc = std::min(warp.other_pc, warp.lane_pc[lane]);
+    if (warp.lane_pc[lane] == warp.pc)
+      warp.active |= 1u << lane;
+    else
+      warp.other_pc = std::min(warp.other_pc, warp.lane_pc[lane]);
   });
 }
 
@@ -39,8 +41,9 @@ std::string thread_name(const Block& block, uint32_t thread) {
 
 void fail(const Warp& warp, int lane, Result code, const std::string& what) {
   const Block& block = *warp.block;
-  throw Fault(code, fmt::format("kernel {}, block ({},{},{}), thread {}, {}: {}", block.kernel.name, block.index[0], block.index[1],
-                                block.index[2], thread_name(block, warp.index * kLanes + static_cast<uint32_t>(lane)),
+  throw Fault(code, fmt::format("kernel {}, block ({},{},{}), thread {}, {}: {}", block.kernel.name, block.index[0],
+                                block.index[1], block.index[2],
+                                thread_name(block, warp.index * kLanes + static_cast<uint32_t>(lane)),
                                 place_of(block.kernel, warp.at), what));
 }
 

@@ -20,19 +20,19 @@ struct Warp {
 
   std::byte* registers = nullptr;
   Block* block = nullptr;
-  uint32_t index = 0;               ///< in its block
-  uint32_t pc = 0;                  ///< the next instruction of the lanes in `active`
-  uint32_t active = 0;              ///< the lanes that run
-  uint32_t alive = 0;               ///< those that have not exited
-  uint32_t parked = 0;              ///< those that wait at a barrier for others of this warp
-  uint32_t all = 0;                 ///< those that the block has
-  uint32_t other_pc = kNowhere;     ///< the least pc among lanes that could run and are not active
+  uint32_t index = 0;            ///< in its block
+  uint32_t pc = 0;               ///< the next instruction of the lanes in `active`
+  uint32_t active = 0;           ///< the lanes that run
+  uint32_t alive = 0;            ///< those that have not exited
+  uint32_t parked = 0;           ///< those that wait at a barrier for others of this warp
+  uint32_t all = 0;              ///< those that the block has
+  uint32_t other_pc = kNowhere;  ///< the least pc among lanes that could run and are not active
   uint32_t parked_pc = 0;
-  uint32_t at = 0;                  ///< the instruction that runs now
-  bool waiting = false;             ///< at a barrier of the block
+  uint32_t at = 0;                         ///< the instruction that runs now
+  bool waiting = false;                    ///< at a barrier of the block
   const Instruction* reduction = nullptr;  ///< bar.red that it waits at
-  uint32_t barrier = 0;             ///< when it last left a barrier of the block, or began
-  uint32_t synced = 0;              ///< when its lanes last synchronised among themselves
+  uint32_t barrier = 0;                    ///< when it last left a barrier of the block, or began
+  uint32_t synced = 0;                     ///< when its lanes last synchronised among themselves
   uint32_t lane_pc[kLanes] = {};
 
   bool done() const { return alive == 0; }

@@ -1,0 +1,69 @@
+#include "runtime/cuda/sim/clang.h"
+
+#include <fmt/core.h>
+
+#include <vector>
+
+#include "runtime/cpu/plugin.h"
+#include "runtime/cuda/sim/prelude.h"
+#include "sinter/error.h"
+
+namespace sinter::runtime::cuda::sim {
+namespace {
+
+constexpr const char* kPasses = "default<O2>";
+constexpr int kLevel = 2;
+
+// Denormals are kept, divisions and roots are IEEE's: what Clang does by default for CUDA.
+std::vector<std::string> arguments(int sm) {
+  return {"-triple",
+          "nvptx64-nvidia-cuda",
+          "-target-cpu",
+          fmt::format("sm_{}", sm),
+          "-target-feature",
+          sm >= 90 ? "+ptx80" : "+ptx75",
+          "-S",
+          "-x",
+          "cuda",
+          "-fcuda-is-device",
+          "-std=c++17",
+          "-O2",
+          "-w",
+          "-fno-builtin",
+          "-nostdsysteminc",
+          "-nobuiltininc",
+          "-fdeclspec",
+          "-ffp-contract=off",
+          "-fwrapv",
+          "-fno-threadsafe-statics",
+          "-debug-info-kind=line-directives-only",
+          "-dwarf-version=2",
+          "-debugger-tuning=gdb"};
+}
+
+}  // namespace
+
+bool has_clang() { return cpu::plugin_compiler() != nullptr; }
+
+std::string clang_id(int sm) {
+  std::string id = fmt::format("{}, passes {}, level {}", cpu::plugin_id(), kPasses, kLevel);
+  for (const std::string& word : arguments(sm)) id += " " + word;
+  return id + "\n" + kPrelude;
+}
+
+CompileResult compile_ptx_result(const std::string& text, int sm) {
+  const std::string whole = fmt::format("{}\n# 1 \"kernels.cu\"\n{}", kPrelude, text);
+  if (auto result = cpu::compile_to_assembly(whole, arguments(sm), kPasses, kLevel)) return *std::move(result);
+  throw BackendError(
+      "kernels for the simulated GPU cannot be compiled: there is no NVRTC, and this build has no Clang plugin or it "
+      "does "
+      "not open. Install NVRTC (pip install nvidia-cuda-nvrtc-cu12), or build with SINTER_CLANG=ON");
+}
+
+std::string compile_ptx(const std::string& text, int sm) {
+  CompileResult result = compile_ptx_result(text, sm);
+  if (!result.ok) throw CompileError("kernels.cu:\n" + result.log);
+  return std::move(result.object);
+}
+
+}  // namespace sinter::runtime::cuda::sim
