@@ -78,3 +78,10 @@ TEST_CASE("text that does not compile is an error with the line", "[cuda-sim]") 
     CHECK_THAT(error.what(), Catch::Matchers::Contains("kernels.cu:2:3") && Catch::Matchers::Contains("undeclared"));
   }
 }
+
+TEST_CASE("no function of the simulated driver's table is missing", "[cuda-sim]") {
+  const cuda::Driver& table = cuda::simulated_driver();
+#define FN(field, symbol, ...) CHECK(table.field != nullptr);
+#include "runtime/cuda/driver.def"
+#undef FN
+}
