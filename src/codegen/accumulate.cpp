@@ -17,9 +17,10 @@ using ir::Op;
 using ir::UOp;
 
 Accumulators::Chains Accumulators::chains(const Statement& s) const {
-  if (s.own == s.loops.size()) return {};  // a single element
+  const int all = s.node->reduction().tree.lanes;
+  if (s.own == s.loops.size() || all == 1) return {};  // a single element, or one chain
   const Level& last = s.loops.back();
-  const int count = s.node->reduction().tree.lanes / last.threads;
+  const int count = all / last.threads;
   if (count == 1) return {};
   if (last.lanes > 1) return {count, std::min(last.lanes, count), false};
   return {count, 1, last.unroll % count != 0};
@@ -149,7 +150,7 @@ void Accumulators::update(int statement) {
 
 /// Whether the present element of the own ranges exists, in as many lanes as the accumulators have; kNone: it does.
 Id Accumulators::present(const Statement& s) {
-  if (s.own == s.loops.size() || s.loops.back().threads == 1) return kNone;
+  if (s.node->reduction().tree.lanes == 1 || s.own == s.loops.size() || s.loops.back().threads == 1) return kNone;
   const Id exists = values_.exists(s.loops.back().range, kWhole);
   return exists == kNone ? kNone : emit_.splat(exists, values_.lanes(s.node));
 }
@@ -215,7 +216,7 @@ void Accumulators::finish(int statement) {
       parts[i] = combined(merge, emit_.type(parts[i][0]).lanes, parts[i], parts[i + half]);
     parts.resize(half);
   }
-  if (s.own < s.loops.size() && s.loops.back().threads > 1) parts[0] = joined(s.loops.back(), merge, parts[0]);
+  if (s.node->reduction().tree.lanes > 1 && s.own < s.loops.size() && s.loops.back().threads > 1) parts[0] = joined(s.loops.back(), merge, parts[0]);
   for (int lanes = c.width / 2; lanes > 0; lanes /= 2)
     parts[0] = combined(merge, lanes, lanes_of(parts[0], 0, lanes), lanes_of(parts[0], lanes, lanes));
   for (size_t k = 0; k < parts[0].size(); ++k)

@@ -119,7 +119,7 @@ class Chooser {
         if (!w.runs_over(r)) continue;
         met |= std::any_of(shares_.begin(), shares_.end(), [&](const Share& s) { return w.runs_over(s.range); });
         const bool own = in(w.own, r);
-        if (own && (w.chains() == 1 || !(w.own.back() == r))) continue;
+        if (own ? w.chains() == 1 || !(w.own.back() == r) : summed_in_order(w, r)) continue;
         used = true;
         if (own) chains = chains ? std::min<int64_t>(chains, w.chains()) : w.chains();
       }
@@ -130,6 +130,13 @@ class Chooser {
       if (chains) threads = std::min(threads, chains);
       if (threads > 1) shares_.push_back({r, lanes, 1, static_cast<int>(threads), 1});
     }
+  }
+
+  /// Whether a sum that goes along a range in one chain reads w in its loop.
+  bool summed_in_order(const Work& w, UOp range) const {
+    return std::any_of(view_.works().begin(), view_.works().end(), [&](const Work& u) {
+      return in(u.own, range) && in(u.sums, w.node) && (u.chains() == 1 || !(u.own.back() == range));
+    });
   }
 
   /// What is left of the block's threads: outer ranges, from the one that lies in order on.

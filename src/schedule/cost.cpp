@@ -10,15 +10,19 @@ Prices prices_for_gpu(const runtime::Target& target) {
   Prices p;
   p.launch = 1500;
   p.small_kernel = 3000;
+  p.long_sum = 5;
   p.memory = 32.0 * target.threads;
   p.cached = 3 * p.memory;
   p.cached_bytes = target.l2 / 2;
   p.elementwise = 128.0 * target.threads;
   p.contraction = 2 * p.elementwise;
   p.parallel = target.parallel_units;
+  p.threads = 128;
   p.row_bytes = target.shared / 8;
   p.row_bytes_far = target.shared / 2;
   p.partial_bytes = target.shared / 4;
+  p.block_rows = 8;
+  p.block_count = 512;
   return p;
 }
 

@@ -14,12 +14,14 @@ namespace sinter::schedule {
 struct Prices {
   double launch = 500;               ///< ns: fork, join and dispatch
   double small_kernel = 20000;       ///< ns: kernels that take less share a launch with others
+  double long_sum = 500;             ///< ns on all units: a kernel with so much work and few points has its sums cut into blocks
   double memory = 50;                ///< bytes per ns
   double cached = 0;                 ///< bytes per ns of what fits `cached_bytes`
   int64_t cached_bytes = 0;          ///< a tensor up to this size counts as cached
   double elementwise = 0;            ///< simple operations per ns
   double contraction = 0;            ///< flops per ns of a product of matrices
   int64_t parallel = 0;              ///< outer points below which units stand idle
+  int64_t threads = 1;               ///< so many more of them, where a sum has no chains that threads could share
   double shared_contraction = 0.15;  ///< share of a product's time lost when it shares a kernel with another
   double blow_up = 6;                ///< factor on writing a value that is far larger than what it was made from:
   int64_t far_larger = 4;            ///< so many times,
@@ -34,6 +36,8 @@ struct Prices {
   double narrow_row = 0.15;     ///< share of a product's time lost when an axis of its result becomes a loop inside
   double wide_row = 8;          ///< the same where that axis is longer than a tile, or its rows than the cache
   int64_t partial_bytes = 0;    ///< the most that one point adds to for sums across outer ranges
+  int64_t block_rows = 32;      ///< the fewest rows that are a block of a sum
+  int64_t block_count = 64;     ///< blocks of a sum from which they rather become longer
 
   // Caps keep the pass near linear and kernels compilable.
   int max_stages = 400;      ///< evaluations in a kernel

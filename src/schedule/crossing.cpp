@@ -102,7 +102,7 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blo
   }
   if (last < 0) return false;
   blocks.axis = last;
-  if (!fixed) blocks.size = rows_in_block(space_.bound(last));
+  if (!fixed) blocks.size = rows_in_block(space_.bound(last), prices_);
   if (blocks.size == 0 || blocks.size >= space_.bound(last)) return false;
   if (space_.size(last).symbolic() && blocks.count(space_.bound(last)) > kMostEmpty) return false;
   // Only the last one has points in any case: along another one there may be no first point at which to store.
@@ -146,9 +146,9 @@ int64_t Partitioner::part_bytes(const Kernel& k) const {
   return bytes;
 }
 
-/// What so much time costs more when it runs on other numbers of points; below 0 where it gains.
-double Partitioner::idle(double ns, int64_t from, int64_t to) const {
-  auto units = [&](int64_t n) { return static_cast<double>(std::clamp<int64_t>(n, 1, prices_.parallel)); };
+/// What so much time costs more when it runs on other numbers of points, of which `most` are of use; below 0 where it gains.
+double Partitioner::idle(double ns, int64_t from, int64_t to, int64_t most) const {
+  auto units = [&](int64_t n) { return static_cast<double>(std::clamp<int64_t>(n, 1, most)); };
   return ns * (units(from) / units(to) - 1);
 }
 
@@ -182,7 +182,12 @@ Absorb Partitioner::turn_over(Kernel& k, const Stage& s, IndexId ix) {
 
 /// When all is decided: a sum that runs on few points is cut into its blocks.
 void Partitioner::cut_long_sums(Kernel& k) {
-  if (k.blocks.axis >= 0 || k.nests.empty() || points(k.outer) >= prices_.parallel || k.time < prices_.launch) return;
+  const bool chains = std::any_of(k.members.begin(), k.members.end(), [&](const Member& m) {
+    const ir::UOp n = stage(m.stage).node;
+    return n->op == ir::Op::Reduce && n->reduction().tree.lanes > 1;
+  });
+  const int64_t most = chains ? prices_.parallel : prices_.parallel * prices_.threads;
+  if (k.blocks.axis >= 0 || k.nests.empty() || points(k.outer) >= most || k.time < prices_.long_sum) return;
   Kernel best;
   double saved = 0;
   for (const Nest& n : k.nests)
@@ -195,7 +200,7 @@ void Partitioner::cut_long_sums(Kernel& k) {
       turned.nests = k.nests;
       if (!may_cross(turned, {}, turned.blocks, turned.late) || !loops_stay_apart(turned, {}, {})) continue;
       const int64_t units = points(turned.outer, turned.blocks);
-      const double gain = -idle(k.time, points(k.outer), units) -
+      const double gain = -idle(k.time, points(k.outer), units, most) -
                           2 * static_cast<double>(part_bytes(turned) * units) / prices_.cached;
       if (gain <= saved) continue;
       saved = gain;

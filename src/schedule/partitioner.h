@@ -144,7 +144,8 @@ class Partitioner {
   std::vector<int> downstream(const std::vector<Member>& members, const std::vector<int>& seeds) const;
   bool may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blocks, std::vector<int>& late);
   int64_t part_bytes(const Kernel& k) const;
-  double idle(double ns, int64_t from, int64_t to) const;
+  double idle(double ns, int64_t from, int64_t to) const { return idle(ns, from, to, prices_.parallel); }
+  double idle(double ns, int64_t from, int64_t to, int64_t most) const;
   Absorb turn_over(Kernel& k, const Stage& s, IndexId at);
   Union unite_across(const Kernel& host, const Kernel& guest, const AxisPairs& pairs, bool swapped);
   void cut_long_sums(Kernel& k);

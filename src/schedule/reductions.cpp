@@ -18,9 +18,7 @@ constexpr int64_t kLaneBytes = 64;
 constexpr int64_t kThreadLanes = 256;    // on a GPU at most: one for each thread of a block
 constexpr int64_t kFewOutputs = 4096;    // of a product of matrices, which a block of a GPU has one of; else each thread some
 constexpr int64_t kShortest = 64;        // elements below which a chain is as good
-constexpr int64_t kFewestRows = 32;      // of a block
 constexpr int64_t kMostRows = 4096;
-constexpr int64_t kBlocks = 64;          // as many as a launch can use
 constexpr int64_t kLong = 65536;         // elements of a row that is a block by itself
 
 /// A value made of several: in order along an axis if all that move along it are.
@@ -43,10 +41,10 @@ Strides strides_of(UOp n, const std::vector<const Strides*>& src) {
 
 /// Elements of the leading axes that are summed by themselves; 0 where they are too few. A block is some values of one of
 /// those axes with all of the axes behind it.
-int64_t block_of(const std::vector<int64_t>& leading) {
+int64_t block_of(const std::vector<int64_t>& leading, const Prices& prices) {
   int64_t rows = 1;
   for (int64_t n : leading) rows *= n;
-  const int64_t wanted = rows_in_block(rows);
+  const int64_t wanted = rows_in_block(rows, prices);
   if (wanted == 0) return 0;
   int64_t inside = 1;
   for (size_t k = leading.size(); k-- > 0; inside *= leading[k]) {
@@ -79,7 +77,7 @@ int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const st
 }
 
 /// Blocks: of a sum over the outermost axis, which may be an outer range of its kernel. `axes` are not of size 1.
-int64_t choose_block(const Shape& shape, const ir::Ints& axes, int lanes) {
+int64_t choose_block(const Shape& shape, const ir::Ints& axes, int lanes, const Prices& prices) {
   std::vector<int64_t> leading;
   int64_t rest = 1, kept = 0;
   size_t next = 0;
@@ -103,16 +101,16 @@ int64_t choose_block(const Shape& shape, const ir::Ints& axes, int lanes) {
   }
   if (leading.empty() || rest == 0) return 0;
   if (kept && rest == 1 && lanes > 1) return 0;  // it lies in order along the outermost axis: no row to go across
-  if (const int64_t block = block_of(leading)) return block * rest;
+  if (const int64_t block = block_of(leading, prices)) return block * rest;
   return !kept && leading[0] > 1 && rest >= kLong / 2 ? rest : 0;
 }
 
 }  // namespace
 
-int64_t rows_in_block(int64_t rows) {
-  if (rows < 2 * kFewestRows) return 0;
-  int64_t block = kFewestRows;
-  while (block * kBlocks < rows && block < kMostRows) block *= 2;
+int64_t rows_in_block(int64_t rows, const Prices& prices) {
+  if (rows < 2 * prices.block_rows) return 0;
+  int64_t block = prices.block_rows;
+  while (block * prices.block_count < rows && block < kMostRows) block *= 2;
   return block;
 }
 
@@ -126,6 +124,7 @@ bool is_contraction(ir::Combine combine, const std::vector<UOp>& values) {
 }
 
 void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
+  const Prices prices = prices_for(target);
   std::vector<Strides> known;  // by id of the new nodes; empty where there are no axes, or nothing is known yet
   auto of = [&](const std::vector<UOp>& src) {
     std::vector<const Strides*> out;
@@ -151,7 +150,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
         const bool contraction = is_contraction(attr.combine, values);
         if (!(target.cuda() && contraction && n->shape.bound() >= kFewOutputs))
           attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values), target.cuda());
-        if (is_float(dtype) && !contraction) attr.tree.block = choose_block(values[0]->shape, axes, attr.tree.lanes);
+        if (is_float(dtype) && !contraction) attr.tree.block = choose_block(values[0]->shape, axes, attr.tree.lanes, prices);
       }
       made = plan.graph->make({Op::Reduce, n->dtype, n->shape, std::move(values), std::move(attr)});
     }

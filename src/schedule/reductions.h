@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/target.h"
+#include "schedule/cost.h"
 #include "schedule/plan_graph.h"
 
 namespace sinter::schedule {
@@ -15,7 +16,7 @@ namespace sinter::schedule {
 void choose_reductions(PlanGraph& plan, const runtime::Target& target);
 
 /// How many of so many rows are summed by themselves; 0 where they are too few for that.
-int64_t rows_in_block(int64_t rows);
+int64_t rows_in_block(int64_t rows, const Prices& prices);
 
 /// A product of matrices: both factors are repeated along an axis.
 bool is_contraction(ir::Combine combine, const std::vector<ir::UOp>& values);

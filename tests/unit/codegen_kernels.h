@@ -32,12 +32,13 @@ class KernelMaker {
     return b;
   }
 
-  /// About half of these are legal.
-  std::vector<Opt> opts(const codegen::Kernel& kernel) {
+  /// About half of these are legal. `gpu`: threads may share ranges.
+  std::vector<Opt> opts(const codegen::Kernel& kernel, bool gpu = false) {
     const codegen::Schedule plain = codegen::make_schedule(kernel, {});
     std::vector<Opt> list;
     std::vector<codegen::Order::Loop> loops;
     bool lanes = pick(0, 1);
+    int stride = 1;  // of the next digit
     for (const codegen::Axis& a : plain.axes) {
       const int id = codegen::range_id(a.range);
       int64_t width = 1;
@@ -49,6 +50,14 @@ class KernelMaker {
       if (pick(0, 3) == 0) {
         list.push_back(codegen::Unroll{id, pick(2, 5)});
         width *= std::get<codegen::Unroll>(list.back()).count;
+      }
+      if (gpu && pick(0, 1)) {
+        const int threads = any(std::vector<int>{2, 2, 4, 4, 8, 16, 32, 3});
+        const bool shared = pick(0, 3) == 0;  // digits that another range has too
+        list.push_back(codegen::Local{id, threads, shared ? 1 : stride});
+        width *= threads;
+        if (!shared) stride *= threads;
+        if (stride > 256) gpu = false;
       }
       loops.push_back({id, 0});
       if (pick(0, 4) == 0) {

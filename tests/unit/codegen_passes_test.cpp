@@ -63,7 +63,7 @@ TEST_CASE("instructions are checked", "[codegen]") {
   codegen::Ranges ranges;
   Statements s = make_statements(b.kernel, make_schedule(b.kernel, {}), ranges);
   const std::vector<Item> tree = make_tree(s);
-  const Instructions code = expand(b.kernel, make_schedule(b.kernel, {}), s, tree, ranges);
+  const Instructions code = expand(b.kernel, runtime::reference_target(), make_schedule(b.kernel, {}), s, tree, ranges);
   CHECK_NOTHROW(codegen::verify(code));
 
   Instructions broken = code;  // the body backwards: values are used before they are made

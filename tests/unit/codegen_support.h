@@ -76,8 +76,10 @@ struct Bench {
   std::vector<Array> interpret();
   /// What a program, launched whole and in pieces, makes of `before` must be what lies in the arrays now.
   void compare(const std::string& what, const runtime::Program& program, const std::vector<Array>& before);
+  /// The arrays as somebody else made them must be what lies in the bench's now.
+  void require_equal(const std::string& what, const std::vector<Array>& mine) const;
 
- private:
+  /// The numbers that a kernel gets.
   std::vector<int64_t> arguments() const {
     std::vector<int64_t> values;
     for (const Var& v : kernel.vars) values.push_back(vars.at(v.name()));
@@ -89,6 +91,8 @@ struct Bench {
     for (const Dim& d : kernel.outer) sizes.push_back(d.value());
     return program.points(sizes);
   }
+
+ private:
   void launch(const std::string& what, const runtime::Program& program, const std::vector<Array>& before,
               const std::vector<int64_t>& cuts);
 };
@@ -132,6 +136,10 @@ inline void Bench::launch(const std::string& what, const runtime::Program& progr
     REQUIRE(program.entry()(bufs.data(), values.data(), cuts[i], cuts[i + 1]) == 0);
   if (program.finish()) REQUIRE(program.finish()(bufs.data(), values.data(), 0, 1) == 0);
   CHECK(raised == error);
+  require_equal(what, mine);
+}
+
+inline void Bench::require_equal(const std::string& what, const std::vector<Array>& mine) const {
   for (size_t slot = 0; slot < mine.size(); ++slot) {
     const size_t bytes = size_of(mine[slot].dtype);
     size_t wrong = 0, first = 0;
