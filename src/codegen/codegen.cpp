@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "codegen/expand.h"
+#include "codegen/finish.h"
 #include "codegen/heuristic.h"
 #include "codegen/legalise.h"
 #include "codegen/loop_tree.h"
@@ -86,45 +87,39 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
   return target.cuda() ? step(kernel, "scalarise", scalarise(code), legal, text) : code;
 }
 
-/// The kernel that runs after all points of another one.
-Kernel finish_of(const Kernel& kernel) {
-  Kernel last = kernel;
-  last.name += "_finish";
-  last.sink = kernel.finish;
-  last.finish = {};
-  last.outer.clear();
-  return last;
-}
-
 }  // namespace
 
-Prepared prepare(const Kernel& kernel) {
+Prepared prepare(const Kernel& kernel, const runtime::Target& target) {
   log_rules();
   Prepared made{prepared(kernel), std::nullopt};
-  if (kernel.finish) made.finish = prepared(finish_of(kernel));
+  if (kernel.finish) made.finish = prepared(finish_of(kernel, target));
   return made;
 }
 
 runtime::KernelSource write(const Prepared& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
                             const std::vector<Opt>& finish_opts) {
-  std::vector<int64_t> blocks, none;
+  std::vector<int64_t> blocks, finish_blocks;
   const Instructions code = lower(kernel.main, target, opts, blocks);
   Instructions finish;
-  if (kernel.finish) finish = lower(*kernel.finish, target, finish_opts, none);
+  if (kernel.finish) finish = lower(*kernel.finish, target, finish_opts, finish_blocks);
   const auto render = target.cuda() ? render_cuda : render_c;
   runtime::KernelSource source = render(code, kernel.finish ? &finish : nullptr, kernel.main.name, target);
   source.blocks = std::move(blocks);
+  for (size_t i = 0; i < finish_blocks.size(); ++i) {
+    const int64_t size = kernel.finish->outer[i].value();
+    source.finish_points *= (size + finish_blocks[i] - 1) / finish_blocks[i];
+  }
   return source;
 }
 
 runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target) {
-  const Prepared made = prepare(kernel);
+  const Prepared made = prepare(kernel, target);
   return write(made, target, heuristic(made.main, target),
                made.finish ? heuristic(*made.finish, target) : std::vector<Opt>{});
 }
 
 runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target, const std::vector<Opt>& opts) {
-  return write(prepare(kernel), target, opts, {});
+  return write(prepare(kernel, target), target, opts, {});
 }
 
 }  // namespace sinter::codegen

@@ -19,13 +19,13 @@ runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target)
 /// The same under given Opts. Throws IllegalOpt if one of them is not legal.
 runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target, const std::vector<Opt>& opts);
 
-/// A kernel after the passes that make graphs of graphs, and its finish phase as a kernel of its own, without outer
-/// ranges: what Opts speak about.
+/// A kernel after the passes that make graphs of graphs, and its finish phase as a kernel of its own (codegen/finish.h): what
+/// Opts speak about.
 struct Prepared {
   Kernel main;
   std::optional<Kernel> finish;
 };
-Prepared prepare(const Kernel& kernel);
+Prepared prepare(const Kernel& kernel, const runtime::Target& target = {});
 runtime::KernelSource write(const Prepared& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
                             const std::vector<Opt>& finish_opts);
 

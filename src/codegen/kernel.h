@@ -33,7 +33,7 @@ struct Kernel {
   std::vector<DType> args;                 ///< types of Arg 0 .. n-1
   int params = 0;                          ///< Params have slots 0 .. params-1
   std::vector<Dim> outer;                  ///< bounds of the outer ranges by id; symbolic ones hold any value
-  /// A second SINK without outer ranges, or null: runs once, on one thread, after all points of `sink`.
+  /// A second SINK without outer ranges, or null: runs after all points of `sink`.
   ir::UOp finish = {};
 };
 

@@ -30,7 +30,8 @@ struct KernelSource {
   std::vector<int64_t> blocks = {};  ///< values of each outer range that one point covers; those that are missing: 1
   int64_t scratch = 0;               ///< bytes that each thread needs, 64-byte aligned, behind the last of bufs; on a GPU each block
   int threads = 0;                   ///< of a block on a GPU; 0: a kernel of the CPU
-  int finish_threads = 0;            ///< of the one block of its finish phase
+  int finish_threads = 0;            ///< of a block of its finish phase,
+  int64_t finish_points = 1;         ///< and how many of them there are
   int64_t shared = 0;                ///< bytes of shared memory that a launch must ask for, beside what the text declares
 };
 

@@ -23,6 +23,7 @@ Prices prices_for_gpu(const runtime::Target& target) {
   p.partial_bytes = target.shared / 4;
   p.block_rows = 8;
   p.block_count = 512;
+  p.block_most = 1 << 16;
   return p;
 }
 

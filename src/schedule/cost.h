@@ -37,7 +37,8 @@ struct Prices {
   double wide_row = 8;          ///< the same where that axis is longer than a tile, or its rows than the cache
   int64_t partial_bytes = 0;    ///< the most that one point adds to for sums across outer ranges
   int64_t block_rows = 32;      ///< the fewest rows that are a block of a sum
-  int64_t block_count = 64;     ///< blocks of a sum from which they rather become longer
+  int64_t block_count = 64;     ///< blocks of a sum from which they rather become longer,
+  int64_t block_most = 4096;    ///< up to so many rows
 
   // Caps keep the pass near linear and kernels compilable.
   int max_stages = 400;      ///< evaluations in a kernel

@@ -18,7 +18,6 @@ constexpr int64_t kLaneBytes = 64;
 constexpr int64_t kThreadLanes = 256;    // on a GPU at most: one for each thread of a block
 constexpr int64_t kFewOutputs = 4096;    // of a product of matrices, which a block of a GPU has one of; else each thread some
 constexpr int64_t kShortest = 64;        // elements below which a chain is as good
-constexpr int64_t kMostRows = 4096;
 constexpr int64_t kLong = 65536;         // elements of a row that is a block by itself
 
 /// A value made of several: in order along an axis if all that move along it are.
@@ -110,7 +109,7 @@ int64_t choose_block(const Shape& shape, const ir::Ints& axes, int lanes, const 
 int64_t rows_in_block(int64_t rows, const Prices& prices) {
   if (rows < 2 * prices.block_rows) return 0;
   int64_t block = prices.block_rows;
-  while (block * prices.block_count < rows && block < kMostRows) block *= 2;
+  while (block * prices.block_count < rows && block < prices.block_most) block *= 2;
   return block;
 }
 

@@ -42,7 +42,7 @@ inline void SimulatedGpu::compare(const Bench& b, const std::string& what, const
 
   const runtime::cuda::LoadedKernel& kernel = program.image()->on(gpu);
   gpu.launch(kernel.main, points, parameters);
-  if (kernel.finish) gpu.launch(*kernel.finish, 1, parameters);
+  if (kernel.finish) gpu.launch(*kernel.finish, kernel.finish_blocks, parameters);
   uint32_t raised = 0;
   gpu.copy_to_host(&raised, parameters[0], sizeof raised);
   CHECK(raised == b.error);

@@ -22,6 +22,7 @@ Image::Image(const KernelSource& kernel, std::string bytes)
     : name_(kernel.name),
       bytes_(std::move(bytes)),
       has_finish_(kernel.has_finish),
+      finish_blocks_(kernel.finish_points),
       threads_(static_cast<unsigned>(kernel.threads)),
       finish_threads_(static_cast<unsigned>(kernel.finish_threads)),
       shared_(static_cast<unsigned>(kernel.shared)) {}
@@ -51,7 +52,7 @@ const LoadedKernel& Image::on(Context& context) const {
   }
   try {
     auto made = std::make_unique<Loaded>(
-        Loaded{context.weak_from_this(), module, {function(context, module, name_, threads_), nullptr}});
+        Loaded{context.weak_from_this(), module, {function(context, module, name_, threads_), nullptr, finish_blocks_}});
     if (has_finish_)
       made->kernel.finish = std::make_unique<Kernel>(function(context, module, name_ + "_finish", finish_threads_));
     return loaded_.emplace_back(std::move(made))->kernel;

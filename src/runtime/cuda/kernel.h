@@ -28,10 +28,11 @@ struct Kernel {
   int local = 0;          ///< bytes of local memory of a thread: spilled registers, arrays that are indexed
 };
 
-/// A kernel and, if it has one, its finish phase: a launch of one block after it.
+/// A kernel and, if it has one, its finish phase: a launch after it.
 struct LoadedKernel {
   Kernel main;
   std::unique_ptr<Kernel> finish;
+  int64_t finish_blocks = 1;
 };
 
 /// What a compiler made of a KernelSource, for any device of one architecture. Safe from several threads.
@@ -60,6 +61,7 @@ class Image {
 
   std::string name_, bytes_;
   bool has_finish_;
+  int64_t finish_blocks_;
   unsigned threads_, finish_threads_, shared_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Loaded>> loaded_;  ///< one per device
