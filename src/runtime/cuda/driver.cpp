@@ -44,6 +44,10 @@ std::string too_old(int version, const std::string& library) {
       version ? version_text(version) : "11 or less");
 }
 
+std::string stub(const std::string& library) {
+  return fmt::format("{} is the stub that programs are linked with, not the driver; install NVIDIA's driver", library);
+}
+
 /// Empty if the whole table could be read.
 std::string fill(void* library, const std::string& path, Driver& out) {
   using GetProcAddress = Result (*)(const char*, void**, int version, uint64_t flags, int* status);
@@ -53,16 +57,19 @@ std::string fill(void* library, const std::string& path, Driver& out) {
     if (auto ask = reinterpret_cast<Result (*)(int*)>(dlsym(library, "cuDriverGetVersion"))) ask(&version);
     return too_old(version, path);
   }
+  Result code = Result::Success;
   const auto find = [&](const char* symbol) {
     void* address = nullptr;
     int status = 0;
-    return look_up(symbol, &address, kOldest, 0, &status) == Result::Success ? address : nullptr;
+    code = look_up(symbol, &address, kOldest, 0, &status);
+    return address;
   };
 #define FN(field, symbol, ...)                                  \
   if (void* address = find(#symbol); address)                   \
     out.field = reinterpret_cast<decltype(out.field)>(address); \
   else                                                          \
-    return fmt::format("the CUDA driver ({}) has no function {}", path, #symbol);
+    return code == Result::StubLibrary ? stub(path)             \
+                                       : fmt::format("the CUDA driver ({}) has no function {}", path, #symbol);
 #include "runtime/cuda/driver.def"
 #undef FN
   return "";
@@ -82,8 +89,7 @@ FoundDriver examine(const Driver& table, const std::string& library) {
   }
   begun = true;
   if (const Result code = table.init(0); code == Result::StubLibrary) {
-    found.reason =
-        fmt::format("{} is the stub that programs are linked with, not the driver; install NVIDIA's driver", library);
+    found.reason = stub(found.library);
     return found;
   } else if (code == Result::NoDevice) {
     found.reason = fmt::format("the CUDA driver ({}) finds no device; CUDA_VISIBLE_DEVICES may hide it", library);
@@ -101,7 +107,9 @@ FoundDriver examine(const Driver& table, const std::string& library) {
 
 FoundDriver search(const std::string& given) {
   const std::vector<std::string> places =
-      given.empty() ? std::vector<std::string>{"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"} : std::vector{given};
+      given.empty() ? std::vector<std::string>{"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1",
+                                               "/usr/lib/wsl/lib/libcuda.so.1"}
+                    : std::vector{given};
   std::string tried;
   for (const std::string& place : places) {
     void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed: it has threads of its own

@@ -129,8 +129,8 @@ struct FoundDriver {
 };
 
 /// The simulated driver where SINTER_DEVICE asks for it; otherwise libcuda: SINTER_CUDA_LIB, or libcuda.so.1 wherever
-/// the system's loader finds it, then that of WSL. Looked for once. Of a forked child it is said that it can use none.
-/// Safe from several threads.
+/// the system's loader finds it, then where containers and WSL have it. Looked for once. Of a forked child it is said
+/// that it can use none. Safe from several threads.
 const FoundDriver& find_driver();
 
 /// Whether this is a process that was forked after its parent had begun to use CUDA: nothing of CUDA works here, and
