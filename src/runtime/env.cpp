@@ -82,7 +82,8 @@ constexpr std::array<Variable, 11> kVariables = {{
      [](Env& e, std::string_view v) { return parse_flag(v, e.noopt); }},
     {{"SINTER_CHECK", "0 or 1", "0",
       "1: graphs are verified after each pass, what small programs compute is compared with the interpreter's word, "
-      "every cached plan is decided again, and no launch may write what another one uses (slow)"},
+      "every cached plan is decided again, no launch may write what another one uses, and on GPUs each launch is waited "
+      "for and no memory is used twice (slow)"},
      [](Env& e, std::string_view v) { return parse_flag(v, e.check); }},
     {{"SINTER_CC", "a compiler (clang or gcc 12 or later), then flags", "the Clang plugin, or cc where it is missing",
       "compile kernels by starting this C compiler; -fsanitize= instruments them"},

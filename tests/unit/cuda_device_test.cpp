@@ -142,6 +142,18 @@ TEST_CASE("device memory is pooled, aligned, counted and limited", "[cuda]") {
   CHECK(driver->allocations.empty());
   CHECK(pool.stats().total == 64 << 20);
   CHECK(pool.stats().limit == static_cast<uint64_t>((64 << 20) * 0.9));
+  {  // Under SINTER_CHECK no block has a second life, which would hide that its first owner still uses it.
+    const Setting check("SINTER_CHECK", "1");
+    const DevicePointer q = pool.allocate(1000);
+    pool.deallocate(q, 1000);
+    const DevicePointer r = pool.allocate(1000);
+    CHECK(r != q);
+    pool.deallocate(r, 1000);
+    const Image image(source("k"), image_of({{"k", 0}}));
+    Context::get(0)->launch(image.on(*Context::get(0)).main, 1, {});
+    CHECK(driver->allocations.empty());
+    CHECK(pool.stats().cached == 0);
+  }
   const Setting limit("SINTER_MEMORY_LIMIT", "1M");
   CHECK(pool.stats().limit == 1 << 20);
   CHECK_THROWS_AS(pool.allocate((1 << 20) + 1), OutOfMemory);

@@ -57,7 +57,8 @@ DevicePointer Allocator::allocate(size_t bytes) {
 }
 
 DevicePointer Allocator::take(size_t size, uint64_t limit) {
-  if (auto kept = free_.find(size); kept != free_.end() && !kept->second.empty()) {
+  const bool reuse = !env().check;
+  if (auto kept = free_.find(size); reuse && kept != free_.end() && !kept->second.empty()) {
     const DevicePointer block = kept->second.back();
     kept->second.pop_back();
     cached_ -= size;

@@ -193,7 +193,9 @@ void Context::launch(const Kernel& kernel, int64_t blocks, std::span<const uint6
                            *kernel.name, blocks, kernel.threads, kernel.registers,
                            kernel.shared + static_cast<unsigned>(kernel.static_shared)));
   note_launch(kernel.name);
-  if (env().check) synchronize();
+  if (!env().check) return;
+  synchronize();
+  allocator_.release();
 }
 
 void Context::check_blocks(const Kernel& kernel, int64_t blocks) const {
