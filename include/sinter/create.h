@@ -26,66 +26,74 @@ class Nested {
 };
 
 /// @defgroup fromdata Tensors from data
-/// The numbers are copied at the call.
+/// The numbers are copied at the call, to `device`; UsageError for one that does not exist.
 /// @snippet creation.cpp data
 /// @{
 
 /// `bytes` is what there is at `data`, row-major: UsageError unless it is what `dtype` and `shape` need.
-Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shape, Loc where = Loc::current());
+Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shape, Device device = default_device(),
+                  Loc where = Loc::current());
 /// The same of as many bytes as `dtype` and `shape` need.
-Tensor from_bytes(const void* data, DType dtype, const Shape& shape, Loc where = Loc::current());
+Tensor from_bytes(const void* data, DType dtype, const Shape& shape, Device device = default_device(),
+                  Loc where = Loc::current());
 /// `data` holds as many elements as `shape`, row-major; the dtype is T's. A symbolic size reads its bound number.
 template <class T>
-Tensor from(const T* data, const Shape& shape, Loc where = Loc::current()) {
-  return from_bytes(data, dtype_of<T>::value, shape, where);
+Tensor from(const T* data, const Shape& shape, Device device = default_device(), Loc where = Loc::current()) {
+  return from_bytes(data, dtype_of<T>::value, shape, device, where);
 }
 /// The same; UsageError unless the numbers of elements agree.
 template <class T>
-Tensor from(const std::vector<T>& data, const Shape& shape, Loc where = Loc::current()) {
+Tensor from(const std::vector<T>& data, const Shape& shape, Device device = default_device(), Loc where = Loc::current()) {
   if constexpr (std::is_same_v<T, bool>) {
     std::vector<uint8_t> bytes(data.begin(), data.end());
-    return from_bytes(bytes.data(), bytes.size(), boolean, shape, where);
+    return from_bytes(bytes.data(), bytes.size(), boolean, shape, device, where);
   } else {
-    return from_bytes(data.data(), data.size() * sizeof(T), dtype_of<T>::value, shape, where);
+    return from_bytes(data.data(), data.size() * sizeof(T), dtype_of<T>::value, shape, device, where);
   }
 }
 /// One axis.
 template <class T>
-Tensor from(const std::vector<T>& data, Loc where = Loc::current()) {
-  return from(data, Shape{data.size()}, where);
+Tensor from(const std::vector<T>& data, Device device = default_device(), Loc where = Loc::current()) {
+  return from(data, Shape{data.size()}, device, where);
 }
 /// Braced numbers: bool, int64 or, when one of them is no integer, float32; `dtype` overrides. Ragged lists, and
 /// numbers that the type cannot hold, are a UsageError.
-Tensor from(const Nested& values, DType dtype = DType::Void, Loc where = Loc::current());
+Tensor from(const Nested& values, DType dtype = DType::Void, Device device = default_device(),
+            Loc where = Loc::current());
 /// @}
 
 /// @defgroup patterns Tensors of a pattern
-/// Constants of the program, not memory. Negative sizes are a UsageError.
+/// Constants of the program, not memory. Negative sizes, and a device that does not exist, are a UsageError.
 /// @snippet creation.cpp patterns
 /// @{
-Tensor zeros(const Shape& shape, DType dtype = float32, Loc where = Loc::current());  ///< 0 everywhere
-Tensor ones(const Shape& shape, DType dtype = float32, Loc where = Loc::current());   ///< 1 everywhere
-/// The number everywhere: int64, bool or float32 after its C++ type; `dtype` overrides. A scalar tensor is repeated.
-Tensor full(const Shape& shape, Arg value, DType dtype = DType::Void);
-Tensor zeros_like(Arg x, DType dtype = DType::Void);            ///< of x's shape, and its dtype unless one is given
+/// 0 everywhere.
+Tensor zeros(const Shape& shape, DType dtype = float32, Device device = default_device(), Loc where = Loc::current());
+/// 1 everywhere.
+Tensor ones(const Shape& shape, DType dtype = float32, Device device = default_device(), Loc where = Loc::current());
+/// The number everywhere: int64, bool or float32 after its C++ type; `dtype` overrides. A scalar tensor,
+/// which must lie there, is repeated.
+Tensor full(const Shape& shape, Arg value, DType dtype = DType::Void, Device device = default_device());
+/// Of x's shape and device, and its dtype unless one is given.
+Tensor zeros_like(Arg x, DType dtype = DType::Void);
 Tensor ones_like(Arg x, DType dtype = DType::Void);             ///< as zeros_like
 Tensor full_like(Arg x, Arg value, DType dtype = DType::Void);  ///< as zeros_like
 
 /// 0, 1, ... end-1. The size may be symbolic.
-Tensor arange(const Dim& end, DType dtype = int64, Loc where = Loc::current());
+Tensor arange(const Dim& end, DType dtype = int64, Device device = default_device(), Loc where = Loc::current());
 /// begin, begin + step, ... before end: int64, or float32 when one of them is a float, computed in float64. A step of 0
 /// is a UsageError.
-Tensor arange(Arg begin, Arg end, Arg step = 1, DType dtype = DType::Void);
+Tensor arange(Arg begin, Arg end, Arg step = 1, DType dtype = DType::Void, Device device = default_device());
 /// `count` numbers from begin to end, both included, at equal distances; computed in float64.
-Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype = float32);
+Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype = float32, Device device = default_device());
 /// Ones on the diagonal of a matrix of n rows and m columns (m = -1: n).
-Tensor eye(int64_t n, int64_t m = -1, DType dtype = float32, Loc where = Loc::current());
+Tensor eye(int64_t n, int64_t m = -1, DType dtype = float32, Device device = default_device(),
+           Loc where = Loc::current());
 /// @}
 
 /// A scalar that is an argument of the launch and no part of the program: with another value the same plan runs again.
 /// For what changes from step to step, such as learning rates. Never merged with an equal one (docs/semantics.md, N1).
 /// @snippet creation.cpp number
-Tensor number(Arg value, DType dtype = float32);
+Tensor number(Arg value, DType dtype = float32, Device device = default_device());
 
 }  // namespace v0
 }  // namespace sinter

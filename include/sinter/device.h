@@ -1,38 +1,50 @@
-// Where a tensor's numbers live.
+// Where a tensor's numbers live and are computed.
 #pragma once
 
 #include <cstdint>
 #include <iosfwd>
+#include <source_location>
 #include <string>
+#include <string_view>
 
 namespace sinter {
 inline namespace v0 {
 
-/// A device is one small id. Today every kind but the CPU is refused with a UsageError where it is used.
+/// A device by kind and number. A name only: whether the machine has it is asked where it is used, and one that does
+/// not exist is a UsageError there that says how many there are, or why there is none.
 class Device {
  public:
   /// What computes.
   enum class Kind : uint8_t { Cpu, Cuda };
-  constexpr Device() = default;             ///< the CPU
+  constexpr Device() = default;  ///< the CPU
   /// The device of that number among those of its kind, from 0.
-  constexpr Device(Kind kind, int index) : kind_(kind), index_(static_cast<uint8_t>(index)) {}
-  static constexpr Device cpu() { return {}; }  ///< the CPU
+  constexpr Device(Kind kind, int index) : kind_(kind), index_(index) {}
+  static constexpr Device cpu() { return {}; }                                    ///< the CPU
+  static constexpr Device cuda(int index = 0) { return {Kind::Cuda, index}; }  ///< an NVIDIA GPU
+  /// "cpu", "cuda" (the first), "cuda:1". UsageError for another text.
+  static Device parse(std::string_view text, std::source_location where = std::source_location::current());
 
   constexpr Kind kind() const { return kind_; }    ///< what computes
   constexpr int index() const { return index_; }  ///< its number
   /// The id under which a device stands in keys and hashes.
-  constexpr uint16_t id() const { return static_cast<uint16_t>(static_cast<int>(kind_) << 8 | index_); }
+  constexpr uint64_t id() const { return static_cast<uint64_t>(kind_) << 32 | static_cast<uint32_t>(index_); }
   /// The same device.
-  friend constexpr bool operator==(Device a, Device b) { return a.id() == b.id(); }
+  friend constexpr bool operator==(Device a, Device b) = default;
 
  private:
   Kind kind_ = Kind::Cpu;
-  uint8_t index_ = 0;
+  int32_t index_ = 0;
 };
 
 /// "cpu", "cuda:0".
 std::string to_string(Device device);
 std::ostream& operator<<(std::ostream& os, Device device);  ///< to_string(device)
+
+/// Where tensors are made by calls that name no device: what SINTER_DEVICE says, or the CPU, until set_default_device.
+Device default_device();
+/// For the calls to come, of all threads; tensors that exist stay where they are. UsageError for a device that does not
+/// exist.
+void set_default_device(Device device, std::source_location where = std::source_location::current());
 
 }  // namespace v0
 }  // namespace sinter

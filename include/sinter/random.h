@@ -37,6 +37,7 @@ void manual_seed(uint64_t seed);
 struct RandomOptions {
   DType dtype = DType::Void;       ///< not given: float32, and int64 of randint
   Generator* generator = nullptr;  ///< nullptr: the default one
+  Device device = default_device();  ///< where the numbers are made, which does not change them
 };
 
 /// @defgroup random Random tensors

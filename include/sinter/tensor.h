@@ -188,8 +188,12 @@ class Tensor {
 
   /// The values in another type: floats become integers by truncation, saturate, and NaN becomes 0; a bool is x != 0.
   Tensor to(DType dtype, Loc where = Loc::current()) const;
-  /// The values on another device; the original stays valid. A device that this build has not is a UsageError.
+  /// The values on another device; the original stays valid. UsageError for a device that does not exist.
   Tensor to(Device device, Loc where = Loc::current()) const;
+  /// to(Device::cuda(index)).
+  Tensor cuda(int index = 0, Loc where = Loc::current()) const;
+  /// to(Device::cpu()).
+  Tensor cpu(Loc where = Loc::current()) const;
   /// The value in a buffer of its own: what reads it does not compute it again.
   Tensor contiguous(Loc where = Loc::current()) const;
   /// @}

@@ -50,12 +50,7 @@ constexpr RuleRow kState[] = {
     {Op::Leaf, kPassOn},  // reached only where it is no gradient's end: a state made a leaf that does not require grad
     {Op::After, after},
     {Op::Contiguous, kPassOn},
-    {Op::Copy,
-     [](Adjoint& a) {
-       UOp x = a.src(0);
-       if (x->device == a.n->device) return a.give(0, a.g);
-       a.give(0, a.n->graph->make({Op::Copy, a.g->dtype, a.g->shape, {a.g}, {}, x->device}));
-     }},
+    {Op::Copy, [](Adjoint& a) { a.give(0, copy(a.g, a.src(0)->device)); }},
 };
 
 }  // namespace

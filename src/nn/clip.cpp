@@ -35,7 +35,12 @@ Tensor grad_norm(const std::vector<Tensor>& parameters, double p, Loc where) {
   for (const Tensor& t : parameters) {
     if (!t.has_grad()) continue;
     const Tensor part = power_sum(t.grad().to(dtype), p);
-    total = !total.defined() ? part : std::isinf(p) ? maximum(total, part) : total + part;
+    if (!total.defined()) {
+      total = part;
+      continue;
+    }
+    const Tensor here = part.to(total.device());
+    total = std::isinf(p) ? maximum(total, here) : total + here;
   }
   if (!total.defined()) return zeros({}, dtype);
   return p == 2 ? sqrt(total) : p == 1 || std::isinf(p) ? total : pow(total, 1 / p);
@@ -48,7 +53,7 @@ Tensor clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, do
   const Tensor norm = grad_norm(parameters, p, where);
   const Tensor factor = minimum(max_norm / (norm + 1e-6), 1.0);
   for (Tensor t : parameters)
-    if (t.has_grad()) t.set_grad(t.grad() * factor.to(t.dtype()));
+    if (t.has_grad()) t.set_grad(t.grad() * factor.to(t.dtype()).to(t.device()));
   return norm;
 }
 

@@ -62,7 +62,7 @@ Dropout::Dropout(double p, Loc where) : p(p) {
 Tensor Dropout::operator()(const Tensor& x, Loc where) const {
   CallScope call("Dropout", where);
   if (!training || p == 0) return x;
-  return sinter::where(bernoulli(p, x.shape()), 0.0, x * (p < 1 ? 1.0 / (1.0 - p) : 0.0));
+  return sinter::where(bernoulli(p, x.shape(), {.device = x.device()}), 0.0, x * (p < 1 ? 1.0 / (1.0 - p) : 0.0));
 }
 
 Tensor ReLU::operator()(const Tensor& x, Loc where) const {

@@ -23,14 +23,17 @@ namespace optim {
 /// A step being built. The numbers are kept because parameters at the same step share them: a model that is trained as a
 /// whole has one of each, and its plan stays the same.
 struct Optimizer::Step {
-  using Number = std::tuple<int, int64_t, DType, double>;  ///< which of the rule's, the step, the type, the value
+  /// Which of the rule's, the step, the type, the device, the value.
+  using Number = std::tuple<int, int64_t, DType, uint64_t, double>;
 
   tensor::StepCommit commit;
   std::map<Number, Tensor> numbers = {};
 
-  Tensor number(int which, int64_t step, DType dtype, double value) {
-    const auto [at, fresh] = numbers.try_emplace({which, step, dtype, value});
-    if (fresh) at->second = sinter::number(value, dtype);
+  Tensor number(int which, int64_t step, const Tensor& parameter, double value) {
+    const DType dtype = parameter.dtype();
+    const Device device = parameter.device();
+    const auto [at, fresh] = numbers.try_emplace({which, step, dtype, device.id(), value});
+    if (fresh) at->second = sinter::number(value, dtype, device);
     return at->second;
   }
 };
@@ -42,9 +45,9 @@ const Tensor& Optimizer::Update::parameter() const { return optimizer_.parameter
 
 int64_t Optimizer::Update::step() const { return optimizer_.steps_[index_] + 1; }
 
-Tensor Optimizer::Update::rate() { return step_.number(-1, 0, parameter().dtype(), optimizer_.lr); }
+Tensor Optimizer::Update::rate() { return step_.number(-1, 0, parameter(), optimizer_.lr); }
 
-Tensor Optimizer::Update::number(double value) { return step_.number(numbers_++, step(), parameter().dtype(), value); }
+Tensor Optimizer::Update::number(double value) { return step_.number(numbers_++, step(), parameter(), value); }
 
 const Tensor& Optimizer::Update::state(State kind) const {
   if (kind.kind_ >= optimizer_.state_.size())
@@ -93,14 +96,15 @@ Optimizer::Optimizer(std::vector<Tensor> parameters, double lr, Loc where, std::
 
 Optimizer::State Optimizer::make_state(std::string name) {
   std::vector<Tensor> made;
-  for (const Tensor& p : parameters_) made.push_back(zeros(p.shape(), p.dtype()).contiguous());
+  for (const Tensor& p : parameters_) made.push_back(zeros(p.shape(), p.dtype(), p.device()).contiguous());
   realize_all(made);
   state_.emplace_back(std::move(name), std::move(made));
   return State(state_.size() - 1);
 }
 
 nn::NamedTensors Optimizer::state_dict() const {
-  nn::NamedTensors found{{"lr", from(std::vector<double>{lr}, Shape{})}, {"steps", from(steps_)}};
+  nn::NamedTensors found{{"lr", from(std::vector<double>{lr}, Shape{}, Device::cpu())},
+                         {"steps", from(steps_, Device::cpu())}};
   for (size_t i = 0; i < parameters_.size(); ++i)
     for (const auto& [name, tensors] : state_) found.emplace_back(fmt::format("{}.{}", i, name), tensors[i]);
   return found;
@@ -133,6 +137,7 @@ void Optimizer::step(Loc where) {
   std::vector<size_t> reached;
   for (size_t i = 0; i < parameters_.size(); ++i) {
     if (!parameters_[i].has_grad()) continue;
+    for (auto& [name, tensors] : state_) nn::walk::move(tensors[i], parameters_[i].device(), where);
     Update update(*this, step, i);
     step.commit.update(parameters_[i], updated(update));
     step.commit.take_grad(parameters_[i]);

@@ -158,7 +158,7 @@ void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc wh
   file.finish();
 }
 
-NamedTensors load_file(const std::filesystem::path& path, Loc where) {
+NamedTensors load_file(const std::filesystem::path& path, Device device, Loc where) {
   CallScope call("load", where);
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
@@ -206,7 +206,7 @@ NamedTensors load_file(const std::filesystem::path& path, Loc where) {
     uint64_t bytes = 0;
     if (__builtin_mul_overflow(count, static_cast<uint64_t>(size_of(dtype)), &bytes) || begin > end || end > data.size() || end - begin != bytes)
       damaged(path, fmt::format("\"{}\" needs {} bytes, its offsets are {} of {}", name, bytes, entry["data_offsets"].dump(), data.size()), where);
-    entries.push_back({name, begin, from_bytes(data.data() + begin, bytes, dtype, Shape(sizes), where)});
+    entries.push_back({name, begin, from_bytes(data.data() + begin, bytes, dtype, Shape(sizes), device, where)});
   }
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.name < b.name;  // empty tensors share an offset
@@ -243,7 +243,7 @@ void load(const NamedTensors& into, const NamedTensors& from, bool strict, Loc w
   no_grad guard;
   std::vector<Tensor> assigned;
   for (auto& [target, value] : pairs) {
-    target.assign(value.detach(), where);
+    target.assign(value.detach().to(target.device()), where);
     assigned.push_back(target);
   }
   realize_all(assigned, where);

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "runtime/cpu/allocator.h"
+#include "runtime/devices.h"
 #include "sinter/error.h"
 
 namespace sinter::runtime {
@@ -24,8 +25,7 @@ Buffer::Buffer(void* data, size_t bytes, Device device, bool foreign, std::funct
 
 std::unique_ptr<Buffer> Buffer::allocate(size_t bytes, Device device) {
   if (device.kind() != Device::Kind::Cpu)
-    throw UsageError(
-        fmt::format("buffer of {} bytes on {}: this build has the device cpu only", bytes, to_string(device)));
+    throw UsageError(fmt::format("a buffer of {} bytes: {}", bytes, missing(device)));
   void* data = cpu::allocate(bytes);
   try {
     return std::unique_ptr<Buffer>(new Buffer(data, bytes, device, false, nullptr));
@@ -38,6 +38,10 @@ std::unique_ptr<Buffer> Buffer::allocate(size_t bytes, Device device) {
 std::unique_ptr<Buffer> Buffer::wrap(const void* data, size_t bytes, std::function<void()> deleter) {
   return std::unique_ptr<Buffer>(new Buffer(const_cast<void*>(data), bytes, Device::cpu(), true, std::move(deleter)));
 }
+
+void Buffer::write(const void* from) { runtime::copy(device(), data_, Device::cpu(), from, bytes()); }
+void Buffer::read(void* to) const { runtime::copy(Device::cpu(), to, device(), data_, bytes()); }
+void Buffer::copy(const Buffer& from) { runtime::copy(device(), data_, from.device(), from.data_, bytes()); }
 
 Buffer::~Buffer() {
   live.fetch_sub(1, std::memory_order_relaxed);

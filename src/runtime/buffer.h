@@ -22,6 +22,14 @@ class Buffer final : public ir::Storage {
 
   ~Buffer() override;
 
+  /// Fills it with as many bytes of the host, which may go afterwards.
+  void write(const void* from);
+  /// Copies all of it to the host; waits for what is to be written there. Throws BackendError.
+  void read(void* to) const;
+
+  /// Copies all of another one of the same size, on any device, in the order of the devices' queues.
+  void copy(const Buffer& from);
+
   /// The address that kernels get.
   void* data() const { return data_; }
   template <class T>

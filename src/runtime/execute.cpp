@@ -1,4 +1,4 @@
-// Memory and launches of one run.
+// Memory of one run, and the order of its launches.
 #include "runtime/execute.h"
 
 #include <fmt/core.h>
@@ -8,7 +8,6 @@
 #include <deque>
 
 #include "runtime/counters.h"
-#include "runtime/cpu/pool.h"
 #include "runtime/env.h"
 #include "runtime/faults.h"
 #include "runtime/log.h"
@@ -36,15 +35,12 @@ PlanRun::PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* 
       loads_(loads.empty() ? own_loads_ : loads),
       memory_(plan.buffers.size()),
       owned_(plan.buffers.size()) {
-  if (layout.bytes) arena_ = Buffer::allocate(static_cast<size_t>(layout.bytes));
-  int64_t scratch = 0;
-  for (const auto& program : plan.programs) scratch = std::max(scratch, program->scratch());
-  if (scratch) scratch_ = std::make_unique<Scratch>(scratch, cpu::pool().threads());
+  if (layout.bytes) arena_ = Buffer::allocate(static_cast<size_t>(layout.bytes), plan.device);
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     switch (plan.buffers[i].kind) {
       case PlanBuffer::Kind::Slot: memory_[i] = slots[i]->data(); break;
       case PlanBuffer::Kind::Output:
-        owned_[i] = Buffer::allocate(bytes(static_cast<int>(i)));
+        owned_[i] = Buffer::allocate(bytes(static_cast<int>(i)), plan.device);
         memory_[i] = owned_[i]->data();
         break;
       case PlanBuffer::Kind::Scratch:
@@ -56,6 +52,19 @@ PlanRun::PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* 
 
 size_t PlanRun::bytes(int buffer) const { return bytes_of(plan_.buffers[static_cast<size_t>(buffer)], vars_); }
 
+const Program& PlanRun::program(size_t step) const {
+  return *plan_.programs[static_cast<size_t>(plan_.steps[step].program)];
+}
+
+std::vector<int64_t> PlanRun::numbers(size_t step) const {
+  const Step& s = plan_.steps[step];
+  std::vector<int64_t> out;
+  out.reserve(s.vars.size() + s.args.size());
+  for (int v : s.vars) out.push_back(vars_[static_cast<size_t>(v)]);
+  for (int a : s.args) out.push_back(static_cast<int64_t>(args_[static_cast<size_t>(a)]));
+  return out;
+}
+
 uint32_t PlanRun::run() {
   Faults& f = faults();
   const Clock::time_point start = Clock::now();
@@ -66,121 +75,39 @@ uint32_t PlanRun::run() {
       throw BackendError("the launch failed (injected)");
     }
     const auto steps = static_cast<size_t>(plan_.launches[l]);
-    moved += launch(done, steps);
+    moved += launch_counted(done, steps);
     done += steps;
   }
+  const uint32_t error = end();
   if (logging(1))
     log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", plan_.launches.size(),
                        plan_.steps.size(), static_cast<double>(moved) / 1e6, microseconds_since(start)));
-  return error_;
+  return error;
 }
 
-struct PlanRun::Call {
-  const Program* program;
-  const StepLoad* load;
-  std::vector<void*> bufs;  ///< `stride` of them, once or per piece of scratch
-  size_t stride;
-  std::vector<int64_t> numbers;
-
-  int run(Program::Entry entry, int64_t begin, int64_t end, Scratch* scratch) const {
-    if (!program->scratch()) return entry(bufs.data(), numbers.data(), begin, end);
-    const Scratch::Piece piece(*scratch);
-    return entry(bufs.data() + piece.number() * stride, numbers.data(), begin, end);
-  }
-};
-
-PlanRun::Call PlanRun::prepare(size_t number) const {
-  const Step& step = plan_.steps[number];
-  const Program& program = *plan_.programs[static_cast<size_t>(step.program)];
-  Call c{&program, &loads_[number], {}, 1 + step.buffers.size() + (program.scratch() ? 1 : 0), {}};
-  c.numbers.reserve(step.vars.size() + step.args.size());
-  for (int v : step.vars) c.numbers.push_back(vars_[static_cast<size_t>(v)]);
-  for (int a : step.args) c.numbers.push_back(static_cast<int64_t>(args_[static_cast<size_t>(a)]));
-  const size_t copies = program.scratch() ? scratch_->pieces() : 1;
-  c.bufs.reserve(copies * c.stride);
-  for (size_t i = 0; i < copies; ++i) {
-    c.bufs.push_back(const_cast<uint32_t*>(&error_));
-    for (int b : step.buffers) c.bufs.push_back(memory_[static_cast<size_t>(b)]);
-    if (program.scratch()) c.bufs.push_back(scratch_->memory(i));
-  }
-  return c;
-}
-
-int PlanRun::run_together(const std::vector<Call>& calls, Scratch* scratch) {
-  struct Piece {
-    const Call* call;
-    int64_t begin, end;
-  };
-  std::vector<Piece> pieces;
-  double worth = 1;
-  for (const Call& c : calls) {
-    const int64_t most = int64_t{4} * cpu::pool().threads();  // pieces of one call, which evens out what the threads do
-    const int64_t points = c.load->points, size = std::max(c.load->grain, (points + most - 1) / most);
-    for (int64_t i = 0; i < points; i += size) pieces.push_back({&c, i, std::min(i + size, points)});
-    worth += c.load->pieces;
-  }
-  const auto grain = static_cast<int64_t>(static_cast<double>(pieces.size()) / worth);
-  const auto count = static_cast<int64_t>(pieces.size());
-  return cpu::pool().parallel_for(0, count, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
-    int bits = 0;
-    for (int64_t i = begin; i < end; ++i) {
-      const Piece& p = pieces[static_cast<size_t>(i)];
-      bits |= p.call->run(p.call->program->entry(), p.begin, p.end, scratch);
-    }
-    return bits;
-  });
-}
-
-std::vector<MemoryUse::Range> PlanRun::ranges(const Step& step) const {
-  std::vector<MemoryUse::Range> all;
-  for (int b : step.buffers)
-    all.push_back({static_cast<const std::byte*>(data(b)), bytes(b),
-                   std::find(step.writes.begin(), step.writes.end(), b) != step.writes.end()});
-  return all;
-}
-
-void PlanRun::open_arena(std::span<const Step> steps) {
-  if (!arena_) return;
-  forbid(arena_->data(), arena_->bytes());
-  for (const Step& step : steps)
-    for (int b : step.buffers)
-      if (plan_.buffers[static_cast<size_t>(b)].kind == PlanBuffer::Kind::Scratch) allow(data(b), bytes(b));
-}
-
-size_t PlanRun::launch(size_t first, size_t number) {
-  const std::span<const Step> steps(plan_.steps.data() + first, number);
+size_t PlanRun::launch_counted(size_t first, size_t number) {
   std::deque<MemoryUse> uses;
   if (kSanitizer == Sanitizer::Thread || env().check)
-    for (const Step& step : steps)
-      uses.emplace_back(plan_.programs[static_cast<size_t>(step.program)]->name(), ranges(step));
-  if (kSanitizer == Sanitizer::Address) open_arena(steps);
-  std::vector<Call> calls;
-  calls.reserve(steps.size());
+    for (size_t i = first; i < first + number; ++i) {
+      const Step& step = plan_.steps[i];
+      std::vector<MemoryUse::Range> ranges;
+      for (int b : step.buffers)
+        ranges.push_back({static_cast<const std::byte*>(data(b)), bytes(b),
+                          std::find(step.writes.begin(), step.writes.end(), b) != step.writes.end()});
+      uses.emplace_back(program(i).name(), std::move(ranges));
+    }
   StepLoad all;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const StepLoad& load = *calls.emplace_back(prepare(first + i)).load;
-    all.moved += load.moved, all.flops += load.flops, all.points += load.points;
-  }
+  for (size_t i = first; i < first + number; ++i)
+    all.moved += load(i).moved, all.flops += load(i).flops, all.points += load(i).points;
   count(counters().launches);
   count(counters().bytes_moved, all.moved);
 
   const Clock::time_point start = Clock::now();
-  int bits = 0;
-  if (calls.size() == 1) {
-    const Call& c = calls[0];
-    bits = cpu::pool().parallel_for(0, c.load->points, c.load->grain, [&](int64_t begin, int64_t end) {
-      return c.run(c.program->entry(), begin, end, scratch_.get());
-    });
-  } else {
-    bits = run_together(calls, scratch_.get());
-  }
-  for (const Call& c : calls)
-    if (c.program->finish()) bits |= c.run(c.program->finish(), 0, 1, scratch_.get());
-  error_ |= static_cast<uint32_t>(bits);
+  launch(first, number);
   if (logging(2)) {
     const double us = microseconds_since(start);
-    std::string name = calls[0].program->name();
-    if (calls.size() > 1) name += fmt::format(" and {} more", calls.size() - 1);
+    std::string name = program(first).name();
+    if (number > 1) name += fmt::format(" and {} more", number - 1);
     log(2, fmt::format("  {:<56} {:>9} points {:>10.1f} us {:>8.2f} GFLOP/s {:>8.2f} GB/s", name, all.points, us,
                        all.flops / us * 1e-3, static_cast<double>(all.moved) / us * 1e-3));
   }

@@ -1,4 +1,4 @@
-// Running a Plan: its memory first, then its launches in order, each over the thread pool.
+// Running a Plan: its memory first, then its launches in order. What a launch is on a device: cpu/run.h, cuda/run.h.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,18 @@
 #include "runtime/arena.h"
 #include "runtime/buffer.h"
 #include "runtime/load.h"
-#include "runtime/memory_use.h"
 #include "runtime/plan.h"
-#include "runtime/scratch.h"
 
 namespace sinter::runtime {
 
 /// One run of a plan on given memory.
 class PlanRun {
  public:
-  /// Allocates all outputs and scratch memory. `plan` and `layout` (that of the plan) outlive the run; the slots hold what the
-  /// plan says; args are the bits of each argument in its own type, zero-extended. `loads`: loads_of() at these values of
-  /// the variables, which outlives the run too; worked out if not given. Throws OutOfMemory.
-  PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots, std::span<const int64_t> vars,
-          std::span<const uint64_t> args, std::span<const StepLoad> loads = {});
+  virtual ~PlanRun() = default;
+  PlanRun(const PlanRun&) = delete;
+  PlanRun& operator=(const PlanRun&) = delete;
 
-  /// Launches everything; returns the bits of the error word. Throws BackendError.
+  /// Launches everything, once; returns the bits of the error word. Throws BackendError.
   uint32_t run();
 
   /// The memory of a buffer of the plan.
@@ -34,27 +30,38 @@ class PlanRun {
   /// Hands out the new memory of a buffer of kind Output, once.
   std::unique_ptr<Buffer> take(int buffer) { return std::move(owned_[static_cast<size_t>(buffer)]); }
 
+ protected:
+  /// Allocates all outputs and the arena. `plan` and `layout` (that of the plan) outlive the run; the slots hold what the
+  /// plan says; args are the bits of each argument in its own type, zero-extended. `loads`: loads_of() at these values of
+  /// the variables, which outlives the run too; worked out if not given. Throws OutOfMemory.
+  PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots, std::span<const int64_t> vars,
+          std::span<const uint64_t> args, std::span<const StepLoad> loads);
+
+  /// Independent kernels, side by side: steps from `first` on.
+  virtual void launch(size_t first, size_t count) = 0;
+  /// After the last launch: the bits of the error word.
+  virtual uint32_t end() = 0;
+
+  const Plan& plan() const { return plan_; }
+  const Program& program(size_t step) const;
+  const StepLoad& load(size_t step) const { return loads_[step]; }
+  /// What a kernel is called with behind its buffers: sizes, then arguments.
+  std::vector<int64_t> numbers(size_t step) const;
+  /// Null if the plan has no scratch buffers.
+  const Buffer* arena() const { return arena_.get(); }
+
  private:
-  struct Call;
-  /// A kernel of a launch with what it is called with.
-  Call prepare(size_t step) const;
-  /// Runs independent kernels side by side: steps from `first` on; returns the bytes that they read and write.
-  size_t launch(size_t first, size_t count);
-  /// All points of several calls over the pool.
-  static int run_together(const std::vector<Call>& calls, Scratch* scratch);
-  std::vector<MemoryUse::Range> ranges(const Step& step) const;
-  void open_arena(std::span<const Step> steps);  ///< forbids all of it but the buffers of the steps
+  /// The same with counters and the log; returns the bytes that the steps read and write.
+  size_t launch_counted(size_t first, size_t count);
 
   const Plan& plan_;
   std::vector<int64_t> vars_;
   std::vector<uint64_t> args_;
-  std::vector<StepLoad> own_loads_;     ///< if none were given
-  std::span<const StepLoad> loads_;     ///< per step
-  std::vector<void*> memory_;  ///< per buffer
+  std::vector<StepLoad> own_loads_;  ///< if none were given
+  std::span<const StepLoad> loads_;  ///< per step
+  std::vector<void*> memory_;        ///< per buffer
   std::vector<std::unique_ptr<Buffer>> owned_;
   std::unique_ptr<Buffer> arena_;
-  std::unique_ptr<Scratch> scratch_;  ///< null if no kernel needs any
-  uint32_t error_ = 0;
 };
 
 }  // namespace sinter::runtime

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sinter/device.h"
 #include "sinter/dtype.h"
 #include "sinter/shape.h"
 
@@ -59,6 +60,7 @@ struct Work {
 };
 
 struct Plan {
+  Device device;                    ///< on which all of it lies and runs
   std::vector<PlanBuffer> buffers;  ///< the slots first
   std::vector<Step> steps;          ///< in order
   std::vector<int> launches;        ///< how many of the next steps each launch runs, side by side

@@ -9,9 +9,11 @@
 #include <string_view>
 
 #include "runtime/cpu/compiler.h"
+#include "runtime/devices.h"
 #include "runtime/env.h"
 #include "runtime/machine.h"
 #include "runtime/sanitizer.h"
+#include "sinter/error.h"
 
 namespace sinter::runtime {
 namespace {
@@ -72,6 +74,11 @@ Target host_target() {
   target.parallel_units = 4 * target.threads;
   target.dialect = compiler_dialect();
   return target;
+}
+
+Target target_of(Device device) {
+  if (const std::string why = missing(device); !why.empty()) throw UsageError(why);
+  return host_target();
 }
 
 Target reference_target() {

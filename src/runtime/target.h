@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "sinter/device.h"
+
 namespace sinter::runtime {
 
 /// What a kernel's text is written in: C, in the few spellings in which Clang and GCC differ, or CUDA C++.
@@ -34,6 +36,9 @@ struct Target {
 /// This machine, with the threads and the compiler that the environment asks for. Throws UsageError on a bad
 /// environment.
 Target host_target();
+
+/// That of the device: host_target() for the CPU. UsageError for one that does not exist.
+Target target_of(Device device);
 
 /// From now on host_target() is this, for plans that must not depend on where they are made (tests that count
 /// launches); null: the host again. The caller keeps it alive; its ISA must be one that the host has.

@@ -29,10 +29,12 @@ class Collector {
     stack_.clear();
     position_of_slot_.clear();
     graph_mark_ = ir::TensorGraph::get().next_mark();
+    if (!request.roots.empty()) device_ = request.roots[0]->device;
     for (UOp r : request.roots) walk(r);
     for (size_t i = 0; i < order_.size(); ++i)  // grows: a plan that passes a gradient also walks the loss behind it
       if (Node* loss = order_[i]->state.loss; loss && !order_[i]->storage() && !loss->storage()) walk(loss);
-    if (out_.claimed) return std::move(out_);
+    out_.mixed &= !request.copies;
+    if (out_.claimed || out_.mixed) return std::move(out_);
     mark_constants(request);
     count(request);
     reserve();
@@ -61,6 +63,7 @@ class Collector {
     if (n->mark == graph_mark_) return;
     n->mark = graph_mark_;
     out_.claimed |= n->state.claimed;
+    out_.mixed |= !n->storage() && (n->op == Op::Copy || n->device != device_);
     if (n->storage() && !n->storage()->error.empty()) throw BackendError(n->storage()->error);
     stack_.emplace_back(n, n->storage() ? n->src.size() : 0);
   }
@@ -236,6 +239,7 @@ class Collector {
 
   Collected out_;
   uint64_t graph_mark_ = 0;
+  Device device_;  ///< of the first root
   std::vector<UOp> order_;  ///< every node met, sources first; node->position is the place here
   std::vector<std::pair<UOp, size_t>> stack_;
   std::vector<uint8_t> constant_;

@@ -19,6 +19,7 @@ struct Request {
   std::vector<ir::UOp>
       ending;  ///< one entry per reference that ends before the launch: those of cells that a step() switches
   std::vector<ir::UOp> kept;  ///< one entry per reference of the caller himself, who lets go afterwards
+  bool copies = false;               ///< the roots are COPYs of values that have storage; else no COPY is pending below them
 };
 
 /// A source of a position: another position, or (negative) a constant, which every use writes out for itself (N1).
@@ -73,6 +74,7 @@ struct Collected {
   std::vector<StorageUse> storages;  ///< by slot number
   std::vector<int32_t> roots;        ///< positions in the order asked, each once
   bool claimed = false;              ///< a plan in flight will store one of the nodes: wait, and collect again
+  bool mixed = false;                ///< what was asked for spans devices; nothing else is set then: ask for its parts
 
   std::span<const Operand> sources_of(const Position& p) const {
     return {sources.data() + p.first_source, p.source_count};

@@ -1,12 +1,11 @@
-// Plans on generated kernels: schedule, write, compile; then launches over the pool.
-#include <cstring>
+// Plans on generated kernels: schedule, write, compile; then launches on their device.
 #include <utility>
 
 #include "codegen/codegen.h"
-#include "runtime/arena.h"
+#include "runtime/devices.h"
 #include "runtime/env.h"
-#include "runtime/execute.h"
 #include "runtime/program.h"
+#include "runtime/runnable.h"
 #include "schedule/executable.h"
 #include "schedule/interpret_plan.h"
 #include "uop/scalar_eval.h"
@@ -18,9 +17,9 @@ class Compiled final : public Executable {
  public:
   std::unique_ptr<Execution> start(Bindings bindings) const override;
 
-  runtime::Plan plan;
-  runtime::ArenaLayout layout;
-  std::vector<runtime::StepLoad> loads;  ///< of a plan without variables
+  explicit Compiled(runtime::Plan plan) : runnable(std::move(plan)) {}
+
+  runtime::Runnable runnable;
   std::vector<DType> arg_types;
   std::vector<int> buffers;  ///< of each target: where the plan computes it
 };
@@ -28,22 +27,23 @@ class Compiled final : public Executable {
 class Run final : public Execution {
  public:
   Run(const Compiled& plan, const Bindings& bindings)
-      : run_(plan.plan, plan.layout, bindings.slots, bindings.vars, bits(plan, bindings), plan.loads) {
+      : device_(plan.runnable.plan().device),
+        run_(plan.runnable.start(bindings.slots, bindings.vars, bits(plan, bindings))) {
     fresh.resize(plan.targets.size());
     for (size_t i = 0; i < plan.targets.size(); ++i) {
       const int buffer = plan.buffers[i];
       const int home = plan.targets[i].home;
       if (home == buffer) continue;  // written in place
-      if (home < 0 && (fresh[i] = run_.take(buffer))) continue;
+      if (home < 0 && (fresh[i] = run_->take(buffer))) continue;
       // An equal value of another cell: computed once, then copied.
-      if (home < 0) fresh[i] = runtime::Buffer::allocate(run_.bytes(buffer));
-      copies_.push_back({home < 0 ? fresh[i]->data() : run_.data(home), buffer});
+      if (home < 0) fresh[i] = runtime::Buffer::allocate(run_->bytes(buffer), device_);
+      copies_.push_back({home < 0 ? fresh[i]->data() : run_->data(home), buffer});
     }
   }
 
   uint32_t run() override {
-    const uint32_t error = run_.run();
-    for (const auto& [to, from] : copies_) std::memcpy(to, run_.data(from), run_.bytes(from));
+    const uint32_t error = run_->run();
+    for (const auto& [to, from] : copies_) runtime::copy(device_, to, device_, run_->data(from), run_->bytes(from));
     return error;
   }
 
@@ -54,7 +54,8 @@ class Run final : public Execution {
     return out;
   }
 
-  runtime::PlanRun run_;
+  const Device device_;
+  std::unique_ptr<runtime::PlanRun> run_;
   std::vector<std::pair<void*, int>> copies_;
 };
 
@@ -68,21 +69,19 @@ Written write_kernels(const Lifted& program, const runtime::Target& target, bool
 }
 
 std::shared_ptr<Executable> compile_plan(const Lifted& program, const runtime::Target& target, bool unfused) {
-  auto out = std::make_shared<Compiled>();
-  out->arg_numbers = program.arg_numbers;
-  out->arg_types = program.graph.args;
   Written written = write_kernels(program, target, unfused);
   runtime::Plan& plan = written.scheduled.plan;
+  plan.device = program.graph.outputs[0].value->device;
   plan.programs = runtime::compile(written.sources, target);
-  out->layout = runtime::lay_out(plan);
-  if (runtime::env().check) check_programs(program.graph, written.scheduled, out->layout);
-  if (program.graph.vars.empty()) out->loads = runtime::loads_of(plan, {});
-  out->plan = std::move(plan);
+  if (runtime::env().check) check_programs(program.graph, written.scheduled);
+  auto out = std::make_shared<Compiled>(std::move(plan));
+  out->arg_numbers = program.arg_numbers;
+  out->arg_types = program.graph.args;
 
   const auto slots = static_cast<int>(program.graph.slots.size());
   std::vector<uint8_t> met(program.graph.outputs.size());
   for (const StoredValue& v : program.stored) {
-    const int buffer = out->plan.outputs[static_cast<size_t>(v.output)];
+    const int buffer = out->runnable.plan().outputs[static_cast<size_t>(v.output)];
     const bool first = !std::exchange(met[static_cast<size_t>(v.output)], true);
     // The first of equal values is where the scheduler put it, which may not be the home it could have had.
     out->targets.push_back({v.position, !first ? v.home : buffer < slots ? buffer : -1});

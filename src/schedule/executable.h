@@ -55,6 +55,9 @@ class Executable {
 std::unique_ptr<Executable> make_interpreted(const Collected& plan, Liveness decision, const Canonical& canonical,
                                              const std::vector<uint8_t>& lifted);
 
+/// A plan whose values are COPYs of slots: each goes to new memory of its device.
+std::unique_ptr<Executable> make_copies(const Collected& plan);
+
 /// A plan on generated kernels before they are compiled.
 struct Written {
   Scheduled scheduled;

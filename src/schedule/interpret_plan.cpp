@@ -16,7 +16,8 @@
 #include "rewrite/rules/rules.h"
 #include "runtime/buffer.h"
 #include "runtime/counters.h"
-#include "runtime/execute.h"
+#include "runtime/devices.h"
+#include "runtime/runnable.h"
 #include "runtime/faults.h"
 #include "runtime/interpreter.h"
 #include "runtime/log.h"
@@ -154,7 +155,7 @@ void check_values(const PlanGraph& plan, const Scheduled& scheduled) {
     throw InternalError("scheduling: the kernels of a plan raise errors that the plan does not raise");
 }
 
-void check_programs(const PlanGraph& plan, Scheduled scheduled, const runtime::ArenaLayout& layout) {
+void check_programs(const PlanGraph& plan, Scheduled scheduled) {
   const std::optional<PlanInputs> in = sample_inputs(plan, kMostExpanded);
   if (!in) return;
   for (codegen::Kernel& k : scheduled.kernels)  // as codegen begins: what follows keeps every bit
@@ -166,18 +167,19 @@ void check_programs(const PlanGraph& plan, Scheduled scheduled, const runtime::A
   std::vector<std::unique_ptr<runtime::Buffer>> memory;
   std::vector<runtime::Buffer*> slots;
   for (const Array& a : in->slots) {
-    slots.push_back(memory.emplace_back(runtime::Buffer::allocate(a.data.size())).get());
-    std::copy(a.data.begin(), a.data.end(), slots.back()->as<std::byte>());
+    slots.push_back(memory.emplace_back(runtime::Buffer::allocate(a.data.size(), scheduled.plan.device)).get());
+    slots.back()->write(a.data.data());
   }
   std::vector<uint64_t> args;
   for (size_t i = 0; i < in->args.size(); ++i) args.push_back(ir::to_bits(plan.args[i], in->args[i]));
-  runtime::PlanRun run(scheduled.plan, layout, slots, in->vars, args);
-  const uint32_t error = run.run();
+  const runtime::Runnable runnable(scheduled.plan);
+  const std::unique_ptr<runtime::PlanRun> run = runnable.start(slots, in->vars, args);
+  const uint32_t error = run->run();
 
   for (size_t i = 0; i < expected.outputs.size(); ++i) {
     Array got(expected.outputs[i].dtype, expected.outputs[i].shape);
-    const auto* data = static_cast<const std::byte*>(run.data(scheduled.plan.outputs[i]));
-    std::copy(data, data + got.data.size(), got.data.begin());
+    runtime::copy(Device::cpu(), got.data.data(), scheduled.plan.device, run->data(scheduled.plan.outputs[i]),
+                  got.data.size());
     if (!runtime::same_values(got, expected.outputs[i]))
       throw InternalError(fmt::format("compiling: the programs of a plan give other values for output {}", i));
   }

@@ -36,6 +36,6 @@ void check_values(const PlanGraph& plan, const Scheduled& scheduled);
 
 /// Throws InternalError unless the plan's programs, run on the machine, give every bit and the error word that the
 /// kernels they were compiled from give. `scheduled.plan` holds the programs; the counters of launches stay.
-void check_programs(const PlanGraph& plan, Scheduled scheduled, const runtime::ArenaLayout& layout);
+void check_programs(const PlanGraph& plan, Scheduled scheduled);
 
 }  // namespace sinter::schedule

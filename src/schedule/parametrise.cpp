@@ -14,13 +14,14 @@ namespace sinter::schedule {
 namespace {
 
 /// What else than the program decides a plan. Under the graph's mutex; every plan asks, so the last Target's is kept.
-const std::string& salt(Executor executor, const runtime::Target& target) {
+const std::string& salt(Executor executor, const runtime::Target& target, bool copies) {
   struct Salts {
     runtime::Target target;
     std::string fused, unfused;
   };
   static Salts& known = *new Salts;
-  static const std::string& interpreter = *new std::string("interpreter");
+  static const std::string &interpreter = *new std::string("interpreter"), &copy = *new std::string("copies");
+  if (copies) return copy;
   if (executor == Executor::Interpreter) return interpreter;
   if (known.fused.empty() || !(known.target == target))
     known = {target, "fused " + target.key(), "unfused " + target.key()};
@@ -43,15 +44,17 @@ void inject_refusal(const Collected& plan) {
 }  // namespace
 
 Parametrised parametrise(const Request& request, Executor executor) {
-  return parametrise(request, executor, executor == Executor::Interpreter ? runtime::Target() : runtime::host_target());
+  const bool kernels = executor != Executor::Interpreter && !request.copies;
+  return parametrise(request, executor, kernels ? runtime::target_of(request.roots[0]->device) : runtime::Target());
 }
 
 Parametrised parametrise(const Request& request, Executor executor, const runtime::Target& target) {
   Parametrised out;
   out.plan = collect(request);
-  if (out.plan.claimed) return out;
+  if (out.plan.claimed || out.plan.mixed) return out;
   out.target = target;
-  out.canonical = canonicalise(out.plan, salt(executor, out.target));
+  out.copies = request.copies;
+  out.canonical = canonicalise(out.plan, salt(executor, out.target, out.copies));
   out.executable = PlanCache::get().find(out.canonical);
   if (out.executable && (runtime::faults().check_plans || runtime::env().check)) check_decisions(out);
   return out;
@@ -63,7 +66,9 @@ Build build_plan(const Parametrised& program, Executor executor) {
   inject_refusal(program.plan);
   Liveness decision = decide(program.plan);
   std::function<std::shared_ptr<Executable>()> make;
-  if (executor == Executor::Interpreter) {
+  if (program.copies) {
+    make = [plan = std::shared_ptr(make_copies(program.plan))] { return plan; };
+  } else if (executor == Executor::Interpreter) {
     make = [plan = std::shared_ptr(make_interpreted(program.plan, decision, program.canonical, build.lifted))] {
       return plan;
     };

@@ -15,12 +15,14 @@ using debug::Executor;
 
 struct Parametrised {
   Collected plan;
-  runtime::Target target;  ///< the host's, at this moment: the plan's key names it, and its kernels are written for it
+  runtime::Target target;  ///< the device's, at this moment: the plan's key names it, and its kernels are written for it
+  bool copies = false;     ///< the plan copies between devices, and computes nothing
   Canonical canonical;
   std::shared_ptr<const Executable> executable;  ///< null: not seen before
 };
 
-/// Under the graph's mutex. When `plan.claimed` is set nothing else is: wait for the plan in flight, and ask again.
+/// Under the graph's mutex. When `plan.claimed` is set nothing else is: wait for the plan in flight, and ask again. When
+/// `plan.mixed` is, ask for the parts.
 Parametrised parametrise(const Request& request, Executor executor);
 /// For another machine than the host: to be written, not to be run.
 Parametrised parametrise(const Request& request, Executor executor, const runtime::Target& target);

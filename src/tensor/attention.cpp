@@ -63,16 +63,16 @@ Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v,
   check_shapes(q, tensor::operand(key, t), tensor::operand(value, t));
   if (!(o.dropout >= 0 && o.dropout < 1))
     usage_error(fmt::format("dropout is {}; a probability in [0, 1) is needed", o.dropout));
-  const Tensor size = wrap(tensor::size_node(behind(q, 1), t));
+  const Tensor size = wrap(tensor::size_node(behind(q, 1), t, q->device));
   const Tensor scores = matmul(wrap(q), k.transpose());
   UOp s = node_of(o.scale ? scores * *o.scale : scores / sqrt(size));
   if (o.causal) {
     const Shape plane{behind(s, 2), behind(s, 1)};
-    s = seen_only(s, ir::le(tensor::position(plane, 1), tensor::position(plane, 0)));
+    s = seen_only(s, ir::le(tensor::position(plane, 1, s->device), tensor::position(plane, 0, s->device)));
   }
   if (o.mask.defined()) s = masked(s, node_of(o.mask));
   Tensor weights = wrap(tensor::softmax(s, static_cast<int64_t>(s->rank()) - 1));
-  if (o.dropout > 0) weights = where(bernoulli(o.dropout, weights.shape()), 0.0, weights * (1.0 / (1.0 - o.dropout)));
+  if (o.dropout > 0) weights = where(bernoulli(o.dropout, weights.shape(), {.device = weights.device()}), 0.0, weights * (1.0 / (1.0 - o.dropout)));
   return matmul(weights, v);
 }
 
@@ -87,8 +87,8 @@ Tensor rotary_embedding(Arg input, const RotaryOptions& o) {
 
   // Angles [positions, half], in the tensor's type.
   const Shape plane{behind(x, 2), half};
-  UOp place = ir::cast(tensor::position(plane, 0), x->dtype) + static_cast<double>(o.offset);
-  UOp pair = ir::cast(tensor::position(plane, 1), x->dtype);
+  UOp place = ir::cast(tensor::position(plane, 0, x->device), x->dtype) + static_cast<double>(o.offset);
+  UOp pair = ir::cast(tensor::position(plane, 1, x->device), x->dtype);
   UOp angle = place * ir::exp(pair * (-2.0 * std::log(o.base) / static_cast<double>(size)));
 
   // The two of a pair lie along an axis of their own: behind the pairs when interleaved, before them when not.
@@ -103,7 +103,7 @@ Tensor rotary_embedding(Arg input, const RotaryOptions& o) {
   along[static_cast<size_t>(o.interleaved ? last : last + 1)] = half;
   auto wave = [&](ir::Op op) { return ir::expand(ir::reshape(ir::alu(op, {angle}), along), paired); };
   // (a, b) becomes (a cos - b sin, b cos + a sin).
-  UOp sine = wave(ir::Op::Sin), number = tensor::position(paired, twos);
+  UOp sine = wave(ir::Op::Sin), number = tensor::position(paired, twos, x->device);
   sine = ir::where(ir::eq(number, ir::like(number, 0.0)), -sine, sine);
   return wrap(ir::reshape(pairs * wave(ir::Op::Cos) + ir::flip(pairs, {twos}) * sine, x->shape));
 }

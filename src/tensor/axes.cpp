@@ -53,10 +53,10 @@ int64_t steps_between(int64_t begin, int64_t end, int64_t step) {
   return static_cast<int64_t>(std::min<uint64_t>(before, std::numeric_limits<int64_t>::max() - 1)) + 1;
 }
 
-UOp size_node(const Dim& size, DType dtype) {
+UOp size_node(const Dim& size, DType dtype, Device device) {
   ir::Graph& g = ir::TensorGraph::get();
-  return size.symbolic() ? ir::cast(ir::bound_size(g, size), dtype)
-                         : ir::constant(g, dtype, size.value());
+  return size.symbolic() ? ir::cast(ir::bound_size(g, size, device), dtype)
+                         : ir::constant(g, dtype, size.value(), device);
 }
 
 UOp count_of(UOp x, const Ints& axes, DType dtype) {
@@ -67,21 +67,23 @@ UOp count_of(UOp x, const Ints& axes, DType dtype) {
     if (!d.symbolic())
       fixed *= d.value();
     else
-      product = product ? product * size_node(d, dtype) : size_node(d, dtype);
+      product = product ? product * size_node(d, dtype, x->device) : size_node(d, dtype, x->device);
   }
-  UOp constant = ir::constant(ir::TensorGraph::get(), dtype, fixed);
+  UOp constant = ir::constant(ir::TensorGraph::get(), dtype, fixed, x->device);
   return !product ? constant : fixed == 1 ? product : product * constant;
 }
 
-UOp position(const Shape& shape, int64_t axis) { return ir::position(ir::TensorGraph::get(), shape, axis); }
+UOp position(const Shape& shape, int64_t axis, Device device) {
+  return ir::position(ir::TensorGraph::get(), shape, axis, device);
+}
 
-UOp flat_position(const Shape& shape) {
+UOp flat_position(const Shape& shape, Device device) {
   ir::Graph& g = ir::TensorGraph::get();
-  if (!shape.symbolic()) return ir::reshape(ir::arange(g, shape.numel()), shape);
+  if (!shape.symbolic()) return ir::reshape(ir::arange(g, shape.numel(), device), shape);
   UOp flat;
   for (size_t a = 0; a < shape.rank(); ++a) {
-    UOp here = position(shape, static_cast<int64_t>(a));
-    flat = flat ? flat * ir::broadcast_to(size_node(shape[a], DType::I64), shape) + here : here;
+    UOp here = position(shape, static_cast<int64_t>(a), device);
+    flat = flat ? flat * ir::broadcast_to(size_node(shape[a], DType::I64, device), shape) + here : here;
   }
   return flat;
 }

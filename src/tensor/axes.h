@@ -17,13 +17,13 @@ int64_t fixed_size(ir::UOp x, int64_t axis, const char* what);
 int64_t steps_between(int64_t begin, int64_t end, int64_t step);
 
 /// The size as a scalar node: a constant, or the variable.
-ir::UOp size_node(const Dim& size, DType dtype);
+ir::UOp size_node(const Dim& size, DType dtype, Device device);
 /// The product of those axes' sizes as a scalar node.
 ir::UOp count_of(ir::UOp x, const ir::Ints& axes, DType dtype);
 /// int64 of that shape: each element's place along one axis.
-ir::UOp position(const Shape& shape, int64_t axis);
+ir::UOp position(const Shape& shape, int64_t axis, Device device);
 /// int64 of that shape: each element's place in row-major order.
-ir::UOp flat_position(const Shape& shape);
+ir::UOp flat_position(const Shape& shape, Device device);
 /// x without those axes, which have size 1.
 ir::UOp drop_axes(ir::UOp x, const ir::Ints& axes);
 /// x with an axis of size 1 inserted before `axis`.

@@ -45,6 +45,7 @@ void check_seed(UOp seed, UOp value) {
   if (seed->shape != value->shape || seed->dtype != value->dtype)
     usage_error(fmt::format("the seed is {} and the value {}; they must agree", tensor::describe(seed),
                             tensor::describe(value)));
+  tensor::on_device(seed, value->device, value->shape);
 }
 
 /// Parameters without storage, and gradients still lazy: accumulation needs the memory of one micro-batch (G3, G4).
@@ -180,6 +181,7 @@ void Tensor::set_grad(const Tensor& grad, Loc where) {
   if (n->shape != g->shape || n->dtype != g->dtype)
     usage_error(
         fmt::format("the gradient is {} and the tensor {}; they must agree", tensor::describe(g), tensor::describe(n)));
+  tensor::on_device(g, n->device, n->shape);
   if (grad.cell() == cell_) usage_error("a tensor cannot be its own gradient; give a clone");
   cell_->grad = grad.cell();
   cell_->taker.clear();

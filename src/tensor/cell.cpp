@@ -50,9 +50,9 @@ void usage_error(const std::string& message) {
   throw UsageError(caller ? fmt::format("{}: {}", caller->name, message) : message, caller ? caller->where : Loc());
 }
 
-ir::UOp launch_argument(ir::Scalar value, DType dtype) {
+ir::UOp launch_argument(ir::Scalar value, DType dtype, Device device) {
   ir::TensorGraph& g = ir::TensorGraph::get();
-  return g.make({ir::Op::Num, dtype, {}, {}, ir::NumAttr{g.fresh_id(), value}});
+  return g.make({ir::Op::Num, dtype, {}, {}, ir::NumAttr{g.fresh_id(), value}, device});
 }
 
 Tensor wrap(ir::UOp node) {

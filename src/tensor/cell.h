@@ -46,7 +46,7 @@ class Call {
 };
 
 /// A launch argument (SEMANTICS N1): a scalar node whose number changes from step to step without changing the program.
-ir::UOp launch_argument(ir::Scalar value, DType dtype);
+ir::UOp launch_argument(ir::Scalar value, DType dtype, Device device);
 
 /// Finds the cell of a leaf from now on, while it lives. Inside a GraphScope, as the next.
 void register_leaf(const std::shared_ptr<Cell>& cell);

@@ -40,7 +40,8 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
   const Arg w_arg(weight, input.where()), b_arg(bias.defined() ? bias : weight, input.where());
   const DType t = tensor::common_type({&input, &w_arg, &b_arg});
   const UOp given = tensor::operand(input, t), x = tensor::batched(given, sliding);
-  const UOp w = tensor::operand(w_arg, t), b = bias.defined() ? tensor::operand(b_arg, t) : UOp();
+  const UOp w = tensor::on_device(tensor::operand(w_arg, t), x->device, given->shape),
+            b = bias.defined() ? tensor::on_device(tensor::operand(b_arg, t), x->device, given->shape) : UOp();
   if (w->rank() != sliding + 2)
     usage_error(fmt::format("the weight {} has {} axes; give [out, in / groups, {}]", describe(w), w->rank(),
                             sliding == 1 ? "kernel" : "kernel, kernel"));

@@ -24,9 +24,10 @@ using tensor::wrap;
 
 ir::TensorGraph& graph() { return ir::TensorGraph::get(); }
 
-Tensor filled(const Shape& shape, Scalar value, DType dtype) {
+Tensor filled(const Shape& shape, Scalar value, DType dtype, Device device) {
   check_shape(shape);
-  return wrap(ir::broadcast_to(ir::constant(graph(), value, dtype), shape));
+  tensor::check_device(device);
+  return wrap(ir::broadcast_to(ir::constant(graph(), value, dtype, device), shape));
 }
 
 /// The shape of a nested list, by its first elements; that all others agree is checked by flatten().
@@ -77,29 +78,29 @@ std::shared_ptr<Cell> Tensor::scalar(Arg value) {
   return wrap(tensor::operand(value, t)).cell();
 }
 
-Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shape, Loc where) {
+Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shape, Device device, Loc where) {
   Call call("from", where);
   tensor::check_usable(dtype);
   check_shape(shape);
   if (bytes != static_cast<size_t>(shape.numel()) * size_of(dtype))
     usage_error(fmt::format("shape {} of {} holds {} elements, but {} were given; make the shape and the data agree",
                             to_string(shape), name_of(dtype), shape.numel(), bytes / size_of(dtype)));
-  return from_bytes(data, dtype, shape, where);
+  return from_bytes(data, dtype, shape, device, where);
 }
 
-Tensor from_bytes(const void* data, DType dtype, const Shape& shape, Loc where) {
+Tensor from_bytes(const void* data, DType dtype, const Shape& shape, Device device, Loc where) {
   Call call("from", where);
   tensor::check_usable(dtype);
   check_shape(shape);
-  const size_t bytes = static_cast<size_t>(shape.numel()) * size_of(dtype);
-  auto buffer = runtime::Buffer::allocate(bytes);
-  if (bytes) std::memcpy(buffer->data(), data, bytes);
-  UOp n = graph().make({ir::Op::Data, dtype, shape, {}, ir::Fresh{graph().fresh_id()}});
+  tensor::check_device(device);
+  auto buffer = runtime::Buffer::allocate(static_cast<size_t>(shape.numel()) * size_of(dtype), device);
+  buffer->write(data);
+  UOp n = graph().make({ir::Op::Data, dtype, shape, {}, ir::Fresh{graph().fresh_id()}, device});
   graph().own(n, buffer.release());
   return wrap(n);
 }
 
-Tensor from(const Nested& values, DType dtype, Loc where) {
+Tensor from(const Nested& values, DType dtype, Device device, Loc where) {
   Call call("from", where);
   const Shape shape = shape_of(values);
   std::vector<const Arg*> numbers;
@@ -113,29 +114,30 @@ Tensor from(const Nested& values, DType dtype, Loc where) {
     const uint64_t bits = ir::to_bits(t, tensor::number_of(*numbers[i], t));
     std::memcpy(bytes.data() + i * size_of(t), &bits, size_of(t));
   }
-  return from_bytes(bytes.data(), bytes.size(), t, shape, where);
+  return from_bytes(bytes.data(), bytes.size(), t, shape, device, where);
 }
 
-Tensor zeros(const Shape& shape, DType dtype, Loc where) {
+Tensor zeros(const Shape& shape, DType dtype, Device device, Loc where) {
   Call call("zeros", where);
   const DType t = tensor::type_or(dtype, float32);
-  return filled(shape, Scalar::of(t, 0), t);
+  return filled(shape, Scalar::of(t, 0), t, device);
 }
-Tensor ones(const Shape& shape, DType dtype, Loc where) {
+Tensor ones(const Shape& shape, DType dtype, Device device, Loc where) {
   Call call("ones", where);
   const DType t = tensor::type_or(dtype, float32);
-  return filled(shape, Scalar::of(t, 1), t);
+  return filled(shape, Scalar::of(t, 1), t, device);
 }
 
-Tensor full(const Shape& shape, Arg value, DType dtype) {
+Tensor full(const Shape& shape, Arg value, DType dtype, Device device) {
   Call call("full", value.where());
   check_shape(shape);
+  tensor::check_device(device);
   const DType t = tensor::type_or(dtype, tensor::common_type({&value}));
   UOp n = tensor::operand(value, t);
   if (n->rank())
     usage_error(fmt::format("the value is {} and must be one number to fill {}; use expand for more",
                             tensor::describe(n), to_string(shape)));
-  return wrap(ir::broadcast_to(n, shape));
+  return wrap(ir::broadcast_to(tensor::on_device(n, device, shape), shape));
 }
 
 Tensor zeros_like(Arg x, DType dtype) {
@@ -149,23 +151,25 @@ Tensor ones_like(Arg x, DType dtype) {
 Tensor full_like(Arg x, Arg value, DType dtype) {
   Call call("full_like", x.where());
   UOp n = tensor::operand(x);
-  return full(n->shape, value, dtype == DType::Void ? n->dtype : dtype);
+  return full(n->shape, value, dtype == DType::Void ? n->dtype : dtype, n->device);
 }
 
-Tensor arange(const Dim& end, DType dtype, Loc where) {
+Tensor arange(const Dim& end, DType dtype, Device device, Loc where) {
   Call call("arange", where);
   check_shape({end});
-  return wrap(ir::cast(ir::arange(graph(), end), tensor::type_or(dtype, int64)));
+  tensor::check_device(device);
+  return wrap(ir::cast(ir::arange(graph(), end, device), tensor::type_or(dtype, int64)));
 }
 
-Tensor arange(Arg begin, Arg end, Arg step, DType dtype) {
+Tensor arange(Arg begin, Arg end, Arg step, DType dtype, Device device) {
   Call call("arange", begin.where());
   for (const Arg* a : {&begin, &end, &step}) tensor::number_of(*a, DType::F64);
   const int64_t count = count_of(begin, end, step);
   check_shape({count});
+  tensor::check_device(device);
   const DType natural = tensor::common_type({&begin, &end, &step}),
               t = tensor::type_or(dtype, is_bool(natural) ? int64 : natural);
-  UOp i = ir::arange(graph(), count);
+  UOp i = ir::arange(graph(), count, device);
   if (is_float(natural)) {
     i = ir::cast(i, DType::F64);
     return wrap(ir::cast(i * step.real() + begin.real(), t));
@@ -174,17 +178,18 @@ Tensor arange(Arg begin, Arg end, Arg step, DType dtype) {
       i * ir::like(i, Scalar::of(int64, step.integer())) + ir::like(i, Scalar::of(int64, begin.integer())), t));
 }
 
-Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype) {
+Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype, Device device) {
   Call call("linspace", begin.where());
   for (const Arg* a : {&begin, &end}) tensor::number_of(*a, DType::F64);
   const DType t = tensor::type_or(dtype, float32);
   if (count < 0)
     usage_error(fmt::format("{} numbers from {} to {}; the count is 0 or more", count, begin.real(), end.real()));
   check_shape({count});
-  if (count < 2) return full({count}, begin.real(), t);
+  tensor::check_device(device);
+  if (count < 2) return full({count}, begin.real(), t, device);
   // From both ends inwards, so that both are met exactly.
   const double step = (end.real() - begin.real()) / static_cast<double>(count - 1);
-  UOp place = ir::arange(graph(), count);
+  UOp place = ir::arange(graph(), count, device);
   UOp i = ir::cast(place, DType::F64);
   UOp first_half = ir::lt(place, ir::like(place, Scalar::of(int64, (count + 1) / 2)));
   UOp values = ir::where(first_half, i * step + begin.real(),
@@ -192,19 +197,21 @@ Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype) {
   return wrap(ir::cast(values, t));
 }
 
-Tensor eye(int64_t n, int64_t m, DType dtype, Loc where) {
+Tensor eye(int64_t n, int64_t m, DType dtype, Device device, Loc where) {
   Call call("eye", where);
   const DType t = tensor::type_or(dtype, float32);
   if (n < 0 || m < -1) usage_error(fmt::format("a matrix of {} rows and {} columns; sizes are 0 or more", n, m));
   const Shape shape{n, m < 0 ? n : m};
   check_shape(shape);
-  return wrap(ir::cast(ir::eq(tensor::position(shape, 0), tensor::position(shape, 1)), t));
+  tensor::check_device(device);
+  return wrap(ir::cast(ir::eq(tensor::position(shape, 0, device), tensor::position(shape, 1, device)), t));
 }
 
-Tensor number(Arg value, DType dtype) {
+Tensor number(Arg value, DType dtype, Device device) {
   Call call("number", value.where());
   tensor::check_usable(dtype);
-  return wrap(tensor::launch_argument(tensor::number_of(value, dtype), dtype));
+  tensor::check_device(device);
+  return wrap(tensor::launch_argument(tensor::number_of(value, dtype), dtype, device));
 }
 
 }  // namespace v0

@@ -80,7 +80,7 @@ void take_diagonals(Term& term) {
     const int64_t at = static_cast<int64_t>(b);
     Shape one = x->shape;
     one[b] = 1;
-    term.x = tensor::drop_axes(ir::gather(x, tensor::position(one, static_cast<int64_t>(a)), at), {at});
+    term.x = tensor::drop_axes(ir::gather(x, tensor::position(one, static_cast<int64_t>(a), x->device), at), {at});
     term.labels.erase(term.labels.begin() + at);
     --b;
   }
@@ -139,9 +139,12 @@ std::vector<Term> parse_terms(std::string_view inputs, std::string_view formula,
                             parts.size(), operands.size()));
   DType type = tensor::node_of(operands[0])->dtype;
   for (const Tensor& t : operands) type = promote(type, tensor::node_of(t)->dtype);
+  std::vector<UOp> nodes;
+  for (const Tensor& t : operands) nodes.push_back(ir::cast(tensor::node_of(t), type));
+  tensor::meet(nodes);
   std::vector<Term> terms;
   for (size_t i = 0; i < parts.size(); ++i) {
-    UOp x = ir::cast(tensor::node_of(operands[i]), type);
+    UOp x = nodes[i];
     const size_t letters = parse(parts[i], formula, 0).size();
     const bool open = parts[i].find("...") != parts[i].npos;
     if (letters > x->rank() || (!open && letters != x->rank()))

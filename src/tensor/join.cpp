@@ -23,6 +23,7 @@ std::vector<UOp> promoted(const std::vector<Tensor>& parts) {
   for (const Tensor& p : parts) t = promote(t, node_of(p)->dtype);
   std::vector<UOp> nodes;
   for (const Tensor& p : parts) nodes.push_back(ir::cast(node_of(p), t));
+  tensor::meet(nodes);
   return nodes;
 }
 

@@ -37,6 +37,7 @@ UOp reduced(UOp x, Reduction reduction) {
 std::pair<UOp, UOp> matched(const Arg& x, const Arg& target) {
   const DType t = tensor::common_float_type({&x, &target});
   UOp a = tensor::operand(x, t), b = tensor::operand(target, t);
+  tensor::meet(a, b);
   if (!(a->shape == b->shape))
     usage_error(fmt::format("the prediction is {}, the target {}; give both one shape (reshape or expand)",
                             to_string(a->shape), to_string(b->shape)));
@@ -51,6 +52,7 @@ int64_t class_axis(UOp x) {
 
 /// -log p of each target's class, for log-probabilities x.
 UOp nll(UOp x, int64_t axis, UOp target, const CrossEntropyOptions& options) {
+  tensor::meet(x, target);
   UOp index = tensor::insert_axis(tensor::index_operand(target), axis);
   Shape expected = x->shape;
   expected[static_cast<size_t>(axis)] = 1;
@@ -63,7 +65,7 @@ UOp nll(UOp x, int64_t axis, UOp target, const CrossEntropyOptions& options) {
   // GATHER counts negative ones from the end and reports those out of range, which a negative class is made here.
   index = ir::cast(index, DType::I64);
   UOp zero = ir::like(index, 0.0), kept;
-  UOp beyond = ir::broadcast_to(tensor::size_node(x->shape[axis], DType::I64), index->shape);
+  UOp beyond = ir::broadcast_to(tensor::size_node(x->shape[axis], DType::I64, x->device), index->shape);
   if (options.ignore_index) kept = ir::ne(index, ir::like(index, ir::Scalar::of(DType::I64, *options.ignore_index)));
   index = ir::where(ir::lt(index, zero), beyond, index);
   if (kept) index = ir::where(kept, index, zero);  // an ignored class need not exist
@@ -85,6 +87,7 @@ Tensor nll_loss(Arg log_probabilities, const Tensor& target, CrossEntropyOptions
 Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions options) {
   Call call("cross_entropy", logits.where());
   UOp x = tensor::float_operand(logits), y = tensor::node_of(target);
+  tensor::meet(x, y);
   const int64_t axis = class_axis(x);
   if (!is_float(y->dtype)) return wrap(nll(tensor::log_softmax(x, axis), axis, y, options));
   if (options.ignore_index && options.ignore_index != CrossEntropyOptions().ignore_index)

@@ -47,6 +47,7 @@ Tensor matmul(Arg a, Arg b) {
   Call call("matmul", a.where());
   const DType t = tensor::common_type({&a, &b});
   UOp x = tensor::operand(a, t), y = tensor::operand(b, t);
+  tensor::meet(x, y);
   if (!x->rank() || !y->rank())
     usage_error(fmt::format("{} x {}: a scalar has no axis to sum over; multiply with *", describe(x), describe(y)));
   const size_t inner = y->rank() == 1 ? 0 : y->rank() - 2;
@@ -74,6 +75,7 @@ Tensor dot(Arg a, Arg b) {
   Call call("dot", a.where());
   const DType t = tensor::common_type({&a, &b});
   UOp x = tensor::operand(a, t), y = tensor::operand(b, t);
+  tensor::meet(x, y);
   if (x->rank() != 1 || y->rank() != 1)
     usage_error(fmt::format("{} and {}: both must be vectors; use matmul", describe(x), describe(y)));
   if (!(x->shape == y->shape))

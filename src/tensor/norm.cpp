@@ -29,6 +29,7 @@ UOp repeated(const Tensor& t, const char* role, UOp x, const Shape& sizes, size_
   if (!(n->shape == sizes))
     usage_error(fmt::format("the {} is {}, what it belongs to has the sizes {}; they must be equal", role, describe(n),
                             to_string(sizes)));
+  n = tensor::on_device(n, x->device, x->shape);
   Shape shape(std::vector<Dim>(x->rank(), Dim(1)));
   for (size_t i = 0; i < sizes.rank(); ++i) shape[at + i] = sizes[i];
   return ir::expand(ir::reshape(ir::cast(n, x->dtype), shape), x->shape);

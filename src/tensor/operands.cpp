@@ -118,18 +118,15 @@ ir::Scalar number_of(const Arg& a, DType dtype) {
 
 ir::UOp operand(const Arg& a, DType dtype) {
   if (a.is_tensor()) return ir::cast(node_of(Tensor(a.cell())), dtype);
-  return ir::constant(ir::TensorGraph::get(), number_of(a, dtype), dtype);
+  return ir::constant(ir::TensorGraph::get(), number_of(a, dtype), dtype, default_device());
 }
 ir::UOp operand(const Arg& a) { return a.is_tensor() ? node_of(Tensor(a.cell())) : operand(a, default_type(a.kind())); }
 
 void broadcast(std::span<ir::UOp> nodes) {
+  meet(nodes);
   Shape shape = nodes[0]->shape;
-  for (ir::UOp n : nodes) {
-    if (!(n->device == nodes[0]->device))
-      usage_error(fmt::format("tensors on {} and {} meet; move one of them with to(device)",
-                              to_string(nodes[0]->device), to_string(n->device)));
+  for (ir::UOp n : nodes)
     if (!(n->shape == shape)) shape = common_shape(shape, n->shape);
-  }
   for (ir::UOp& n : nodes) n = ir::broadcast_to(n, shape);
 }
 

@@ -10,6 +10,7 @@
 
 #include "sinter/arg.h"
 #include "tensor/cell.h"
+#include "tensor/devices.h"
 #include "uop/build.h"
 
 namespace sinter::tensor {
@@ -49,7 +50,7 @@ ir::UOp operand(const Arg& a);
 ir::UOp float_operand(const Arg& x);
 /// All arguments in `dtype` and in their common shape.
 std::vector<ir::UOp> operands(Args args, DType dtype);
-/// In their common shape, types as they are. UsageError when the devices differ.
+/// In their common shape and on one device, types as they are.
 void broadcast(std::span<ir::UOp> nodes);
 /// UsageError when x has none of the allowed kinds; `what` says what is needed, such as "integers or bool".
 void require_type(bool allowed, const Arg& x, std::string_view what);

@@ -29,10 +29,11 @@ UOp checked(UOp index, const Dim& size) {
     return ir::reshape(checked(ir::reshape(index, {index->shape.numel()}), size), index->shape);
   Shape table = index->shape;
   table[0] = size;
-  return ir::gather(position(table, 0), index, 0);
+  return ir::gather(position(table, 0, index->device), index, 0);
 }
 
 UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
+  for (UOp& i : index) i = on_device(i, x->device, x->shape);
   broadcast(index);
   const Shape picked = index[0]->shape;
   const size_t count = axes.size(), free = x->rank() - count;
@@ -110,6 +111,7 @@ Tensor gather(Arg x, int64_t axis, const Tensor& index) {
   Call call("gather", x.where());
   UOp n = tensor::operand(x), i = tensor::index_operand(node_of(index));
   axis = tensor::axis_of(n, axis);
+  tensor::meet(n, i);
   same_rank(n, i);
   for (size_t a = 0; a < n->rank(); ++a) {
     const int64_t at = static_cast<int64_t>(a);
@@ -126,6 +128,7 @@ Tensor take_along_dim(Arg x, const Tensor& index, int64_t axis) {
   Call call("take_along_dim", x.where());
   UOp n = tensor::operand(x), i = tensor::index_operand(node_of(index));
   axis = tensor::axis_of(n, axis);
+  tensor::meet(n, i);
   same_rank(n, i);
   const size_t a = static_cast<size_t>(axis);
   Shape table = n->shape, rows = i->shape;
@@ -143,13 +146,14 @@ Tensor scatter_add(Arg base, int64_t axis, const Tensor& index, Arg value) {
   Call call("scatter_add", base.where());
   UOp n = tensor::operand(base), i = tensor::index_operand(node_of(index));
   axis = tensor::axis_of(n, axis);
+  tensor::meet(n, i);
   same_rank(n, i);
   for (size_t a = 0; a < n->rank(); ++a)
     if (static_cast<int64_t>(a) != axis && !(n->shape[a] == i->shape[a]))
       usage_error(fmt::format("the index {} differs from {} in axis {}; only along axis {} it may", to_string(i->shape),
                               to_string(n->shape), a, axis));
   const DType t = tensor::common_type({&base, &value});
-  UOp v = tensor::operand(value, t);
+  UOp v = tensor::on_device(tensor::operand(value, t), n->device, n->shape);
   if (value.is_tensor() && !(v->shape == i->shape))
     usage_error(fmt::format("the value is {} and the index {}; they need one shape, use expand", describe(v),
                             to_string(i->shape)));
@@ -182,7 +186,7 @@ Tensor one_hot(const Tensor& index, int64_t classes, Loc where) {
   Shape shape = i->shape;
   shape[shape.rank() - 1] = classes;
   tensor::check_shape(shape);
-  return wrap(ir::cast(ir::eq(ir::expand(i, shape), tensor::position(shape, static_cast<int64_t>(shape.rank()) - 1)),
+  return wrap(ir::cast(ir::eq(ir::expand(i, shape), tensor::position(shape, static_cast<int64_t>(shape.rank()) - 1, i->device)),
                        DType::I64));
 }
 

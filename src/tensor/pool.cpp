@@ -69,7 +69,7 @@ Tensor max_pool2d(Arg input, const PerAxis& kernel, const MaxPoolOptions& o) {
   UOp y;
   if (w->state.requires_grad) {
     // Read from the place of the first largest, which takes the gradient (SEMANTICS G7).
-    UOp place = tensor::place_of(Combine::ArgMax, ir::detach(w), tensor::position(w->shape, axis), {axis}, inside);
+    UOp place = tensor::place_of(Combine::ArgMax, ir::detach(w), tensor::position(w->shape, axis, w->device), {axis}, inside);
     if (inside) place = ir::minimum(place, ir::like(place, static_cast<double>(w->shape.dims().back().value() - 1)));
     y = ir::gather(w, place, axis);
   } else {

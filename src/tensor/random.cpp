@@ -40,15 +40,17 @@ class Words {
  public:
   Words(const Shape& shape, const RandomOptions& options, int per_element) {
     tensor::check_shape(shape);
+    tensor::check_device(options.device);
     numel_ = static_cast<uint64_t>(shape.numel());
     Generator& generator = options.generator ? *options.generator : default_generator();
     auto [seed, first] = generator.take(numel_ * static_cast<uint64_t>(per_element));
     auto argument = [&](uint64_t value) {
-      return ir::broadcast_to(tensor::launch_argument(Scalar::of(DType::U64, static_cast<int64_t>(value)), DType::U64),
+      return ir::broadcast_to(tensor::launch_argument(Scalar::of(DType::U64, static_cast<int64_t>(value)), DType::U64,
+                                                      options.device),
                               shape);
     };
     key_ = argument(seed);
-    counter_ = ir::cast(tensor::flat_position(shape), DType::U64) + argument(first);
+    counter_ = ir::cast(tensor::flat_position(shape, options.device), DType::U64) + argument(first);
   }
   /// The n-th word of each element.
   UOp get(int n) const {

@@ -1,6 +1,8 @@
-// One call of realize(): prepare, claim, switch, launch, settle.
+// One call of realize(): divide by device, prepare, claim, switch, launch, settle.
 #include "tensor/realize.h"
 
+#include <deque>
+#include <exception>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "schedule/parametrise.h"
 #include "sinter/debug.h"
 #include "tensor/commit.h"
+#include "tensor/divide.h"
 #include "tensor/flight.h"
 #include "tensor/version.h"
 #include "uop/verify.h"
@@ -43,7 +46,8 @@ class Keep {
 
 }  // namespace
 
-/// One call of realize(), which may need several attempts: after a wait or a compilation everything is looked at again.
+/// One call of realize(), which may need several attempts: after a wait, a compilation, or plans that are not the last,
+/// everything is looked at again.
 class Realization {
  public:
   Realization(std::span<const UOp> asked, StepCommit* commit)
@@ -54,64 +58,106 @@ class Realization {
   }
 
  private:
+  using Requests = std::vector<schedule::Request>;
+  struct Prepared {
+    Parametrised program;
+    std::unique_ptr<schedule::Execution> run;
+  };
+
   /// False: try again.
   bool attempt() {
     TensorGraph::get().drain();
     std::erase_if(asked_, [](UOp n) { return n->storage() != nullptr; });
-    if (asked_.empty()) return true;
+    if (asked_.empty()) {
+      if (commit_) commit_->switch_cells();  // plans that were not the last have stored all versions
+      return true;
+    }
     schedule::Request request{asked_, commit_ ? commit_->ending() : std::vector<UOp>(), all_};
     const std::vector<UOp> records = recorded([&](const Cell& c) { return commit_ && commit_->switches(&c); });
     const bool more = with_records_ && !records.empty();
     if (more) request.roots.insert(request.roots.end(), records.begin(), records.end());
-    std::unique_ptr<Flight> flight;
+    bool last = true;
+    std::vector<Prepared> plans;
     try {
-      flight = prepare(request);
+      plans = prepare(request, last);
     } catch (const Error&) {
       if (!more) throw;
       with_records_ = false;  // once without what nobody asked for; whoever reads those gets the error
       return false;
     }
-    if (!flight) return false;
-    if (!with_records_) strike_off();
-    if (commit_) commit_->switch_cells();
-    {
-      const runtime::OutsideGraph outside;
-      flight->run();
-    }
-    flight->land();
+    if (plans.empty()) return false;
+    if (last && !with_records_) strike_off();
+    if (last && commit_) commit_->switch_cells();
+    fly(plans);
     forget_stored();
-    return true;
+    return last;
   }
 
-  /// Null when others had the graph in between.
-  std::unique_ptr<Flight> prepare(const schedule::Request& request) {
+  /// Empty when others had the graph in between. `last`: with these plans all is computed.
+  std::vector<Prepared> prepare(const schedule::Request& request, bool& last) {
     if (runtime::env().check) ir::verify_tensor(request.roots, "tensor");
     Parametrised program = schedule::parametrise(request, executor_);
-    if (program.plan.claimed) {
-      const Keep keep(request.roots);
-      Flight::wait();
-      return nullptr;
-    }
-    if (!program.executable) {
-      schedule::Build build = schedule::build_plan(program, executor_);
-      const Keep keep(request.roots);
-      std::shared_ptr<const schedule::Executable> plan;
-      {
-        const runtime::OutsideGraph outside;
-        runtime::once(runtime::faults().while_compiling);
-        try {
-          plan = build.run();
-        } catch (const runtime::DialectChanged&) {
-          return nullptr;  // asked again, it is a plan for another Target
-        }
+    std::vector<Prepared> plans;
+    if (!program.plan.mixed) {
+      plans.push_back({std::move(program), nullptr});
+    } else {
+      const Division division = divide(request.roots);
+      last = division.last;
+      for (const std::vector<UOp>& roots : division.plans) {
+        // What runs before the last plans ends no reference: those read the same values.
+        schedule::Request part{roots, last ? request.ending : std::vector<UOp>(),
+                               last ? request.kept : std::vector<UOp>(), division.copies};
+        plans.push_back({schedule::parametrise(part, executor_), nullptr});
+        if (plans.back().program.plan.mixed) throw InternalError("a part of a program that spans devices does too");
       }
-      schedule::PlanCache& cache = schedule::PlanCache::get();
-      if (!cache.find(program.canonical)) cache.insert(program.canonical, std::move(build.lifted), std::move(plan));
-      return nullptr;
     }
-    std::unique_ptr<schedule::Execution> run = program.executable->start(schedule::bind(program));
-    runtime::count(runtime::counters().plans);
-    return std::make_unique<Flight>(program, std::move(run));
+    for (const Prepared& p : plans)
+      if (!ready(p.program, request.roots)) return {};
+    for (Prepared& p : plans) p.run = p.program.executable->start(schedule::bind(p.program));
+    runtime::count(runtime::counters().plans, plans.size());
+    return plans;
+  }
+
+  /// False when others had the graph while it was waited for, or built.
+  bool ready(const Parametrised& program, const std::vector<UOp>& roots) {
+    if (program.plan.claimed) {
+      const Keep keep(roots);
+      Flight::wait();
+      return false;
+    }
+    if (program.executable) return true;
+    schedule::Build build = schedule::build_plan(program, executor_);
+    const Keep keep(roots);
+    std::shared_ptr<const schedule::Executable> plan;
+    {
+      const runtime::OutsideGraph outside;
+      runtime::once(runtime::faults().while_compiling);
+      try {
+        plan = build.run();
+      } catch (const runtime::DialectChanged&) {
+        return false;  // asked again, it is a plan for another Target
+      }
+    }
+    schedule::PlanCache& cache = schedule::PlanCache::get();
+    if (!cache.find(program.canonical)) cache.insert(program.canonical, std::move(build.lifted), std::move(plan));
+    return false;
+  }
+
+  /// Throws what the first plan that failed threw; the others are run and land all the same.
+  static void fly(std::vector<Prepared>& plans) {
+    std::deque<Flight> flights;
+    for (Prepared& p : plans) flights.emplace_back(p.program, std::move(p.run));
+    {
+      const runtime::OutsideGraph outside;
+      for (Flight& f : flights) f.run();
+    }
+    std::exception_ptr error;
+    for (Flight& f : flights) try {
+        f.land();
+      } catch (...) {
+        if (!error) error = std::current_exception();
+      }
+    if (error) std::rethrow_exception(error);
   }
 
   const std::vector<UOp> all_;

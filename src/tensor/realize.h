@@ -9,8 +9,9 @@ namespace sinter::tensor {
 
 class StepCommit;
 
-/// Computes what has no storage of `asked`, in one plan with what the calling thread has assigned; nothing to compute
-/// runs nothing. With `commit`, its cells take their new versions when nothing can fail before the launch any more.
+/// Computes what has no storage of `asked`, in one plan with what the calling thread has assigned, or in several where
+/// devices change; nothing to compute runs nothing. With `commit`, its cells take their new versions when nothing can
+/// fail before the last launches any more.
 /// Inside a GraphScope, whose nodes that nothing else holds are gone afterwards; the caller holds `asked`. Throws what
 /// preparing throws, with everything as it was, or what the launch throws, with what the plan stores poisoned.
 void realize(std::span<const ir::UOp> asked, StepCommit* commit = nullptr);

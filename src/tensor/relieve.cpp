@@ -86,7 +86,7 @@ void look(bool many, uint64_t live, uint64_t half) {
   const schedule::Collected walk = schedule::collect({.roots = waiting, .ending = {}, .kept = {}});
   const uint64_t held = schedule::bytes_let_go(walk);
   if (walk.claimed || (!many && held <= half)) return;
-  realize(tops(walk));
+  realize(walk.mixed ? waiting : tops(walk));
   if (g.live_nodes() < nodes / 2) {
     p.patience = 0;
     p.look_at = g.live_nodes() + p.limit;

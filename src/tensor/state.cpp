@@ -22,7 +22,7 @@ UOp fitted(const Arg& value, UOp target, const Shape& part) {
     usage_error(fmt::format("a {} value ({}) does not fit a {} tensor ({}); convert it with .to({})",
                             kKinds[tensor::kind_of(meant)], tensor::describe(value), kKinds[tensor::kind_of(target->dtype)],
                             tensor::describe(target), name_of(target->dtype)));
-  UOp v = tensor::operand(value, target->dtype);
+  UOp v = tensor::on_device(tensor::operand(value, target->dtype), target->device, target->shape);
   if (v->rank() > part.rank() || tensor::common_shape(v->shape, part) != part)
     usage_error(fmt::format(
         "a value of shape {} does not broadcast to the shape {} that is assigned; reshape or reduce it first",

@@ -1,8 +1,6 @@
 // What a tensor is: shape, type, device; and conversions of type and place.
 #include "sinter/tensor.h"
 
-#include <fmt/core.h>
-
 #include "tensor/axes.h"
 #include "tensor/operands.h"
 
@@ -44,11 +42,11 @@ Tensor Tensor::to(DType dtype, Loc where) const {
 Tensor Tensor::to(Device device, Loc where) const {
   Call call("to", where);
   ir::UOp x = node_of(*this);
-  if (!(device == Device::cpu()))
-    tensor::usage_error(fmt::format("{} is not available in this build, the tensor stays on {}; only cpu is",
-                                    sinter::to_string(device), sinter::to_string(x->device)));
-  return tensor::wrap(x);
+  tensor::check_device(device);
+  return tensor::wrap(ir::copy(x, device));
 }
+Tensor Tensor::cuda(int index, Loc where) const { return to(Device::cuda(index), where); }
+Tensor Tensor::cpu(Loc where) const { return to(Device::cpu(), where); }
 
 Tensor Tensor::contiguous(Loc where) const {
   Call call("contiguous", where);

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <utility>
 
+#include "sinter/gradient.h"
+#include "uop/build.h"
 
 namespace sinter::tensor {
 namespace {
@@ -53,6 +55,12 @@ void install(const std::shared_ptr<Cell>& cell, UOp version) {
   if (std::exchange(cell->recorded_by, r.thread) == r.thread) return;
   if (r.cells.size() >= r.prune_at) r.prune();
   r.cells.push_back(cell);
+}
+
+void move(const std::shared_ptr<Cell>& cell, Device device) {
+  const no_grad off;
+  install(cell, next_version(*cell, ir::copy(ir::detach(cell->node.get()), device)));
+  if (cell->grad) cell->grad->node = ir::Hold(ir::copy(cell->grad->node.get(), device));
 }
 
 void forget_stored() {

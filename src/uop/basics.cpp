@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <ostream>
 
 namespace sinter {
@@ -108,6 +109,19 @@ std::string to_string(const Shape& shape) {
 std::string to_string(Device device) {
   return device.kind() == Device::Kind::Cpu ? "cpu" : fmt::format("cuda:{}", device.index());
 }
+
+Device Device::parse(std::string_view text, std::source_location where) {
+  if (text == "cpu") return cpu();
+  if (text == "cuda") return cuda();
+  constexpr std::string_view kNumbered = "cuda:";
+  int index = 0;
+  const char *begin = text.data() + std::min(text.size(), kNumbered.size()), *end = text.data() + text.size();
+  const auto [rest, failed] = std::from_chars(begin, end, index);
+  if (!text.starts_with(kNumbered) || failed != std::errc() || rest != end || index < 0)
+    throw UsageError(fmt::format("Device::parse: \"{}\" names no device; give cpu, cuda, or cuda: and a number", text), where);
+  return cuda(index);
+}
+
 std::ostream& operator<<(std::ostream& os, const Dim& dim) { return os << to_string(dim); }
 std::ostream& operator<<(std::ostream& os, const Shape& shape) { return os << to_string(shape); }
 std::ostream& operator<<(std::ostream& os, Device device) { return os << to_string(device); }

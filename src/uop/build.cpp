@@ -42,6 +42,19 @@ UOp position(Graph& g, const Shape& shape, int64_t axis, Device device) {
   lone[a] = shape[a];
   return expand(reshape(arange(g, shape[a], device), lone), shape);
 }
+UOp copy(UOp x, Device device) {
+  if (x->device == device) return x;
+  std::vector<UOp> above;  // of the number: what repeats and converts it
+  UOp number = x;
+  for (; !number->storage() && (number->op == Op::Cast || number->op == Op::Expand || number->op == Op::Reshape);
+       number = number->src[0])
+    above.push_back(number);
+  if (number->storage() || (number->op != Op::Const && number->op != Op::Num))
+    return x->graph->make({Op::Copy, x->dtype, x->shape, {x}, {}, device});
+  UOp moved = x->graph->make({number->op, number->dtype, {}, {}, number->attr, device});
+  for (size_t i = above.size(); i-- > 0;) moved = with_sources(*x->graph, above[i], {moved});
+  return moved;
+}
 UOp everywhere(UOp x) { return full(*x->graph, x->shape, DType::Bool, 1, x->device); }
 UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device) { return g.make({Op::Var, dtype, {}, {}, var, device}); }
 UOp bound_size(Graph& g, const Dim& size, Device device) {

@@ -22,6 +22,8 @@ UOp like(UOp x, double value);
 UOp like(UOp x, Scalar value);
 UOp arange(Graph& g, const Dim& size, Device device = {});                    ///< int64, shape [size]
 UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device = {});  ///< the bound number, shape []
+/// The value on that device: what is one number is written anew there, all else becomes a COPY.
+UOp copy(UOp x, Device device);
 /// int64 of that shape: each element's place along one axis.
 UOp position(Graph& g, const Shape& shape, int64_t axis, Device device = {});
 /// bool: true in the shape of x. Moved and padded as x is, it says where x came to lie.

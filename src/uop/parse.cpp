@@ -123,7 +123,7 @@ Attr attribute(Cursor& c) {
 Device device(Cursor& c) {
   if (c.take("cpu")) return Device::cpu();
   c.expect("cuda:");
-  return {Device::Kind::Cuda, c.integer<int>()};
+  return Device::cuda(c.integer<int>());
 }
 
 UOp reference(Cursor& c, const std::vector<UOp>& nodes) {

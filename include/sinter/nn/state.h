@@ -23,11 +23,11 @@ void save(const M& module, const std::filesystem::path& path, Loc where = Loc::c
   save(state_dict(module), path, where);
 }
 
-/// The tensors of a file. A damaged or truncated one is a UsageError that says what is wrong where.
-NamedTensors load_file(const std::filesystem::path& path, Loc where = Loc::current());
+/// The tensors of a file, on that device. A damaged or truncated one is a UsageError that says what is wrong where.
+NamedTensors load_file(const std::filesystem::path& path, Device device = default_device(), Loc where = Loc::current());
 
 /// Assigns to each tensor the one of that name. Names, shapes and dtypes must agree, or a UsageError names the
-/// difference and nothing is loaded. With strict = false, names that only one side has are left alone.
+/// difference and nothing is loaded. Each stays on its device. With strict = false, names that only one side has are left alone.
 void load(const NamedTensors& into, const NamedTensors& from, bool strict = true, Loc where = Loc::current());
 /// Into the module's tensors: state_dict(module).
 template <Module M>
@@ -37,7 +37,7 @@ void load(M& module, const NamedTensors& from, bool strict = true, Loc where = L
 /// The same from a file.
 template <Module M>
 void load(M& module, const std::filesystem::path& path, bool strict = true, Loc where = Loc::current()) {
-  load(state_dict(module), load_file(path, where), strict, where);
+  load(state_dict(module), load_file(path, Device::cpu(), where), strict, where);
 }
 /// @}
 

@@ -1,0 +1,100 @@
+// Kernels called over ranges of their points.
+#include "runtime/cpu/run.h"
+
+#include <algorithm>
+
+#include "runtime/cpu/pool.h"
+#include "runtime/program.h"
+#include "runtime/sanitizer.h"
+
+namespace sinter::runtime::cpu {
+
+Run::Run(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots, std::span<const int64_t> vars,
+         std::span<const uint64_t> args, std::span<const StepLoad> loads)
+    : PlanRun(plan, layout, slots, vars, args, loads) {
+  int64_t scratch = 0;
+  for (const auto& program : plan.programs) scratch = std::max(scratch, program->scratch());
+  if (scratch) scratch_ = std::make_unique<Scratch>(scratch, pool().threads());
+}
+
+struct Run::Call {
+  const Program* program;
+  const StepLoad* load;
+  std::vector<void*> bufs;  ///< `stride` of them, once or per piece of scratch
+  size_t stride;
+  std::vector<int64_t> numbers;
+
+  int run(Program::Entry entry, int64_t begin, int64_t end, Scratch* scratch) const {
+    if (!program->scratch()) return entry(bufs.data(), numbers.data(), begin, end);
+    const Scratch::Piece piece(*scratch);
+    return entry(bufs.data() + piece.number() * stride, numbers.data(), begin, end);
+  }
+};
+
+Run::Call Run::prepare(size_t number) const {
+  const Step& step = plan().steps[number];
+  const Program& kernel = program(number);
+  Call c{&kernel, &load(number), {}, 1 + step.buffers.size() + (kernel.scratch() ? 1 : 0), numbers(number)};
+  const size_t copies = kernel.scratch() ? scratch_->pieces() : 1;
+  c.bufs.reserve(copies * c.stride);
+  for (size_t i = 0; i < copies; ++i) {
+    c.bufs.push_back(const_cast<uint32_t*>(&error_));
+    for (int b : step.buffers) c.bufs.push_back(data(b));
+    if (kernel.scratch()) c.bufs.push_back(scratch_->memory(i));
+  }
+  return c;
+}
+
+int Run::run_together(const std::vector<Call>& calls, Scratch* scratch) {
+  struct Piece {
+    const Call* call;
+    int64_t begin, end;
+  };
+  std::vector<Piece> pieces;
+  double worth = 1;
+  for (const Call& c : calls) {
+    const int64_t most = int64_t{4} * pool().threads();  // pieces of one call, which evens out what the threads do
+    const int64_t points = c.load->points, size = std::max(c.load->grain, (points + most - 1) / most);
+    for (int64_t i = 0; i < points; i += size) pieces.push_back({&c, i, std::min(i + size, points)});
+    worth += c.load->pieces;
+  }
+  const auto grain = static_cast<int64_t>(static_cast<double>(pieces.size()) / worth);
+  const auto count = static_cast<int64_t>(pieces.size());
+  return pool().parallel_for(0, count, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
+    int bits = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      const Piece& p = pieces[static_cast<size_t>(i)];
+      bits |= p.call->run(p.call->program->entry(), p.begin, p.end, scratch);
+    }
+    return bits;
+  });
+}
+
+void Run::open_arena(std::span<const Step> steps) {
+  if (!arena()) return;
+  forbid(arena()->data(), arena()->bytes());
+  for (const Step& step : steps)
+    for (int b : step.buffers)
+      if (plan().buffers[static_cast<size_t>(b)].kind == PlanBuffer::Kind::Scratch) allow(data(b), bytes(b));
+}
+
+void Run::launch(size_t first, size_t number) {
+  if (kSanitizer == Sanitizer::Address) open_arena({plan().steps.data() + first, number});
+  std::vector<Call> calls;
+  calls.reserve(number);
+  for (size_t i = first; i < first + number; ++i) calls.push_back(prepare(i));
+  int bits = 0;
+  if (calls.size() == 1) {
+    const Call& c = calls[0];
+    bits = pool().parallel_for(0, c.load->points, c.load->grain, [&](int64_t begin, int64_t end) {
+      return c.run(c.program->entry(), begin, end, scratch_.get());
+    });
+  } else {
+    bits = run_together(calls, scratch_.get());
+  }
+  for (const Call& c : calls)
+    if (c.program->finish()) bits |= c.run(c.program->finish(), 0, 1, scratch_.get());
+  error_ |= static_cast<uint32_t>(bits);
+}
+
+}  // namespace sinter::runtime::cpu

@@ -1,0 +1,26 @@
+// Which kind of run a device has.
+#include "runtime/runnable.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/cpu/run.h"
+
+namespace sinter::runtime {
+
+Runnable::Runnable(Plan plan) : plan_(std::move(plan)), layout_(lay_out(plan_)) {
+  const auto symbolic = [](const PlanDim& d) { return d.var >= 0; };
+  const auto varies = [&](const std::vector<PlanDim>& dims) { return std::any_of(dims.begin(), dims.end(), symbolic); };
+  const bool fixed =
+      std::none_of(plan_.buffers.begin(), plan_.buffers.end(), [&](const PlanBuffer& b) { return varies(b.shape); }) &&
+      std::all_of(plan_.steps.begin(), plan_.steps.end(),
+                  [&](const Step& s) { return s.vars.empty() && !varies(s.outer); });
+  if (fixed) loads_ = loads_of(plan_, {});
+}
+
+std::unique_ptr<PlanRun> Runnable::start(std::span<Buffer* const> slots, std::span<const int64_t> vars,
+                                         std::span<const uint64_t> args) const {
+  return std::make_unique<cpu::Run>(plan_, layout_, slots, vars, args, loads_);
+}
+
+}  // namespace sinter::runtime

@@ -1,0 +1,30 @@
+// A plan ready to be run, with what its runs share.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/execute.h"
+
+namespace sinter::runtime {
+
+/// Immutable; started from any thread.
+class Runnable {
+ public:
+  /// The programs of the plan are there.
+  explicit Runnable(Plan plan);
+
+  const Plan& plan() const { return plan_; }
+  /// A run with all its memory, which this outlives; see PlanRun. Throws OutOfMemory.
+  std::unique_ptr<PlanRun> start(std::span<Buffer* const> slots, std::span<const int64_t> vars,
+                                 std::span<const uint64_t> args) const;
+
+ private:
+  Plan plan_;
+  ArenaLayout layout_;
+  std::vector<StepLoad> loads_;  ///< of a plan without variables
+};
+
+}  // namespace sinter::runtime
