@@ -31,6 +31,15 @@ Array Array::from_memory(DType dtype, std::vector<int64_t> shape, std::span<cons
   return a;
 }
 
+Array Array::read(DType dtype, std::vector<int64_t> shape, const Buffer& buffer) {
+  Array a(dtype, std::move(shape));
+  if (a.data.size() != buffer.bytes())
+    throw InternalError(
+        fmt::format("array of {} elements of {} from {} bytes", a.numel(), name_of(dtype), buffer.bytes()));
+  buffer.read(a.data.data());
+  return a;
+}
+
 int64_t Array::numel() const { return count_of(shape); }
 ir::Scalar Array::at(int64_t position) const {
   return load_scalar(dtype, data.data() + static_cast<size_t>(position) * size_of(dtype));

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/buffer.h"
 #include "runtime/cpu/allocator.h"
 #include "sinter/dtype.h"
 #include "uop/attr.h"
@@ -41,6 +42,9 @@ struct Array {
   }
   /// Copies `bytes`; throws InternalError if their number is not that of the shape.
   static Array from_memory(DType dtype, std::vector<int64_t> shape, std::span<const std::byte> bytes);
+
+  /// Copies all of a buffer, from whichever device; waits for what is to be written there.
+  static Array read(DType dtype, std::vector<int64_t> shape, const Buffer& buffer);
 
   int64_t numel() const;
   /// The element at a row-major position; no check of the position.

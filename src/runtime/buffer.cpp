@@ -1,13 +1,11 @@
-// Buffers over the CPU's allocator and over foreign memory.
+// Buffers over the devices' allocators and over foreign memory.
 #include "runtime/buffer.h"
-
-#include <fmt/core.h>
 
 #include <atomic>
 
 #include "runtime/cpu/allocator.h"
+#include "runtime/cuda/device.h"
 #include "runtime/devices.h"
-#include "sinter/error.h"
 
 namespace sinter::runtime {
 namespace {
@@ -24,15 +22,15 @@ Buffer::Buffer(void* data, size_t bytes, Device device, bool foreign, std::funct
 }
 
 std::unique_ptr<Buffer> Buffer::allocate(size_t bytes, Device device) {
-  if (device.kind() != Device::Kind::Cpu)
-    throw UsageError(fmt::format("a buffer of {} bytes: {}", bytes, missing(device)));
-  void* data = cpu::allocate(bytes);
-  try {
-    return std::unique_ptr<Buffer>(new Buffer(data, bytes, device, false, nullptr));
-  } catch (...) {
-    cpu::deallocate(data, bytes);
-    throw;
+  auto buffer = std::unique_ptr<Buffer>(new Buffer(nullptr, bytes, device, false, nullptr));
+  if (device.kind() == Device::Kind::Cuda) {
+    const auto context = cuda::Context::get(device.index());
+    buffer->data_ = reinterpret_cast<void*>(context->allocator().allocate(bytes));
+    buffer->context_ = context;
+  } else {
+    buffer->data_ = cpu::allocate(bytes);
   }
+  return buffer;
 }
 
 std::unique_ptr<Buffer> Buffer::wrap(const void* data, size_t bytes, std::function<void()> deleter) {
@@ -45,7 +43,9 @@ void Buffer::copy(const Buffer& from) { runtime::copy(device(), data_, from.devi
 
 Buffer::~Buffer() {
   live.fetch_sub(1, std::memory_order_relaxed);
-  if (!foreign())
+  if (context_)
+    context_->allocator().deallocate(reinterpret_cast<cuda::DevicePointer>(data_), bytes());
+  else if (!foreign() && data_)
     cpu::deallocate(data_, bytes());
   else if (deleter_)
     deleter_();

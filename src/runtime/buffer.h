@@ -9,11 +9,15 @@
 
 namespace sinter::runtime {
 
+namespace cuda {
+class Context;
+}
+
 /// Storage with an address. The first retain() takes the object over; release() frees it and its memory at once.
 class Buffer final : public ir::Storage {
  public:
-  /// New memory, 64-byte aligned, contents undefined; zero bytes are a valid buffer. Throws OutOfMemory, and UsageError
-  /// for a device that this build has not.
+  /// New memory, 64-byte aligned, contents undefined; zero bytes are a valid buffer. Throws OutOfMemory, and the error of a
+  /// device that cannot be used.
   static std::unique_ptr<Buffer> allocate(size_t bytes, Device device = Device::cpu());
 
   /// User memory or a mapped file, never written (SEMANTICS V3): any alignment; `deleter` runs when the buffer goes,
@@ -30,7 +34,7 @@ class Buffer final : public ir::Storage {
   /// Copies all of another one of the same size, on any device, in the order of the devices' queues.
   void copy(const Buffer& from);
 
-  /// The address that kernels get.
+  /// The address that kernels get, on the device.
   void* data() const { return data_; }
   template <class T>
   T* as() const {
@@ -41,6 +45,7 @@ class Buffer final : public ir::Storage {
   Buffer(void* data, size_t bytes, Device device, bool foreign, std::function<void()> deleter);
   void* data_;
   std::function<void()> deleter_;
+  std::shared_ptr<cuda::Context> context_;  ///< of a GPU's memory
 };
 
 /// Buffers that exist, foreign ones included.

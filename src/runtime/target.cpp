@@ -9,11 +9,10 @@
 #include <string_view>
 
 #include "runtime/cpu/compiler.h"
-#include "runtime/devices.h"
+#include "runtime/cuda/device.h"
 #include "runtime/env.h"
 #include "runtime/machine.h"
 #include "runtime/sanitizer.h"
-#include "sinter/error.h"
 
 namespace sinter::runtime {
 namespace {
@@ -77,8 +76,7 @@ Target host_target() {
 }
 
 Target target_of(Device device) {
-  if (const std::string why = missing(device); !why.empty()) throw UsageError(why);
-  return host_target();
+  return device == Device::cpu() ? host_target() : cuda::Context::get(device.index())->target();
 }
 
 Target reference_target() {

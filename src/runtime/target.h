@@ -37,7 +37,7 @@ struct Target {
 /// environment.
 Target host_target();
 
-/// That of the device: host_target() for the CPU. UsageError for one that does not exist.
+/// That of the device: host_target() for the CPU. Throws for one that does not exist.
 Target target_of(Device device);
 
 /// From now on host_target() is this, for plans that must not depend on where they are made (tests that count

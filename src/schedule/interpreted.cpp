@@ -1,6 +1,5 @@
 // Plans on the interpreter: each step reads memory, evaluates, and writes memory, so that hazards are as real as in
 // kernels.
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <new>
@@ -120,14 +119,14 @@ class Run final : public Execution {
       } else if (!result.data.empty()) {
         runtime::Buffer& memory = *memory_[static_cast<size_t>(step.stored)];
         if (step.mode == EvalStep::InPlace)
-          before_.emplace_back(&memory, runtime::PooledVector<std::byte>(memory.as<std::byte>(), memory.as<std::byte>() + memory.bytes()));
-        std::memcpy(memory.data(), result.data.data(), result.data.size());
+          memory.read(before_.emplace_back(&memory, memory.bytes()).second.data());
+        memory.write(result.data.data());
       }
     }
     return error;
   }
-  void put_back() noexcept {
-    for (const auto& [memory, bytes] : before_) std::memcpy(memory->data(), bytes.data(), bytes.size());
+  void put_back() {
+    for (const auto& [memory, bytes] : before_) memory->write(bytes.data());
   }
   std::vector<int64_t> sizes(const Shape& shape) const {
     std::vector<int64_t> out;
@@ -146,7 +145,7 @@ class Run final : public Execution {
       }
       const runtime::Buffer* b =
           number < plan_.slots_ ? bindings_.slots[number] : memory_[static_cast<size_t>(plan_.steps_[k].stored)];
-      params[number] = Array::from_memory(p->dtype, sizes(p->shape), {b->as<std::byte>(), b->bytes()});
+      params[number] = Array::read(p->dtype, sizes(p->shape), *b);
     }
     const UOp roots[] = {step.value};
     runtime::Inputs inputs{.params = params, .args = bindings_.args, .vars = vars_};

@@ -26,8 +26,7 @@ struct Overwritten {};
 Array stored_value(UOp n) {
   std::vector<int64_t> sizes;
   for (const Dim& d : n->shape) sizes.push_back(d.value());
-  const auto& b = static_cast<const runtime::Buffer&>(*n->storage());
-  return Array::from_memory(n->dtype, std::move(sizes), {b.as<std::byte>(), b.bytes()});
+  return Array::read(n->dtype, std::move(sizes), static_cast<const runtime::Buffer&>(*n->storage()));
 }
 
 /// The first element of `index` that is no position on an axis of this size.

@@ -1,7 +1,7 @@
 // Host reads: realise, then copy out of the tensor's memory.
 #include <fmt/core.h>
 
-#include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "runtime/array.h"
@@ -52,7 +52,7 @@ T Tensor::item(Loc where) const {
   require_single(*this);
   require_type(*this, dtype_of<T>::value);
   T value;
-  std::memcpy(&value, memory_of(*this).data(), sizeof value);
+  memory_of(*this).read(&value);
   return value;
 }
 
@@ -61,7 +61,9 @@ double Tensor::item(Loc where) const {
   require_single(*this);
   const runtime::Buffer& memory = memory_of(*this);
   const DType dtype = tensor::node_of(*this)->dtype;
-  const ir::Scalar value = runtime::load_scalar(dtype, memory.as<std::byte>());
+  std::byte bytes[sizeof(double)];
+  memory.read(bytes);
+  const ir::Scalar value = runtime::load_scalar(dtype, bytes);
   return ir::evaluate(ir::Op::Cast, float64, dtype, {&value, 1}).as_double();
 }
 
@@ -70,8 +72,11 @@ std::vector<T> Tensor::to_vector(Loc where) const {
   const tensor::Call call("to_vector", where);
   require_type(*this, dtype_of<T>::value);
   const runtime::Buffer& memory = memory_of(*this);
-  const T* begin = memory.as<T>();
-  return std::vector<T>(begin, begin + tensor::node_of(*this)->shape.numel());
+  const auto count = static_cast<size_t>(tensor::node_of(*this)->shape.numel());
+  if (memory.device() == Device::cpu()) return std::vector<T>(memory.as<T>(), memory.as<T>() + count);
+  std::vector<std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>> values(count);  // a vector of bool is no memory
+  memory.read(values.data());
+  return std::vector<T>(values.begin(), values.end());
 }
 
 #define SINTER_READ(T)                   \

@@ -214,7 +214,7 @@ const Case kCases[] = {
     BAD("operator+", zeros({2}, uint8) + 300, "300", "uint8"),
     BAD("operator==", zeros({2}, uint8) == -1, "-1", "uint8"),
     BAD("to", f({2}).to(float16), "float16", "float32"),
-    BAD("to", f({2}).to(Device(Device::Kind::Cuda, 0)), "cuda:0", "cpu"),
+    BAD("to", f({2}).to(Device::cuda(1000)), "cuda:1000", "CUDA"),
     BAD("zeros", zeros({2}, bfloat16), "bfloat16", "float32"),
     BAD("rand", rand({2}, {.dtype = int64}), "int64", "randint"),
     BAD("randint", randint(0, 3, {2}, {.dtype = float32}), "float32", "integer"),

@@ -135,7 +135,7 @@ TEST_CASE("a module that is moved is the one that its optimiser trains", "[nn]")
   (net.blocks[0].scale * 2.0).sum().backward();
   opt.step();
   CHECK(net.blocks[0].scale.to_vector<float>() != scale);
-  CHECK_THROWS_AS(nn::to(net, Device(Device::Kind::Cuda, 0)), UsageError);
+  CHECK_THROWS_AS(nn::to(net, Device::cuda(1000)), UsageError);
   CHECK(net.blocks[0].scale.cell() == before[2].cell());
 }
 

@@ -33,10 +33,9 @@ inline runtime::Array value_of(const Tensor& t, uint32_t* error = nullptr) {
   ir::GraphScope scope;
   runtime::Inputs inputs;
   inputs.read = [](ir::UOp n) {
-    const auto* buffer = static_cast<const runtime::Buffer*>(n->storage());
     std::vector<int64_t> shape;
     for (const Dim& d : n->shape) shape.push_back(d.value());
-    return runtime::Array::from_memory(n->dtype, shape, {buffer->as<std::byte>(), buffer->bytes()});
+    return runtime::Array::read(n->dtype, shape, static_cast<const runtime::Buffer&>(*n->storage()));
   };
   ir::UOp root = tensor::node_of(t);
   return runtime::interpret({&root, 1}, inputs, {}, error)[0];
