@@ -67,6 +67,7 @@ struct Plan {
   std::vector<std::shared_ptr<const Program>> programs;
   std::vector<Work> work;           ///< per program
   std::vector<int> outputs;         ///< buffer that holds output i: its home slot when written in place
+  bool checks = false;              ///< a kernel may raise bits of the error word
 };
 
 /// A line per buffer and per step: what DEBUG=3 prints.

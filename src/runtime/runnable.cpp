@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/cpu/run.h"
+#include "runtime/cuda/run.h"
 
 namespace sinter::runtime {
 
@@ -16,10 +17,14 @@ Runnable::Runnable(Plan plan) : plan_(std::move(plan)), layout_(lay_out(plan_)) 
       std::all_of(plan_.steps.begin(), plan_.steps.end(),
                   [&](const Step& s) { return s.vars.empty() && !varies(s.outer); });
   if (fixed) loads_ = loads_of(plan_, {});
+  if (plan_.device.kind() == Device::Kind::Cuda) lists_ = std::make_unique<cuda::LaunchLists>();
 }
+
+Runnable::~Runnable() = default;
 
 std::unique_ptr<PlanRun> Runnable::start(std::span<Buffer* const> slots, std::span<const int64_t> vars,
                                          std::span<const uint64_t> args) const {
+  if (lists_) return std::make_unique<cuda::Run>(*lists_, plan_, layout_, slots, vars, args, loads_);
   return std::make_unique<cpu::Run>(plan_, layout_, slots, vars, args, loads_);
 }
 

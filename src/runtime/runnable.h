@@ -10,11 +10,16 @@
 
 namespace sinter::runtime {
 
+namespace cuda {
+class LaunchLists;
+}
+
 /// Immutable; started from any thread.
 class Runnable {
  public:
   /// The programs of the plan are there.
   explicit Runnable(Plan plan);
+  ~Runnable();
 
   const Plan& plan() const { return plan_; }
   /// A run with all its memory, which this outlives; see PlanRun. Throws OutOfMemory.
@@ -25,6 +30,7 @@ class Runnable {
   Plan plan_;
   ArenaLayout layout_;
   std::vector<StepLoad> loads_;  ///< of a plan without variables
+  std::unique_ptr<cuda::LaunchLists> lists_;  ///< of a plan on a GPU
 };
 
 }  // namespace sinter::runtime

@@ -1,4 +1,5 @@
 // Plans on generated kernels: schedule, write, compile; then launches on their device.
+#include <algorithm>
 #include <utility>
 
 #include "codegen/codegen.h"
@@ -9,6 +10,7 @@
 #include "schedule/executable.h"
 #include "schedule/interpret_plan.h"
 #include "uop/scalar_eval.h"
+#include "uop/walk.h"
 
 namespace sinter::schedule {
 namespace {
@@ -68,10 +70,18 @@ Written write_kernels(const Lifted& program, const runtime::Target& target, bool
   return out;
 }
 
+/// Whether an index can be out of range: all else that kernels compute is defined.
+bool picks(const PlanGraph& plan) {
+  const std::vector<ir::UOp> nodes = ir::topological(values_of(plan));
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [](ir::UOp n) { return n->op == ir::Op::Gather || n->op == ir::Op::ScatterAdd; });
+}
+
 std::shared_ptr<Executable> compile_plan(const Lifted& program, const runtime::Target& target, bool unfused) {
   Written written = write_kernels(program, target, unfused);
   runtime::Plan& plan = written.scheduled.plan;
   plan.device = program.graph.outputs[0].value->device;
+  plan.checks = picks(program.graph);
   plan.programs = runtime::compile(written.sources, target);
   if (runtime::env().check) check_programs(program.graph, written.scheduled);
   auto out = std::make_shared<Compiled>(std::move(plan));

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "uop/tensor_graph.h"
+#include "uop/walk.h"
 
 namespace sinter::tensor {
 namespace {
@@ -13,38 +13,17 @@ using ir::UOp;
 
 bool pending(UOp n) { return !n->storage(); }
 
-/// Pending nodes behind the roots, sources first, and those behind the losses of gradients among them, which a plan walks too.
+/// What is pending behind the roots, and behind the losses of gradients among that, which a plan walks too: sources first.
 std::vector<UOp> walk(std::span<const UOp> roots) {
-  const uint64_t mark = ir::TensorGraph::get().next_mark();
-  std::vector<UOp> order;
-  std::vector<std::pair<UOp, size_t>> stack;
-  const auto push = [&](UOp n) {
-    if (n->mark == mark || !pending(n)) return;
-    n->mark = mark;
-    stack.emplace_back(n, 0);
-  };
-  const auto finish = [&] {
-    while (!stack.empty()) {
-      auto& [n, next] = stack.back();
-      if (next < n->src.size()) {
-        push(n->src[next++]);
-        continue;
-      }
-      n->position = static_cast<uint32_t>(order.size());
-      order.push_back(n);
-      stack.pop_back();
-    }
-  };
-  for (UOp r : roots) {
-    push(r);
-    finish();
+  std::vector<UOp> from(roots.begin(), roots.end());
+  for (;;) {
+    std::vector<UOp> order = ir::topological(from, pending);
+    const size_t known = from.size();
+    for (UOp n : order)
+      if (ir::Node* loss = n->state.loss; loss && pending(n) && pending(loss) && loss->mark != n->mark)
+        from.push_back(loss);
+    if (from.size() == known) return order;
   }
-  for (size_t i = 0; i < order.size(); ++i)
-    if (ir::Node* loss = order[i]->state.loss) {
-      push(loss);
-      finish();
-    }
-  return order;
 }
 
 /// Adds the node to the plan of its device.
@@ -71,7 +50,8 @@ Division divide(std::span<const UOp> roots) {
   std::vector<uint8_t> waits(order.size());  // a COPY is pending there or behind it
   std::vector<UOp> ready;
   for (size_t i = 0; i < order.size(); ++i) {
-    for (UOp s : order[i]->src) waits[i] |= pending(s) && waits[s->position];
+    if (!pending(order[i])) continue;
+    for (UOp s : order[i]->src) waits[i] |= waits[s->position];
     if (order[i]->op != Op::Copy) continue;
     if (!waits[i]) ready.push_back(order[i]);
     waits[i] = 1;

@@ -95,7 +95,7 @@ TEST_CASE("a device that does not exist is named with what there is", "[device]"
            [] { rand({2}, {.device = Device::cuda(7)}); }, [] { arange(3, int64, Device::cuda(7)); },
            [] { number(1.0, float32, Device::cuda(7)); }, [&] { x.cuda(7); }, [&] { x.to(Device::cuda(7)); },
            [] { set_default_device(Device::cuda(7)); }})
-    CHECK_THAT(error_of(call), Contains("cuda:7") && Contains("2 CUDA devices") && Contains("cuda:1"));
+    CHECK_THAT(error_of(call), Contains("cuda:7") && Contains("this machine has 2") && Contains("cuda:1"));
   CHECK_THAT(error_of([&] { x.cuda(-1); }), Contains("cuda:-1"));
   CHECK_THAT(error_of([&] { x.to(Device(Device::Kind::Cpu, 1)); }), Contains("cpu:1") && Contains("Device::cpu()"));
   devices.driver->init = runtime::cuda::Result::NoDevice;

@@ -1,0 +1,85 @@
+// Parameters of launches, and the order in which phases follow one another.
+#include "runtime/cuda/run.h"
+
+#include <algorithm>
+
+#include "runtime/cuda/device.h"
+#include "runtime/log.h"
+#include "runtime/program.h"
+
+namespace sinter::runtime::cuda {
+namespace {
+
+uint64_t address(const void* p) { return reinterpret_cast<uint64_t>(p); }
+
+/// Bytes of all blocks of a step, a multiple of what vector accesses need.
+size_t scratch_of(const Program& program, const StepLoad& load) {
+  return static_cast<size_t>((program.scratch() * load.points + 255) / 256 * 256);
+}
+
+}  // namespace
+
+std::unique_ptr<LaunchList> LaunchLists::take(const std::shared_ptr<Context>& context) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(idle_, [&](const auto& entry) { return entry.first != context; });
+  if (idle_.empty()) return std::make_unique<LaunchList>(context);
+  std::unique_ptr<LaunchList> list = std::move(idle_.back().second);
+  idle_.pop_back();
+  return list;
+}
+
+void LaunchLists::give(const std::shared_ptr<Context>& context, std::unique_ptr<LaunchList> list) {
+  const std::lock_guard lock(mutex_);
+  idle_.emplace_back(context, std::move(list));
+}
+
+Run::Run(LaunchLists& lists, const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots,
+         std::span<const int64_t> vars, std::span<const uint64_t> args, std::span<const StepLoad> loads)
+    : PlanRun(plan, layout, slots, vars, args, loads), lists_(lists), context_(Context::get(plan.device.index())) {
+  for (const auto& p : plan.programs) kernels_.push_back(&p->image()->on(*context_));
+  size_t most = 0, step = 0;
+  for (const int together : plan.launches) {
+    size_t bytes = 0;
+    for (int i = 0; i < together; ++i, ++step) bytes += scratch_of(program(step), load(step));
+    most = std::max(most, bytes);
+  }
+  if (most) scratch_ = Buffer::allocate(most, plan.device);
+  if (plan.checks) error_ = Buffer::allocate(sizeof(uint32_t), plan.device);
+  list_ = lists.take(context_);
+  list_->begin();
+}
+
+Run::~Run() { lists_.give(context_, std::move(list_)); }
+
+void Run::launch(size_t first, size_t count) {
+  if (error_ && first == 0) context_->fill(address(error_->data()), 0, error_->bytes());
+  std::byte* scratch = scratch_ ? scratch_->as<std::byte>() : nullptr;
+  std::vector<std::pair<const Kernel*, std::vector<uint64_t>>> finishes;
+  for (size_t i = first; i < first + count; ++i) {
+    const Step& step = plan().steps[i];
+    std::vector<uint64_t> parameters{error_ ? address(error_->data()) : 0};
+    for (int b : step.buffers) parameters.push_back(address(data(b)));
+    if (program(i).scratch()) parameters.push_back(address(scratch));
+    for (int64_t n : numbers(i)) parameters.push_back(static_cast<uint64_t>(n));
+    scratch += scratch_of(program(i), load(i));
+    const LoadedKernel& kernel = *kernels_[static_cast<size_t>(step.program)];
+    list_->add(kernel.main, load(i).points, parameters);
+    if (kernel.finish) finishes.emplace_back(kernel.finish.get(), std::move(parameters));
+  }
+  list_->then();
+  for (const auto& [kernel, parameters] : finishes) list_->add(*kernel, 1, parameters);
+  if (!finishes.empty()) list_->then();
+  if (!logging(2)) return;
+  list_->run();  // alone, because it is timed
+  context_->synchronize();
+  list_->begin();
+}
+
+uint32_t Run::end() {
+  list_->run();
+  uint32_t bits = 0;
+  if (error_) error_->read(&bits);
+  return bits;
+}
+
+}  // namespace sinter::runtime::cuda

@@ -1,0 +1,49 @@
+// A plan's launches on a GPU's stream: recorded, then put there as one. Nothing waits but a plan that may find an index
+// out of range, which asks for the error word.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "runtime/cuda/launch_list.h"
+#include "runtime/execute.h"
+
+namespace sinter::runtime::cuda {
+
+class Context;
+
+/// The lists of launches of one plan, with the graphs that they know: one for each run that goes on at the same time.
+/// Safe from several threads.
+class LaunchLists {
+ public:
+  std::unique_ptr<LaunchList> take(const std::shared_ptr<Context>& context);
+  void give(const std::shared_ptr<Context>& context, std::unique_ptr<LaunchList> list);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::pair<std::shared_ptr<Context>, std::unique_ptr<LaunchList>>> idle_;
+};
+
+class Run final : public PlanRun {
+ public:
+  /// As PlanRun; allocates the error word and scratch memory of blocks too, and loads the kernels. Throws BackendError for
+  /// one that the device refuses. `lists`, those of the plan, outlive the run.
+  Run(LaunchLists& lists, const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots,
+      std::span<const int64_t> vars, std::span<const uint64_t> args, std::span<const StepLoad> loads);
+  ~Run() override;
+
+ private:
+  void launch(size_t first, size_t count) override;
+  uint32_t end() override;
+
+  LaunchLists& lists_;
+  const std::shared_ptr<Context> context_;
+  std::unique_ptr<LaunchList> list_;
+  std::vector<const LoadedKernel*> kernels_;  ///< per program
+  std::unique_ptr<Buffer> scratch_, error_;   ///< null where no kernel needs any
+};
+
+}  // namespace sinter::runtime::cuda
