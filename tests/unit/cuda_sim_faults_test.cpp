@@ -1,0 +1,178 @@
+// Deliberate faults in kernels: each is caught at its line, and a twin without the fault reports nothing.
+#include <algorithm>
+
+#include "cuda_sim_support.h"
+
+using namespace cuda_sim_test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// A kernel `k` with `good` in place of $, and the fault that comes of `bad` there.
+struct Mutant {
+  const char* name;
+  const char* text;
+  const char *good, *bad;
+  Result code;
+  const char* words;  ///< of the report
+  unsigned blocks = 1, threads = 64;
+};
+
+// p and q have 64 floats each, q's are written. The line that ends with HERE is the one to report.
+const Mutant kMutants[] = {
+    {"the barrier before the first read is missing", R"(
+extern "C" __global__ void k(float* p, const float* q, unsigned n) {
+  __shared__ float s[64];
+  s[threadIdx.x] = 0;
+  __syncthreads();
+  s[threadIdx.x] = q[threadIdx.x];
+  $
+  p[threadIdx.x] = s[63 - threadIdx.x];  // HERE
+})",
+     "__syncthreads();", "", Result::LaunchFailed, "race"},
+    {"a loop lacks the barrier before it reads", R"(
+extern "C" __global__ void k(float* p, const float* q, unsigned n) {
+  __shared__ float s[64];
+  float sum = 0;
+  s[threadIdx.x] = 0;
+  __syncthreads();
+  for (unsigned i = 0; i < n; ++i) {
+    s[threadIdx.x] = q[(threadIdx.x + i) % 64];
+    $
+    sum += s[(threadIdx.x + 32) % 64];  // HERE
+    __syncthreads();
+  }
+  p[threadIdx.x] = sum;
+})",
+     "__syncthreads();", "", Result::LaunchFailed, "race"},
+    {"a loop lacks the barrier before it writes again", R"(
+extern "C" __global__ void k(float* p, const float* q, unsigned n) {
+  __shared__ float s[64];
+  float sum = 0;
+#pragma unroll 1
+  for (unsigned i = 0; i < n; ++i) {
+    s[threadIdx.x] = q[(threadIdx.x + i) % 64];  // HERE
+    __syncthreads();
+    sum += s[(threadIdx.x + 32) % 64];
+    $
+  }
+  p[threadIdx.x] = sum;
+})",
+     "__syncthreads();", "", Result::LaunchFailed, "race"},
+    {"a row of shared memory is never written", R"(
+extern "C" __global__ void k(float* p, const float* q, unsigned n) {
+  __shared__ float s[65];
+  s[threadIdx.x] = q[threadIdx.x];
+  $
+  __syncthreads();
+  p[threadIdx.x] = s[threadIdx.x + 1];  // HERE
+})",
+     "if (threadIdx.x == 0) s[64] = 0;", "", Result::LaunchFailed, "uninitialised"},
+    {"one element too many is written", R"(
+extern "C" __global__ void k(float* p, const float* q, unsigned n) {
+  const unsigned i = blockIdx.x * 64 + threadIdx.x;
+  if (i $ 64) p[i] = q[threadIdx.x];  // HERE
+})",
+     "<", "<=", Result::IllegalAddress, "out of bounds", 2},
+    {"one element too many of shared memory is written", R"(
+extern "C" __global__ void k(float* p, const float* q, unsigned n) {
+  __shared__ float s[64], t[64];
+  s[threadIdx.x + $] = q[threadIdx.x];  // HERE
+  t[threadIdx.x] = 0;
+  __syncthreads();
+  p[threadIdx.x] = s[(threadIdx.x ^ 1) | 1] + t[threadIdx.x ^ 1];
+})",
+     "0", "1", Result::IllegalAddress, "out of bounds"},
+    {"two threads write one element", R"(
+extern "C" __global__ void k(float* p, const float* q, unsigned n) {
+  p[threadIdx.x / $] = q[threadIdx.x];  // HERE
+})",
+     "1", "2", Result::LaunchFailed, "race"},
+    {"a part of the block goes around a barrier", R"(
+extern "C" __global__ void k(float* p, const float* q, unsigned n) {
+  if ($) return;
+  p[threadIdx.x] = q[threadIdx.x];
+  __syncthreads();  // HERE
+})",
+     "threadIdx.x >= n + 61", "threadIdx.x >= n + 13", Result::LaunchFailed, "divergent barrier"},
+    {"whole warps go around a barrier", R"(
+extern "C" __global__ void k(float* p, const float* q, unsigned n) {
+  if (threadIdx.x >= $) return;
+  p[threadIdx.x] = q[threadIdx.x];
+  __syncthreads();  // HERE
+})",
+     "64", "32", Result::LaunchFailed, "deadlock"},
+    {"16 bytes are read from an address that is no multiple of 16", R"(
+extern "C" __global__ void k(float* p, const float* q, unsigned n) {
+  const float4 v = *(const float4*)(q + $);  // HERE
+  p[threadIdx.x] = v.x + v.y + v.z + v.w;
+})",
+     "n + 1", "n", Result::MisalignedAddress, "misaligned"},
+    {"blocks write one element", R"(
+extern "C" __global__ void k(float* p, const float* q, unsigned n) {
+  if (threadIdx.x < 32) p[threadIdx.x + $] = q[threadIdx.x];  // HERE
+})",
+     "blockIdx.x * 32", "blockIdx.x", Result::LaunchFailed, "another block", 2},
+    {"a block reads what another one writes", R"(
+extern "C" __global__ void k(float* p, const float* q, unsigned n) {
+  if (blockIdx.x == 0) p[threadIdx.x] = q[threadIdx.x];
+  else if ($) p[0] = p[5] + 1;  // HERE
+})",
+     "n == 0", "threadIdx.x == 0", Result::LaunchFailed, "another block", 2},
+    {"a shuffle names lanes that are elsewhere", R"(
+extern "C" __global__ void k(float* p, const float* q, unsigned n) {
+  float v = q[threadIdx.x];
+  if (threadIdx.x % 32 < $)
+    v += __shfl_xor_sync(0xffffffffu, v, 1);  // HERE
+  p[threadIdx.x] = v;
+})",
+     "32", "31", Result::LaunchFailed, "inactive lane"},
+    {"a warp's lanes exchange through memory without meeting", R"(
+extern "C" __global__ void k(float* p, const float* q, unsigned n) {
+  __shared__ float s[64];
+  s[threadIdx.x] = q[threadIdx.x];
+  $
+  p[threadIdx.x] = s[threadIdx.x ^ 1];  // HERE
+})",
+     "__syncwarp();", "", Result::LaunchFailed, "race"},
+    {"a sum is not atomic", R"(
+extern "C" __global__ void k(float* p, const float* q, unsigned n) {
+  if (threadIdx.x == 0 && n == 0) p[0] = 0;
+  $;  // HERE
+})",
+     "atomicAdd((unsigned*)q, 1u)", "*(unsigned*)q += 1", Result::LaunchFailed, "race"},
+};
+
+std::string with(const Mutant& mutant, const char* part) {
+  std::string text = mutant.text;
+  return text.replace(text.find('$'), 1, part);
+}
+
+int line_of(const std::string& text, const std::string& mark) {
+  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(text.find(mark)), '\n'));
+}
+
+Result run(const Mutant& mutant, const std::string& text, uint64_t seed) {
+  Gpu gpu({.seed = seed});
+  const auto p = gpu.allocate(64 * 4), q = gpu.upload(std::vector<float>(64, 1.0f));
+  return gpu.launch(gpu.load(sim::compile_ptx(text, 90), "k"), mutant.blocks, mutant.threads, {p, q, 3});
+}
+
+}  // namespace
+
+TEST_CASE("deliberate faults in kernels are caught at their lines", "[cuda-sim]") {
+  if (!have_clang()) return;
+  for (const Mutant& mutant : kMutants)
+    for (uint64_t seed = 0; seed < 5; ++seed) {
+      const std::string good = with(mutant, mutant.good), bad = with(mutant, mutant.bad);
+      INFO(mutant.name);
+      CHECK(run(mutant, good, seed) == Result::Success);
+      CHECK(sim::last_fault() == "");
+      CHECK(run(mutant, bad, seed) == mutant.code);
+      const std::string fault = sim::last_fault();
+      CHECK_THAT(fault, Contains(mutant.words));
+      CHECK_THAT(fault, Contains("kernel k, block (") && Contains("thread ("));
+      // A race has two lines: which of them comes second depends on the order of the warps.
+      CHECK_THAT(fault, Contains("kernels.cu:" + std::to_string(line_of(bad, "HERE")) + " `"));
+    }
+}
