@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "runtime/cuda/sim/clang.h"
 #include "sinter/error.h"
 
 namespace sinter::runtime::cuda {
@@ -100,8 +101,15 @@ CompileResult compile(const FoundNvrtc& nvrtc, const std::string& name, const st
 ImageCompiler compiler_of(const FoundDriver& driver) {
   // What simulates devices reads the PTX of any version.
   const FoundNvrtc& nvrtc = driver.simulated ? find_nvrtc() : find_nvrtc(driver.version / 1000);
-  if (!nvrtc.table) return {.nvrtc = nullptr, .form = {}, .name = "", .reason = nvrtc.reason};
-  return {&nvrtc, driver.simulated ? Form::Ptx : Form::Cubin, name_of(nvrtc), ""};
+  if (nvrtc.table) return {&nvrtc, driver.simulated ? Form::Ptx : Form::Cubin, name_of(nvrtc), ""};
+  if (driver.simulated && sim::has_clang()) return {nullptr, Form::Ptx, "Clang", ""};
+  return {nullptr, {}, "", nvrtc.reason};
+}
+
+std::string ImageCompiler::id(int sm) const { return nvrtc ? compiler_id(*nvrtc, sm, form) : sim::clang_id(sm); }
+
+CompileResult ImageCompiler::compile(const std::string& kernel, const std::string& text, int sm) const {
+  return nvrtc ? cuda::compile(*nvrtc, kernel, text, sm, form) : sim::compile_ptx_result(text, sm);
 }
 
 }  // namespace sinter::runtime::cuda

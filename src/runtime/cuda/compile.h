@@ -24,12 +24,16 @@ std::string compiler_id(const FoundNvrtc& nvrtc, int sm, Form form);
 /// Throws BackendError if NVRTC cannot run. Safe from several threads.
 CompileResult compile(const FoundNvrtc& nvrtc, const std::string& name, const std::string& text, int sm, Form form);
 
-/// What makes images for the devices of a driver, or why nothing can.
+/// What makes images for the devices of a driver, or why nothing can: NVRTC, or Clang where a simulated device has none.
 struct ImageCompiler {
-  const FoundNvrtc* nvrtc = nullptr;
+  const FoundNvrtc* nvrtc = nullptr;  ///< null: Clang
   Form form = Form::Cubin;
   std::string name;    ///< "NVRTC 12.8 (/usr/local/cuda/lib64/libnvrtc.so.12)"
   std::string reason;  ///< a sentence, if there is none
+
+  /// As compiler_id() and compile() above.
+  std::string id(int sm) const;
+  CompileResult compile(const std::string& kernel, const std::string& text, int sm) const;
 };
 ImageCompiler compiler_of(const FoundDriver& driver);
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/cuda/sim/driver.h"
 #include "runtime/env.h"
 #include "sinter/error.h"
 
@@ -115,7 +116,9 @@ Context::Context(const Driver& driver, int index, bool simulated)
 }
 
 Context::~Context() {
-  if (!make_current()) return;
+  if (in_forked_child()) return;
+  // Of a lost context all of this fails, but for the last, which makes the device usable again.
+  driver_.ctx_set_current(handle_);
   driver_.stream_synchronize(stream_);
   staging_.release();
   allocator_.abandon();
@@ -137,7 +140,8 @@ void Context::enter() {
 void Context::fail(Result code, std::string_view what) {
   std::string text = fmt::format("{}: {} failed: {}", name_, what, describe(driver_, code));
   if (is_fault(code)) {
-    text += suspects();
+    const std::string seen = &driver_ == &simulated_driver() ? sim::last_fault() : "";
+    text += seen.empty() ? suspects() : ", " + seen;
     const auto* later = new std::string(fmt::format(
         "{} cannot be used any more, its context is lost and what it held with it; start the program anew. It began "
         "with: {}",

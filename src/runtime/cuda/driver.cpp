@@ -10,22 +10,9 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/cuda/sim/driver.h"
 #include "runtime/env.h"
 #include "runtime/fork.h"
-#if __has_include("runtime/cuda/sim/driver.h")
-#include "runtime/cuda/sim/driver.h"
-#else
-namespace sinter::runtime::cuda {
-static const Driver& simulated_driver() {
-  static const Driver none = [] {
-    Driver table;
-    table.driver_get_version = [](int* version) { return *version = 0, Result::Success; };
-    return table;
-  }();
-  return none;
-}
-}  // namespace sinter::runtime::cuda
-#endif
 
 namespace sinter::runtime::cuda {
 namespace {

@@ -1,4 +1,4 @@
-// CUDA C++ by NVRTC; images are loaded by each device when a program first runs there.
+// CUDA C++ by NVRTC, or by Clang for simulated devices; images are loaded by each device when a program first runs there.
 #include "runtime/toolchain.h"
 
 #include <fmt/core.h>
@@ -21,15 +21,15 @@ constexpr int kMostThreads = 16;
 
 class CudaToolchain final : public Toolchain {
  public:
-  CudaToolchain(const FoundNvrtc& nvrtc, int sm, Form form) : nvrtc_(nvrtc), sm_(sm), form_(form) {}
+  CudaToolchain(ImageCompiler compiler, int sm) : compiler_(std::move(compiler)), sm_(sm) {}
 
-  std::string id() const override { return compiler_id(nvrtc_, sm_, form_); }
+  std::string id() const override { return compiler_.id(sm_); }
 
   std::vector<CompileResult> build(std::span<const KernelSource* const> kernels) const override {
     std::vector<CompileResult> results(kernels.size());
     count(counters().compiles, kernels.size());
     cpu::side_by_side(kernels.size(), std::clamp(usable_cpus(), 1, kMostThreads),
-                      [&](size_t k) { results[k] = compile(nvrtc_, kernels[k]->name, kernels[k]->text, sm_, form_); });
+                      [&](size_t k) { results[k] = compiler_.compile(kernels[k]->name, kernels[k]->text, sm_); });
     return results;
   }
 
@@ -41,14 +41,13 @@ class CudaToolchain final : public Toolchain {
   }
 
   std::string listing(const KernelSource& kernel, const Program& program) const override {
-    return form_ == Form::Ptx ? program.image()->bytes()
-                              : compile(nvrtc_, kernel.name, kernel.text, sm_, Form::Ptx).object;
+    if (compiler_.form == Form::Ptx) return program.image()->bytes();
+    return compile(*compiler_.nvrtc, kernel.name, kernel.text, sm_, Form::Ptx).object;
   }
 
  private:
-  const FoundNvrtc& nvrtc_;
+  const ImageCompiler compiler_;
   const int sm_;
-  const Form form_;
 };
 
 }  // namespace
@@ -56,9 +55,9 @@ class CudaToolchain final : public Toolchain {
 std::unique_ptr<const Toolchain> toolchain(const Target& target) {
   const FoundDriver& driver = find_driver();
   if (!driver.table) throw BackendError(fmt::format("kernels for GPUs cannot be compiled: {}", driver.reason));
-  const ImageCompiler compiler = compiler_of(driver);
+  ImageCompiler compiler = compiler_of(driver);
   if (!compiler.reason.empty()) throw BackendError(compiler.reason);
-  return std::make_unique<CudaToolchain>(*compiler.nvrtc, target.sm, compiler.form);
+  return std::make_unique<CudaToolchain>(std::move(compiler), target.sm);
 }
 
 }  // namespace sinter::runtime::cuda

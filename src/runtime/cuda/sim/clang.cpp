@@ -6,6 +6,7 @@
 
 #include "runtime/cpu/plugin.h"
 #include "runtime/cuda/sim/prelude.h"
+#include "runtime/hash.h"
 #include "sinter/error.h"
 
 namespace sinter::runtime::cuda::sim {
@@ -48,7 +49,7 @@ bool has_clang() { return cpu::plugin_compiler() != nullptr; }
 std::string clang_id(int sm) {
   std::string id = fmt::format("{}, passes {}, level {}", cpu::plugin_id(), kPasses, kLevel);
   for (const std::string& word : arguments(sm)) id += " " + word;
-  return id + "\n" + kPrelude;
+  return fmt::format("{}, prelude {}", id, to_hex(hash_bytes(kPrelude)));
 }
 
 CompileResult compile_ptx_result(const std::string& text, int sm) {
