@@ -68,9 +68,9 @@ struct Decrement {
 /// one.
 template <typename T, typename F>
 void atomic(Warp& warp, const Instruction& in, uint32_t mask, F&& new_value) {
-  Access access(warp, in, sizeof(T), Touch::Atomic);
+  Access<sizeof(T), Touch::Atomic> access(warp, in);
   for_lanes(mask, [&](int lane) {
-    std::byte* data = access(lane).data;
+    std::byte* data = access(lane);
     T old;
     std::memcpy(&old, data, sizeof old);
     const T next = new_value(lane, old);

@@ -7,12 +7,12 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-template <typename T>
+template <typename T, int kCount>
 void load(Warp& warp, const Instruction& in, uint32_t mask) {
-  Access access(warp, in, sizeof(T) * in.vector, Touch::Read);
+  Access<sizeof(T) * kCount, Touch::Read> access(warp, in);
   for_lanes(mask, [&](int lane) {
-    const std::byte* data = access(lane).data;
-    for (int i = 0; i < in.vector; ++i) {
+    const std::byte* data = access(lane);
+    for (int i = 0; i < kCount; ++i) {
       T value;
       std::memcpy(&value, data + static_cast<size_t>(i) * sizeof(T), sizeof value);
       store_extended(warp, in.result[i], lane, value);
@@ -21,17 +21,33 @@ void load(Warp& warp, const Instruction& in, uint32_t mask) {
   access.count();
 }
 
-template <typename T>
+template <typename T, int kCount>
 void store(Warp& warp, const Instruction& in, uint32_t mask) {
-  Access access(warp, in, sizeof(T) * in.vector, Touch::Write);
+  Access<sizeof(T) * kCount, Touch::Write> access(warp, in);
   for_lanes(mask, [&](int lane) {
-    std::byte* data = access(lane).data;
-    for (int i = 0; i < in.vector; ++i) {
+    std::byte* data = access(lane);
+    for (int i = 0; i < kCount; ++i) {
       const Slot part = in.result[i];
       std::memcpy(data + static_cast<size_t>(i) * sizeof(T), warp.registers + part.at + lane * part.bytes, sizeof(T));
     }
   });
   access.count();
+}
+
+/// The widest access is of 16 bytes.
+template <typename T>
+Run load_of(int count) {
+  if (count == 1) return load<T, 1>;
+  if (count == 2) return load<T, 2>;
+  if constexpr (sizeof(T) <= 4) return load<T, 4>;
+  return nullptr;
+}
+template <typename T>
+Run store_of(int count) {
+  if (count == 1) return store<T, 1>;
+  if (count == 2) return store<T, 2>;
+  if constexpr (sizeof(T) <= 4) return store<T, 4>;
+  return nullptr;
 }
 
 /// A parameter of the kernel: the same for all threads, and never wrong.
@@ -81,7 +97,7 @@ Picked take_element(Decoder& d, auto make) {
 
 void decode_ld(Decoder& d) {
   const std::string_view type = d.statement().opcode.back();
-  const Picked picked = take_element(d, []<typename T>() -> Run { return load<T>; });
+  const Picked picked = take_element(d, [&]<typename T>() -> Run { return load_of<T>(d.out.vector); });
   element_slots(d, picked.bytes);
   d.address();
   if (d.out.space == Space::Param)
@@ -89,7 +105,7 @@ void decode_ld(Decoder& d) {
 }
 
 void decode_st(Decoder& d) {
-  const Picked picked = take_element(d, []<typename T>() -> Run { return store<T>; });
+  const Picked picked = take_element(d, [&]<typename T>() -> Run { return store_of<T>(d.out.vector); });
   d.address();
   element_slots(d, picked.bytes);
   if (d.out.space == Space::Param) d.fail("parameters of a kernel cannot be written");

@@ -57,20 +57,7 @@ struct Region {
   std::string name() const;
 };
 
-/// Who accesses, and since when what is ordered before it.
-struct Actor {
-  uint32_t now = 0;
-  uint32_t launch = 0, block = 0;  ///< when these began
-  uint32_t barrier = 0;            ///< when the warp last left one
-  uint32_t synced = 0;             ///< when the warp last synchronised its lanes
-  uint16_t thread = 0;
-  uint16_t instruction = 0;
-};
-
-enum class Touch : uint8_t { Read, Write, Atomic };
-
-/// Notes an access of `bytes` bytes, aligned to their number. Returns the earlier access that races with it, or null:
-/// one of the two writes, not both are atomic, and no barrier or launch stands between them.
-const Stamp* note_access(Region& region, uint64_t at, uint64_t bytes, Touch touch, const Actor& actor);
+/// Makes the cells fit accesses of `bytes` bytes: there are some, and small accesses have one per byte.
+void prepare_cells(Region& region, uint64_t bytes);
 
 }  // namespace sinter::runtime::cuda::sim

@@ -22,22 +22,24 @@ void count_global(Counters& counters, const uint64_t* addresses, int count, uint
 }
 
 // A pass gives each bank one word of 4 bytes, which any number of lanes may share. Wider accesses are made by as many
-// lanes at a time as 128 bytes serve.
+// lanes at a time as 128 bytes serve: each then takes as many neighbouring banks as it has words.
 void count_shared(Counters& counters, const uint64_t* addresses, int count, uint64_t bytes) {
-  const int together = static_cast<int>(kLanes * kBankBytes / std::max(bytes, kBankBytes));
+  const uint64_t unit = std::max(bytes, kBankBytes), places = kPassBytes / unit;
   ++counters.shared_requests;
-  for (int first = 0; first < count; first += together) {
-    uint64_t words[kLanes * 4];
-    int n = 0;
-    for (int i = first; i < std::min(count, first + together); ++i)
-      for (uint64_t at = addresses[i] / kBankBytes; at < (addresses[i] + bytes + kBankBytes - 1) / kBankBytes; ++at)
-        words[n++] = at;
-    std::sort(words, words + n);
-    const auto distinct = std::unique(words, words + n) - words;
-    uint64_t per_bank[kBanks] = {}, most = 0;
-    for (ptrdiff_t i = 0; i < distinct; ++i) most = std::max(most, ++per_bank[words[i] % kBanks]);
+  for (int first = 0; first < count; first += static_cast<int>(places)) {
+    uint64_t seen[kBanks][kLanes];
+    uint8_t rows[kBanks] = {};
+    uint64_t most = 0, distinct = 0;
+    for (int i = first; i < std::min(count, first + static_cast<int>(places)); ++i) {
+      const uint64_t row = addresses[i] / unit, place = row % places;
+      uint64_t* const rows_end = seen[place] + rows[place];
+      if (std::find(seen[place], rows_end, row) != rows_end) continue;
+      *rows_end = row;
+      most = std::max<uint64_t>(most, ++rows[place]);
+      ++distinct;
+    }
     counters.wavefronts += most;
-    counters.ideal_wavefronts += (static_cast<uint64_t>(distinct) * kBankBytes + kPassBytes - 1) / kPassBytes;
+    counters.ideal_wavefronts += (distinct * unit + kPassBytes - 1) / kPassBytes;
   }
 }
 
