@@ -36,7 +36,7 @@ struct ConvNet {
 };
 
 struct Options {
-  std::string model = "mlp", optimizer = "adam", dataset = "mnist", data, save;
+  std::string model = "mlp", optimizer = "adam", dataset = "mnist", data, save, device;
   bool download = false;
   int epochs = 5, steps = 0, batch = 256;
   double lr = 2e-3;
@@ -53,6 +53,15 @@ CLI::Validator number(const char* what, bool (*fits)(T)) {
             return error == std::errc() && rest == end && fits(value) ? std::string() : text + " is no " + what;
           },
           what};
+}
+
+/// For --device: SINTER_DEVICE, which the library reads at its first call.
+std::string use_device(const std::string& name) {
+  setenv("SINTER_DEVICE", name.c_str(), /*overwrite=*/1);
+  try {
+    sn::zeros({});
+    return "";
+  } catch (const sn::Error& e) { return e.what(); }
 }
 
 /// For --save: what can be seen before the training that the file would hold.
@@ -159,6 +168,8 @@ int main(int argc, char** argv) {
   app.add_option("--seed", o.seed, "of initial values and of the order of images")
       ->check(number<uint64_t>("whole number from 0 to 2^64 - 1", [](uint64_t) { return true; }))
       ->capture_default_str();
+  app.add_option("--device", o.device, "cpu, cuda, cuda:N or cuda-sim, a GPU that is simulated (cpu, or SINTER_DEVICE)")
+      ->check(use_device);
   app.add_option("--save", o.save, "file for the trained weights (safetensors)")->check(savable);
   CLI11_PARSE(app, argc, argv);
   const bool conv = o.model == "conv";

@@ -54,7 +54,7 @@ Run::~Run() { lists_.give(context_, std::move(list_)); }
 void Run::launch(size_t first, size_t count) {
   if (error_ && first == 0) context_->fill(address(error_->data()), 0, error_->bytes());
   std::byte* scratch = scratch_ ? scratch_->as<std::byte>() : nullptr;
-  std::vector<std::pair<const Kernel*, std::vector<uint64_t>>> finishes;
+  std::vector<std::pair<const LoadedKernel*, std::vector<uint64_t>>> finishes;
   for (size_t i = first; i < first + count; ++i) {
     const Step& step = plan().steps[i];
     std::vector<uint64_t> parameters{error_ ? address(error_->data()) : 0};
@@ -64,10 +64,10 @@ void Run::launch(size_t first, size_t count) {
     scratch += scratch_of(program(i), load(i));
     const LoadedKernel& kernel = *kernels_[static_cast<size_t>(step.program)];
     list_->add(kernel.main, load(i).points, parameters);
-    if (kernel.finish) finishes.emplace_back(kernel.finish.get(), std::move(parameters));
+    if (kernel.finish) finishes.emplace_back(&kernel, std::move(parameters));
   }
   list_->then();
-  for (const auto& [kernel, parameters] : finishes) list_->add(*kernel, 1, parameters);
+  for (const auto& [kernel, parameters] : finishes) list_->add(*kernel->finish, kernel->finish_blocks, parameters);
   if (!finishes.empty()) list_->then();
   if (!logging(2)) return;
   list_->run();  // alone, because it is timed
