@@ -44,7 +44,10 @@ Run::Run(LaunchLists& lists, const Plan& plan, const ArenaLayout& layout, std::s
     most = std::max(most, bytes);
   }
   if (most) scratch_ = Buffer::allocate(most, plan.device);
-  if (plan.checks) error_ = Buffer::allocate(sizeof(uint32_t), plan.device);
+  if (plan.checks) {
+    error_ = Buffer::allocate(sizeof(uint32_t), plan.device);
+    context_->fill(address(error_->data()), 0, error_->bytes());
+  }
   list_ = lists.take(context_);
   list_->begin();
 }
@@ -52,7 +55,6 @@ Run::Run(LaunchLists& lists, const Plan& plan, const ArenaLayout& layout, std::s
 Run::~Run() { lists_.give(context_, std::move(list_)); }
 
 void Run::launch(size_t first, size_t count) {
-  if (error_ && first == 0) context_->fill(address(error_->data()), 0, error_->bytes());
   std::byte* scratch = scratch_ ? scratch_->as<std::byte>() : nullptr;
   std::vector<std::pair<const LoadedKernel*, std::vector<uint64_t>>> finishes;
   for (size_t i = first; i < first + count; ++i) {
