@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sinter/device.h"
+
 namespace sinter {
 inline namespace v0 {
 /// What lives, and which calls of the program made it.
@@ -25,16 +27,22 @@ struct Origin {
   uint64_t nodes = 0;    ///< of the tensor graph: values, computed or not, that a tensor or another value needs
 };
 
+/// Memory of one device. Sizes are bytes.
+struct DeviceUse {
+  Device device;           ///< whose memory it is
+  uint64_t allocated = 0;  ///< in use: by tensors, as the allocator rounds them, and by plans that run just now
+  uint64_t peak = 0;       ///< the most that was in use at once
+  uint64_t pooled = 0;     ///< freed, and kept for the next request
+  uint64_t limit = 0;      ///< SINTER_MEMORY_LIMIT
+};
+
 /// The whole process at one moment. Sizes are bytes.
 struct Report {
   uint64_t bytes = 0;      ///< sum over the origins
   uint64_t buffers = 0;    ///< sum over the origins
   uint64_t tensors = 0;    ///< sum over the origins
   uint64_t nodes = 0;      ///< sum over the origins
-  uint64_t allocated = 0;  ///< in use: `bytes` as the allocator rounds them, and the scratch of plans that run just now
-  uint64_t peak = 0;       ///< the most that was in use at once
-  uint64_t pooled = 0;     ///< freed, and kept for the next request
-  uint64_t limit = 0;      ///< SINTER_MEMORY_LIMIT
+  std::vector<DeviceUse> devices;  ///< the CPU, then the GPUs that were used so far
   std::vector<Origin> origins;  ///< what holds most comes first: by bytes, then nodes
 };
 
@@ -42,11 +50,11 @@ struct Report {
 /// @snippet training.cpp memory
 Report report();
 
-/// A line of sums, a line of the allocator, and a line for each origin.
+/// A line of sums, a line for each device, and a line for each origin.
 std::string to_string(const Report& report);
 std::ostream& operator<<(std::ostream& os, const Report& report);  ///< the same
 
-/// Gives what is pooled back to the system.
+/// Gives what is pooled, on all devices, back to the system. Waits for GPUs.
 void release_pool();
 
 }  // namespace memory

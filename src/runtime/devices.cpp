@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "runtime/cpu/allocator.h"
 #include "runtime/cuda/device.h"
 #include "sinter/error.h"
 
@@ -38,6 +39,15 @@ void copy(Device to_device, void* to, Device from_device, const void* from, size
   if (target) return target->copy_to_device(address(to), from, bytes);
   if (source) return source->copy_to_host(to, address(from), bytes);
   std::memcpy(to, from, bytes);
+}
+
+Fill fullest() {
+  Fill most{Device::cpu(), cpu::live_memory(), cpu::memory_limit()};
+  for (const auto& context : cuda::contexts()) {
+    const Fill other{Device::cuda(context->index()), context->allocator().live(), context->allocator().limit()};
+    if (other.share() > most.share()) most = other;
+  }
+  return most;
 }
 
 }  // namespace sinter::runtime

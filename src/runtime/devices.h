@@ -1,7 +1,8 @@
-// Which devices this process has, and copies between their memories.
+// Which devices this process has, how full they are, and copies between their memories.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "sinter/device.h"
@@ -14,5 +15,15 @@ std::string missing(Device device);
 /// Copies bytes that do not overlap from one device's memory to another's or its own, in the order of their queues. The CPU
 /// needs no queue: what lies there may be changed, or read, as soon as this returns. Throws BackendError.
 void copy(Device to_device, void* to, Device from_device, const void* from, size_t bytes);
+
+/// Memory of a device that buffers have, and its limit, in bytes.
+struct Fill {
+  Device device;
+  uint64_t live, limit;
+  /// 1: all that is allowed.
+  double share() const { return static_cast<double>(live) / static_cast<double>(limit); }
+};
+/// Of the devices in use the one whose share is largest. Takes no lock where there is only the CPU.
+Fill fullest();
 
 }  // namespace sinter::runtime

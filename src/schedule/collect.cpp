@@ -254,7 +254,7 @@ bool StorageUse::writable() const {
   return owners == storage->owners && !storage->foreign() && storage->error.empty();
 }
 
-uint64_t bytes_let_go(const Collected& plan) {
+uint64_t bytes_let_go(const Collected& plan, Device device) {
   std::vector<uint8_t> stays(plan.positions.size()), held(plan.storages.size());
   for (const HistoryEdge& edge : plan.history) stays[static_cast<size_t>(edge.source)] = 1;
   for (size_t i = plan.positions.size(); i-- > 0;) {
@@ -267,7 +267,8 @@ uint64_t bytes_let_go(const Collected& plan) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < plan.storages.size(); ++i) {
     const StorageUse& use = plan.storages[i];
-    if (!held[i] && use.owners && use.owners == use.storage->owners && !use.storage->foreign())
+    if (!held[i] && use.owners && use.owners == use.storage->owners && !use.storage->foreign() &&
+        use.storage->device() == device)
       bytes += use.storage->bytes();
   }
   return bytes;

@@ -87,6 +87,6 @@ Collected collect(const Request& request);
 
 /// Bytes of the memory that only these nodes hold, and that goes when the roots are computed: what a value with history
 /// needs (SEMANTICS H3) and what something else holds stays.
-uint64_t bytes_let_go(const Collected& plan);
+uint64_t bytes_let_go(const Collected& plan, Device device);
 
 }  // namespace sinter::schedule

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "runtime/cpu/allocator.h"
+#include "runtime/cuda/device.h"
 #include "uop/tensor_graph.h"
 
 namespace sinter {
@@ -47,18 +48,20 @@ Report report() {
   std::sort(out.origins.begin(), out.origins.end(), [](const Origin& a, const Origin& b) {
     return std::tie(b.bytes, b.nodes, a.file, a.line, a.call) < std::tie(a.bytes, a.nodes, b.file, b.line, b.call);
   });
-  const runtime::cpu::MemoryStats stats = runtime::cpu::memory_stats();
-  out.allocated = stats.live;
-  out.peak = stats.peak;
-  out.pooled = stats.cached;
-  out.limit = stats.limit;
+  const runtime::cpu::MemoryStats cpu = runtime::cpu::memory_stats();
+  out.devices.push_back({Device::cpu(), cpu.live, cpu.peak, cpu.cached, cpu.limit});
+  for (const auto& gpu : runtime::cuda::contexts()) {
+    const runtime::cuda::MemoryStats s = gpu->allocator().stats();
+    out.devices.push_back({Device::cuda(gpu->index()), s.live, s.peak, s.cached, s.limit});
+  }
   return out;
 }
 
 std::string to_string(const Report& r) {
   std::string text = fmt::format("{} in {} buffers, {} tensors, {} nodes\n", readable(r.bytes), r.buffers, r.tensors, r.nodes);
-  text += fmt::format("allocated {}, peak {}, pooled {}, limit {}\n", readable(r.allocated), readable(r.peak),
-                      readable(r.pooled), readable(r.limit));
+  for (const DeviceUse& d : r.devices)
+    text += fmt::format("{}: allocated {}, peak {}, pooled {}, limit {}\n", to_string(d.device), readable(d.allocated),
+                        readable(d.peak), readable(d.pooled), readable(d.limit));
   if (r.origins.empty()) return text;
   text += fmt::format("{:>12}{:>9}{:>9}{:>9}  made by\n", "bytes", "buffers", "tensors", "nodes");
   for (const Origin& o : r.origins)
@@ -68,7 +71,11 @@ std::string to_string(const Report& r) {
 
 std::ostream& operator<<(std::ostream& os, const Report& r) { return os << to_string(r); }
 
-void release_pool() { runtime::cpu::release_cached_memory(); }
+void release_pool() {
+  runtime::cpu::release_cached_memory();
+  for (const auto& gpu : runtime::cuda::contexts())
+    if (!gpu->lost()) gpu->allocator().release();
+}
 
 }  // namespace memory
 }  // namespace v0

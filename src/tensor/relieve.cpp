@@ -7,7 +7,7 @@
 #include <array>
 #include <vector>
 
-#include "runtime/cpu/allocator.h"
+#include "runtime/devices.h"
 #include "runtime/log.h"
 #include "schedule/collect.h"
 #include "sinter/error.h"
@@ -22,7 +22,7 @@ using ir::UOp;
 /// Guarded by the graph's mutex.
 struct Pending {
   size_t limit = kPendingLimit, look_at = kPendingLimit, patience = 0;  ///< nodes
-  uint64_t look_at_bytes = 0;  ///< no look before so much memory is live: the last one found nothing to gain
+  double look_at_share = 0;  ///< no look before so much of a device's memory is live: the last one found nothing to gain
   std::array<std::weak_ptr<Cell>, 64> made;  ///< the latest values, in a circle
   size_t next = 0;
 
@@ -41,7 +41,7 @@ struct Pending {
   }
 };
 
-uint64_t half_of_memory() { return runtime::cpu::memory_limit() / 2; }
+constexpr double kMuch = 0.5;  ///< of the memory that a device may have
 
 /// Of the roots those that no other node of the walk reads.
 std::vector<UOp> tops(const schedule::Collected& walk) {
@@ -66,7 +66,7 @@ void set_pending_limit(size_t nodes) {
 
 void note_value(const std::shared_ptr<Cell>& cell) {
   Pending& p = Pending::get();
-  if (ir::TensorGraph::get().live_nodes() <= p.look_at / 2 && runtime::cpu::live_memory() <= half_of_memory() / 2)
+  if (ir::TensorGraph::get().live_nodes() <= p.look_at / 2 && runtime::fullest().share() <= kMuch / 2)
     return;
   p.made[p.next++ % p.made.size()] = cell;
 }
@@ -74,7 +74,7 @@ void note_value(const std::shared_ptr<Cell>& cell) {
 namespace {
 
 /// What stands in note_value()'s circle, if it is worth it.
-void look(bool many, uint64_t live, uint64_t half) {
+void look(bool many, const runtime::Fill& fill) {
   ir::TensorGraph& g = ir::TensorGraph::get();
   Pending& p = Pending::get();
   g.drain();
@@ -82,23 +82,24 @@ void look(bool many, uint64_t live, uint64_t half) {
   if (waiting.empty()) return;
   const size_t nodes = g.live_nodes();
   if (many) p.look_at = nodes + (p.patience = std::clamp<size_t>(p.patience * 2, p.limit / 64 + 1, p.limit));
-  p.look_at_bytes = live + half / 8;
+  p.look_at_share = fill.share() + kMuch / 8;
   const schedule::Collected walk = schedule::collect({.roots = waiting, .ending = {}, .kept = {}});
-  const uint64_t held = schedule::bytes_let_go(walk);
-  if (walk.claimed || (!many && held <= half)) return;
+  const uint64_t held = schedule::bytes_let_go(walk, fill.device);
+  if (walk.claimed || (!many && static_cast<double>(held) <= kMuch * static_cast<double>(fill.limit))) return;
   realize(walk.mixed ? waiting : tops(walk));
   if (g.live_nodes() < nodes / 2) {
     p.patience = 0;
     p.look_at = g.live_nodes() + p.limit;
   }
-  p.look_at_bytes = runtime::cpu::live_memory() + half / 8;
+  const runtime::Fill now = runtime::fullest();
+  p.look_at_share = now.share() + kMuch / 8;
   if (many)
     runtime::log(1, fmt::format("realised by itself: {} pending nodes, {} are left", nodes, g.live_nodes()));
   else
-    runtime::log(1, fmt::format("realised by itself: pending values held {:.1f} MB, more than half of the limit of "
+    runtime::log(1, fmt::format("realised by itself: pending values held {:.1f} MB of {}, more than half of the limit of "
                                 "{:.1f} MB; {:.1f} MB are live now",
-                                static_cast<double>(held) / 1e6, static_cast<double>(half) * 2 / 1e6,
-                                static_cast<double>(runtime::cpu::live_memory()) / 1e6));
+                                static_cast<double>(held) / 1e6, to_string(fill.device), static_cast<double>(fill.limit) / 1e6,
+                                static_cast<double>(now.live) / 1e6));
 }
 
 }  // namespace
@@ -106,12 +107,12 @@ void look(bool many, uint64_t live, uint64_t half) {
 void relieve() {
   const ir::TensorGraph& g = ir::TensorGraph::get();
   Pending& p = Pending::get();
-  const uint64_t live = runtime::cpu::live_memory(), half = half_of_memory();
-  if (live <= half) p.look_at_bytes = 0;
-  const bool many = g.live_nodes() > p.look_at, much = live > std::max(half, p.look_at_bytes);
+  const runtime::Fill fill = runtime::fullest();
+  if (fill.share() <= kMuch) p.look_at_share = 0;
+  const bool many = g.live_nodes() > p.look_at, much = fill.share() > std::max(kMuch, p.look_at_share);
   if ((!many && !much) || g.depth() > 1) return;
   try {
-    look(many, live, half);
+    look(many, fill);
   } catch (const Error& error) {  // no fault of this call: who reads the values is told
     runtime::log(1, fmt::format("not realised by itself: {}", error.what()));
   }

@@ -47,7 +47,15 @@ TEST_CASE("a program asks what is held on a GPU, and gives back what is pooled",
   CHECK(cuda::memory_stats().live == 0);
   CHECK(cuda::memory_stats().pooled == 1024);
   CHECK(cuda::memory_stats().peak == 1024);
+  const sinter::memory::Report report = sinter::memory::report();
+  REQUIRE(report.devices.size() == 2);
+  CHECK(report.devices[1].device == sinter::Device::cuda(0));
+  CHECK(report.devices[1].peak == 1024);
+  CHECK(report.devices[1].pooled == 1024);
   cuda::release_pool();
+  CHECK(cuda::memory_stats().pooled == 0);
+  pool.deallocate(pool.allocate(1000), 1000);
+  sinter::memory::release_pool();
   CHECK(cuda::memory_stats().pooled == 0);
 }
 

@@ -11,8 +11,7 @@
 #include "runtime/cuda/launch_list.h"
 #include "runtime/cuda/sim/driver.h"
 #include "runtime/program.h"
-#include "sinter/cuda.h"
-#include "sinter/error.h"
+#include "sinter/sinter.h"
 #include "unit/runtime_support.h"
 
 using namespace sinter::runtime::cuda;
@@ -246,4 +245,19 @@ TEST_CASE("ten thousand allocations and launches leave nothing on a simulated de
     CHECK(context->allocator().stats().cached == held);
   }
   CHECK(sim::leaks() == "");
+}
+
+TEST_CASE("a graph that holds more than half of a GPU's memory is realised by itself", "[cuda][cuda-sim]") {
+  const Simulated simulated({.memory = 16 << 20, .check = false});
+  if (!can_compile()) return;
+  const sinter::Device gpu = sinter::Device::cuda();
+  constexpr int64_t kBlock = 1 << 17;  // half a MiB of float32
+  sinter::Tensor sum = sinter::zeros({kBlock}, sinter::DType::F32).to(gpu).realize();
+  const auto limit = Context::get(0)->allocator().limit();
+  for (int i = 0; i < 60; ++i) {  // 30 MiB of blocks, which only the pending sum holds
+    const sinter::Tensor block = sinter::ones({kBlock}, sinter::DType::F32).contiguous().to(gpu).realize();
+    sum = sum + block;
+    CHECK(Context::get(0)->allocator().live() < limit * 3 / 4);
+  }
+  CHECK(sum.to_vector<float>() == std::vector<float>(kBlock, 60.0f));
 }

@@ -103,10 +103,13 @@ TEST_CASE("sums agree with the counters, and the allocator's figures with each o
   const debug::Counters c = debug::counters();
   CHECK(r.nodes == c.live_nodes);
   CHECK(r.buffers == c.live_buffers);
-  CHECK(r.allocated == c.live_bytes);
-  CHECK(r.bytes <= r.allocated);
-  CHECK(r.allocated <= r.peak);
-  CHECK(r.peak <= r.limit);
+  REQUIRE(!r.devices.empty());
+  const memory::DeviceUse& cpu = r.devices[0];
+  CHECK(cpu.device == Device::cpu());
+  CHECK(cpu.allocated == c.live_bytes);
+  CHECK(r.bytes <= cpu.allocated);
+  CHECK(cpu.allocated <= cpu.peak);
+  CHECK(cpu.peak <= cpu.limit);
   uint64_t bytes = 0, nodes = 0, tensors = 0;
   for (const memory::Origin& o : r.origins) bytes += o.bytes, nodes += o.nodes, tensors += o.tensors;
   CHECK(bytes == r.bytes);
@@ -117,18 +120,20 @@ TEST_CASE("sums agree with the counters, and the allocator's figures with each o
 
 TEST_CASE("the pool is reported and can be given back", "[memory]") {
   zeros({1 << 16}).contiguous().realize();
-  CHECK(memory::report().pooled >= 4u << 16);
+  CHECK(memory::report().devices[0].pooled >= 4u << 16);
   memory::release_pool();
-  CHECK(memory::report().pooled == 0);
+  CHECK(memory::report().devices[0].pooled == 0);
 }
 
-TEST_CASE("the text has a line of sums, one of the allocator, and one per origin", "[memory]") {
+TEST_CASE("the text has a line of sums, one per device, and one per origin", "[memory]") {
   memory::Report r;
-  r.bytes = 3 << 20, r.buffers = 2, r.tensors = 3, r.nodes = 4, r.allocated = 3 << 20, r.peak = 5 << 20, r.limit = 1ull << 30;
+  r.bytes = 3 << 20, r.buffers = 2, r.tensors = 3, r.nodes = 4;
+  r.devices = {{Device::cpu(), 3 << 20, 5 << 20, 0, 1ull << 30}, {Device::cuda(1), 1 << 20, 1 << 20, 917, 2ull << 30}};
   r.origins = {{"Linear", "/a/b/net.cpp", 12, "main", 3 << 20, 2, 2, 2}, {"", "", 0, "", 0, 0, 1, 2}};
   CHECK(memory::to_string(r) ==
         "3.0 MiB in 2 buffers, 3 tensors, 4 nodes\n"
-        "allocated 3.0 MiB, peak 5.0 MiB, pooled 0 B, limit 1.0 GiB\n"
+        "cpu: allocated 3.0 MiB, peak 5.0 MiB, pooled 0 B, limit 1.0 GiB\n"
+        "cuda:1: allocated 1.0 MiB, peak 1.0 MiB, pooled 917 B, limit 2.0 GiB\n"
         "       bytes  buffers  tensors    nodes  made by\n"
         "     3.0 MiB        2        2        2  Linear at net.cpp:12\n"
         "         0 B        0        1        2  outside of calls\n");

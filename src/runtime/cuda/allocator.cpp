@@ -38,7 +38,7 @@ DevicePointer Allocator::allocate(size_t bytes) {
     if (size <= most && live_ <= most - size)
       if (const DevicePointer block = take(size, most)) {
         live_ += size;
-        peak_ = std::max(peak_, live_);
+        peak_ = std::max(peak_, live_.load());
         ++blocks_;
         return block;
       }

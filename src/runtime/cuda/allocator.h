@@ -1,6 +1,7 @@
 // Memory of one GPU for buffers: pooled, 256-byte aligned, under a limit.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -38,6 +39,9 @@ class Allocator {
   void deallocate(DevicePointer block, size_t bytes) noexcept;
 
   MemoryStats stats() const;
+  /// Two of its fields, without a lock.
+  uint64_t live() const { return live_.load(std::memory_order_relaxed); }
+  uint64_t limit() const;
 
   /// Waits for the device and gives the freed blocks back to the driver.
   void release();
@@ -47,12 +51,12 @@ class Allocator {
  private:
   DevicePointer take(size_t size, uint64_t limit);
   void drop();
-  uint64_t limit() const;
 
   Context& context_;
   mutable std::mutex mutex_;
   std::unordered_map<size_t, std::vector<DevicePointer>> free_;
-  uint64_t live_ = 0, peak_ = 0, cached_ = 0, blocks_ = 0;
+  std::atomic<uint64_t> live_{0};  ///< written under the mutex
+  uint64_t peak_ = 0, cached_ = 0, blocks_ = 0;
 };
 
 }  // namespace sinter::runtime::cuda

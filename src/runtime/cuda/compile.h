@@ -24,7 +24,8 @@ std::string compiler_id(const FoundNvrtc& nvrtc, int sm, Form form);
 /// Throws BackendError if NVRTC cannot run. Safe from several threads.
 CompileResult compile(const FoundNvrtc& nvrtc, const std::string& name, const std::string& text, int sm, Form form);
 
-/// What makes images for the devices of a driver, or why nothing can: NVRTC, or Clang where a simulated device has none.
+/// What makes images for the devices of a driver, or why nothing can: NVRTC, or Clang where a simulated device has
+/// none.
 struct ImageCompiler {
   const FoundNvrtc* nvrtc = nullptr;  ///< null: Clang
   Form form = Form::Cubin;

@@ -39,6 +39,7 @@ bool is_fault(Result code) {
 struct Contexts {
   std::mutex mutex;
   std::map<std::pair<const Driver*, int>, std::shared_ptr<Context>> all;
+  std::atomic<bool> any{false};
   static Contexts& get() {
     static auto* contexts = new Contexts;  // never destroyed: buffers in static objects die after main
     return *contexts;
@@ -61,7 +62,18 @@ std::shared_ptr<Context> Context::get(int index) {
   std::lock_guard lock(c.mutex);
   std::shared_ptr<Context>& context = c.all[{found.table, index}];
   if (!context) context = std::make_shared<Context>(*found.table, index, found.simulated);
+  c.any = true;
   return context;
+}
+
+std::vector<std::shared_ptr<Context>> contexts() {
+  std::vector<std::shared_ptr<Context>> out;
+  Contexts& c = Contexts::get();
+  if (!c.any || in_forked_child()) return out;
+  std::lock_guard lock(c.mutex);
+  for (const auto& [key, context] : c.all)
+    if (context) out.push_back(context);
+  return out;
 }
 
 void forget_devices() {

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/cuda/allocator.h"
 #include "runtime/cuda/driver.h"
@@ -125,6 +126,9 @@ class Context : public std::enable_shared_from_this<Context> {
 
 /// Says that there is no device of that number, how many there are, and which to use.
 std::string no_such_device(int index, int devices);
+
+/// The devices in use, in order. Takes no lock before one is.
+std::vector<std::shared_ptr<Context>> contexts();
 
 /// Ends the use of all devices, for tests that inject another driver. Nothing may live on them any more.
 void forget_devices();

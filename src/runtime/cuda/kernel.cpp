@@ -51,8 +51,8 @@ const LoadedKernel& Image::on(Context& context) const {
     context.check(code, fmt::format("loading kernel {}{}{}", name_, *log ? "\n" : "", log));
   }
   try {
-    auto made = std::make_unique<Loaded>(
-        Loaded{context.weak_from_this(), module, {function(context, module, name_, threads_), nullptr, finish_blocks_}});
+    auto made = std::make_unique<Loaded>(Loaded{
+        context.weak_from_this(), module, {function(context, module, name_, threads_), nullptr, finish_blocks_}});
     if (has_finish_)
       made->kernel.finish = std::make_unique<Kernel>(function(context, module, name_ + "_finish", finish_threads_));
     return loaded_.emplace_back(std::move(made))->kernel;

@@ -29,8 +29,8 @@ class LaunchLists {
 
 class Run final : public PlanRun {
  public:
-  /// As PlanRun; allocates the error word and scratch memory of blocks too, and loads the kernels. Throws BackendError for
-  /// one that the device refuses. `lists`, those of the plan, outlive the run.
+  /// As PlanRun; allocates the error word and scratch memory of blocks too, and loads the kernels. Throws BackendError
+  /// for one that the device refuses. `lists`, those of the plan, outlive the run.
   Run(LaunchLists& lists, const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots,
       std::span<const int64_t> vars, std::span<const uint64_t> args, std::span<const StepLoad> loads);
   ~Run() override;

@@ -1,4 +1,5 @@
-// CUDA C++ by NVRTC, or by Clang for simulated devices; images are loaded by each device when a program first runs there.
+// CUDA C++ by NVRTC, or by Clang for simulated devices; images are loaded by each device when a program first runs
+// there.
 #include "runtime/toolchain.h"
 
 #include <fmt/core.h>
