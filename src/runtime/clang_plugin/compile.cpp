@@ -124,6 +124,10 @@ SinterClangResult Worker::compile(const SinterClangRequest& request, llvm::Small
   const LogHandler& handler = *owned_handler;
   context.setDiagnosticHandler(std::move(owned_handler));
   module->setDataLayout(machine_->createDataLayout());
+  // Nothing is instrumented, but no load moves before its condition: who looks at each access would see it read what was
+  // never written.
+  if (request.output == SINTER_CLANG_ASSEMBLY)
+    for (llvm::Function& f : *module) f.addFnAttr(llvm::Attribute::SanitizeThread);
 
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
