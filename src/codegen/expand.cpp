@@ -177,7 +177,9 @@ class Expander {
     const Id v = values_.value(n->src[1 + rank]);
     const bool adds = n->integer() != 0;
     const Op sum = is_bool(n->src[0]->dtype) ? Op::Or : Op::Add;
-    write(values_, emit_, n, v, leads(emit_, s, schedule_.threads), gate, adds ? &sum : nullptr);
+    const Id leader = leads(emit_, s, schedule_.threads);
+    if (leader != kNone && loads_what_it_stores(s)) emit_.here({Code::Barrier, {}, {}});  // all have read it
+    write(values_, emit_, n, v, leader, gate, adds ? &sum : nullptr);
     if (guard != kNone)
       emit_.close();
     else if (!gate && !adds)

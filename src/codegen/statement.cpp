@@ -388,6 +388,8 @@ class Builder {
   int finish(Statement&& s) {
     const int self = static_cast<int>(out_.list.size());
     s.versions = versions_;
+    for (const Level& l : s.loops)
+      if (l.threads > 1 && ranges_.depends(s.node, l.range)) s.shared.push_back(l);
     for (UOp n : body_of(s.node)) {
       if (n->op != Op::Load && n->op != Op::Store) continue;
       const bool store = n->op == Op::Store;

@@ -51,6 +51,9 @@ struct Statement {
   std::vector<int> versions = {};
   /// Of a carried REDUCE, per accumulator: a LOAD of where it lies, a tile or an output.
   std::vector<ir::UOp> homes = {};
+  /// The loops along which threads have results of their own; in those that its result does not change with, as in none, all
+  /// threads run it alike.
+  std::vector<Level> shared = {};
   bool is_reduce() const { return node->op == ir::Op::Reduce; }
   /// Its loops end with those of its ranges, from `inner` on; none is its own, because users stand in them.
   bool is_scan() const { return node->op == ir::Op::Scan; }

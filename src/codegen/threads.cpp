@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "uop/walk.h"
+
 namespace sinter::codegen {
 namespace {
 
@@ -55,15 +57,14 @@ class Planner {
   /// Whether no two threads run a statement alike.
   bool whole_block(const Statement& s) const {
     int all = 1;
-    for (const Level& l : s.loops) all *= l.threads;
+    for (const Level& l : s.shared) all *= l.threads;
     return all == threads_;
   }
   /// Whether the same thread takes the same element in both.
   bool own_elements(const Statement& a, const Statement& b) const {
     auto shares = [](const Statement& s) {
       std::vector<std::tuple<int, int, int, int>> all;
-      for (const Level& l : s.loops)
-        if (l.threads > 1) all.emplace_back(range_id(l.range), l.threads, l.thread_stride, l.lanes);
+      for (const Level& l : s.shared) all.emplace_back(range_id(l.range), l.threads, l.thread_stride, l.lanes);
       std::sort(all.begin(), all.end());
       return all;
     };
@@ -76,7 +77,8 @@ class Planner {
     if (item.what == What::Barrier) return false;
     const auto s = static_cast<size_t>(item.statement);
     return std::any_of(touched.begin(), touched.end(), [&](size_t t) {
-      return clashes_.contains({t, s}) && (t != s || item.what == What::Init);
+      // A carried sum loads what lies in its home where it begins, and stores there where it ends.
+      return clashes_.contains({t, s}) && (t != s || item.what == What::Init || item.what == What::Finish);
     });
   }
 
@@ -96,8 +98,7 @@ Id digit(Emitter& emit, int stride, int count) {
 
 Id leads(Emitter& emit, const Statement& statement, int threads) {
   std::vector<std::pair<int, int>> used;  // stride and count
-  for (const Level& l : statement.loops)
-    if (l.threads > 1) used.emplace_back(l.thread_stride, l.threads);
+  for (const Level& l : statement.shared) used.emplace_back(l.thread_stride, l.threads);
   std::sort(used.begin(), used.end());
   used.emplace_back(threads, 1);
   Id ok = kNone;
@@ -108,6 +109,13 @@ Id leads(Emitter& emit, const Statement& statement, int threads) {
     from = stride * count;
   }
   return ok;
+}
+
+bool loads_what_it_stores(const Statement& store) {
+  const std::vector<ir::UOp> body = ir::topological(std::span<const ir::UOp>(&store.node, 1),
+                                                    [&](ir::UOp n) { return n == store.node || !combines(n); });
+  return std::any_of(body.begin(), body.end(),
+                     [&](ir::UOp n) { return n->op == Op::Load && n->src[0] == store.node->src[0]; });
 }
 
 void add_barriers(std::vector<Item>& tree, const Statements& statements, int threads) {

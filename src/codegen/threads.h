@@ -15,6 +15,9 @@ Id digit(Emitter& emit, int stride, int count);
 /// statement's loops do not use are 0. kNone: it always is. `threads`: of the block.
 Id leads(Emitter& emit, const Statement& statement, int threads);
 
+/// Whether a STORE's value is made from what lies where it goes.
+bool loads_what_it_stores(const Statement& store);
+
 /// In: the loop tree of a kernel whose points are run by `threads` threads.
 /// Out: the same with Barriers: between a statement that stores into memory of the kernel and one that reads or stores there, in
 /// the same turn of the loops around both or in the next, unless each thread meets its own elements only. Every thread runs

@@ -20,7 +20,7 @@ unsigned number(const char* name, unsigned otherwise) {
 TEST_CASE("random kernels for a GPU under random Opts", "[codegen][cuda]") {
   const SimulatedGpu gpu;
   const auto first = number("CODEGEN_SEED", 1);
-  const auto kernels = number("CODEGEN_FUZZ", cases(150));
+  const auto kernels = number("CODEGEN_FUZZ", cases(60));
   int legal = 0, refused = 0;
   std::map<std::string, int> used;
   for (unsigned seed = first; seed < first + kernels; ++seed) {
@@ -50,10 +50,10 @@ TEST_CASE("random kernels for a GPU under random Opts", "[codegen][cuda]") {
     }
   }
   INFO(legal << " legal lists, " << refused << " refused");
-  if (kernels < 100) return;
+  if (kernels < 50) return;
   CHECK(legal >= static_cast<int>(kernels));
   for (const char* opt : {"lanes", "unroll", "split", "order", "row", "block", "local"}) {
     INFO(opt << ": " << used[opt]);
-    CHECK(used[opt] >= 20);
+    CHECK(used[opt] >= 8);
   }
 }

@@ -38,9 +38,9 @@ void check_parked(Warp& warp) {
   if (warp.active || !warp.parked) return;
   warp.at = warp.parked_pc;
   fail(warp, std::countr_zero(warp.parked), Result::LaunchFailed,
-       fmt::format(
-           "the barrier was reached by lanes {:#010x} of the warp only, the others have exited: divergent barrier",
-           warp.parked));
+       fmt::format("the {} was reached by lanes {:#010x} of the warp only, the others have exited: {}",
+                   warp.parked_at_barrier ? "barrier" : "instruction", warp.parked,
+                   warp.parked_at_barrier ? "divergent barrier" : "inactive lane"));
 }
 
 void leave(Warp& warp, const Instruction&, uint32_t mask) {
@@ -60,6 +60,7 @@ bool gather(Warp& warp, uint32_t mask) {
   settle(warp);
   warp.parked |= mask;
   warp.parked_pc = warp.at;
+  warp.parked_at_barrier = true;
   const bool complete = warp.parked == warp.all;
   if (complete) warp.parked = 0;
   regroup(warp);

@@ -1,5 +1,5 @@
-// What lanes of a warp do together: shuffles, votes, reductions, synchronisation. Each names the lanes that take part;
-// all of them must stand at the instruction.
+// What lanes of a warp do together: shuffles, votes, reductions, synchronisation. Each names the lanes that take part; those
+// that come first wait for the others.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,28 +10,49 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-/// The lanes that an instruction names in source `index`. Fails unless they are the lanes that execute it.
+/// Lanes wait at this instruction, which all of `set` will run together.
+void wait_for(Warp& warp, uint32_t set, uint32_t mask) {
+  if (warp.parked && warp.parked_pc != warp.at)
+    fail(warp, std::countr_zero(mask), Result::LaunchFailed,
+         fmt::format("lanes {:#010x} of the warp wait elsewhere, {}: inactive lane", warp.parked,
+                     place_of(warp.block->kernel, warp.parked_pc)));
+  settle(warp);
+  for_lanes(mask, [&](int lane) { warp.lane_pc[lane] = warp.at; });
+  warp.parked |= mask;
+  warp.parked_pc = warp.at;
+  warp.parked_at_barrier = false;
+  if ((warp.parked & set) == set) warp.parked &= ~set;
+  regroup(warp);
+}
+
+/// The lanes that an instruction names in source `index`; 0 if some of them are still to come: then it is run once more.
 uint32_t members(Warp& warp, const Instruction& in, int index, uint32_t mask) {
   const uint32_t* named = lanes<uint32_t>(warp, in.source[index]);
+  uint32_t missing = 0;
   for_lanes(mask, [&](int lane) {
     const uint32_t set = named[lane];
     if (!(set >> lane & 1))
       fail(warp, lane, Result::LaunchFailed,
            fmt::format("the lane is not in the set {:#010x} of lanes that the instruction names", set));
     // Lanes that the block does not have may be named: nothing waits for them.
-    if (const uint32_t missing = set & warp.all & ~mask)
+    missing |= set & warp.all & ~mask;
+    if (missing & ~warp.alive)
       fail(warp, lane, Result::LaunchFailed,
-           fmt::format(
-               "the instruction names inactive lanes ({:#010x}), which have exited or are elsewhere: inactive lane",
-               missing));
+           fmt::format("the instruction names lanes that have exited ({:#010x}): inactive lane", missing & ~warp.alive));
   });
-  return named[std::countr_zero(mask)];
+  const uint32_t set = named[std::countr_zero(mask)];
+  if (!missing) return set;
+  wait_for(warp, set & warp.all, mask);
+  if (!warp.active)
+    fail(warp, std::countr_zero(mask), Result::LaunchFailed,
+         fmt::format("the instruction names lanes ({:#010x}) that wait at another one: inactive lane", missing));
+  return 0;
 }
 
 enum ShuffleKind : uint8_t { kUp, kDown, kButterfly, kIndex };
 
 void shuffle(Warp& warp, const Instruction& in, uint32_t mask) {
-  members(warp, in, 3, mask);
+  if (!members(warp, in, 3, mask)) return;
   const uint32_t *b = lanes<uint32_t>(warp, in.source[1]), *c = lanes<uint32_t>(warp, in.source[2]);
   uint32_t values[kLanes], inside = 0;
   std::memcpy(values, lanes<uint32_t>(warp, in.source[0]), sizeof values);
@@ -76,7 +97,7 @@ void decode_shfl(Decoder& d) {
 enum VoteKind : uint8_t { kAll, kAny, kUniform, kBallot };
 
 void vote(Warp& warp, const Instruction& in, uint32_t mask) {
-  members(warp, in, 1, mask);
+  if (!members(warp, in, 1, mask)) return;
   const uint32_t votes = (predicate(warp, in.source[0]) ^ in.source_flip) & mask;
   if (in.mode == kBallot) return assign(lanes<uint32_t>(warp, in.result[0]), mask, [&](int) { return votes; });
   const bool yes = in.mode == kAll ? votes == mask : in.mode == kAny ? votes != 0 : votes == 0 || votes == mask;
@@ -135,7 +156,7 @@ struct BitXor {
 
 template <typename F, typename T>
 void reduce(Warp& warp, const Instruction& in, uint32_t mask) {
-  members(warp, in, 1, mask);
+  if (!members(warp, in, 1, mask)) return;
   const T* a = lanes<T>(warp, in.source[0]);
   const int first = std::countr_zero(mask);
   T total = a[first];
@@ -181,7 +202,7 @@ constexpr Opcode kRows[] = {
 }  // namespace
 
 void sync_warp(Warp& warp, const Instruction& in, uint32_t mask) {
-  members(warp, in, 0, mask);
+  if (!members(warp, in, 0, mask)) return;
   warp.synced = Block::tick();
 }
 

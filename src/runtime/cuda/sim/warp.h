@@ -24,7 +24,8 @@ struct Warp {
   uint32_t pc = 0;               ///< the next instruction of the lanes in `active`
   uint32_t active = 0;           ///< the lanes that run
   uint32_t alive = 0;            ///< those that have not exited
-  uint32_t parked = 0;           ///< those that wait at a barrier for others of this warp
+  uint32_t parked = 0;           ///< those that wait for others of this warp
+  bool parked_at_barrier = true; ///< or at an instruction that lanes run together
   uint32_t all = 0;              ///< those that the block has
   uint32_t other_pc = kNowhere;  ///< the least pc among lanes that could run and are not active
   uint32_t parked_pc = 0;
