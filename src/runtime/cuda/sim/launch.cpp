@@ -112,7 +112,7 @@ class BlockRunner {
       }
       const Instruction& in = code[warp.pc];
       warp.at = warp.pc++;
-      lane_instructions += static_cast<uint64_t>(std::popcount(warp.active));
+      lane_instructions += warp.active == kAllLanes ? kLanes : static_cast<uint64_t>(std::popcount(warp.active));
       const uint32_t mask = warp.active & (predicate(warp, in.guard) ^ in.guard_flip);
       if (mask) in.run(warp, in, mask);
     }
