@@ -176,3 +176,48 @@ TEST_CASE("deliberate faults in kernels are caught at their lines", "[cuda-sim]"
       CHECK_THAT(fault, Contains("kernels.cu:" + std::to_string(line_of(bad, "HERE")) + " `"));
     }
 }
+
+TEST_CASE("what nothing has written may be read as long as nothing depends on it", "[cuda-sim]") {
+  // s has two words, of which the first is written; k(p) reads the second into %r2.
+  const std::string head = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+  .reg .pred %p<4>;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<4>;
+  .shared .align 4 .b8 s[8];
+  ld.param.u64 %rd0, [p];
+  mov.u32 %r0, %tid.x;
+  st.shared.u32 [s], 1;
+  ld.shared.u32 %r1, [s];
+  ld.shared.u32 %r2, [s+4];
+  setp.eq.s32 %p0, %r1, 1;
+)";
+  const auto outcome = [&](const std::string& rest) {
+    Gpu gpu;
+    const auto p = gpu.upload(std::vector<uint32_t>(4, 7));
+    return gpu.launch(gpu.load(head + rest + "\n  ret;\n}\n", "k"), 1, 1, {p});
+  };
+  CHECK(outcome("") == Result::Success);
+  CHECK(outcome("add.u32 %r3, %r2, 1; selp.u32 %r4, %r1, %r3, %p0; st.global.u32 [%rd0], %r4;") == Result::Success);
+  CHECK(outcome("setp.eq.s32 %p1, %r2, 5; not.pred %p2, %p0; and.pred %p1, %p1, %p2; @%p1 bra END;\nEND:") ==
+        Result::Success);
+  CHECK(outcome("setp.eq.s32 %p1, %r2, 5; or.pred %p1, %p1, %p0; @%p1 bra END;\nEND:") == Result::Success);
+  CHECK(outcome("mov.u32 %r2, 3; st.global.u32 [%rd0], %r2;") == Result::Success);
+  CHECK(outcome("st.shared.u32 [s+4], %r2; ld.shared.u32 %r3, [s]; st.global.u32 [%rd0], %r3;") == Result::Success);
+  for (const char* used : {
+           "st.global.u32 [%rd0], %r2;",
+           "add.u32 %r3, %r2, 1; selp.u32 %r4, %r3, %r1, %p0; st.global.u32 [%rd0], %r4;",
+           "cvt.u64.u32 %rd1, %r2; add.s64 %rd1, %rd1, %rd0; ld.global.u32 %r3, [%rd1];",
+           "setp.eq.s32 %p1, %r2, 5; and.pred %p1, %p1, %p0; @%p1 bra END;\nEND:",
+           "shfl.sync.idx.b32 %r3, %r2, 0, 31, 1; st.global.u32 [%rd0], %r3;",
+           "st.shared.u32 [s], %r2; ld.shared.u32 %r3, [s]; st.global.u32 [%rd0], %r3;",
+           "atom.global.add.u32 %r3, [%rd0], %r2;",
+       }) {
+    INFO(used);
+    CHECK(outcome(used) == Result::LaunchFailed);
+    CHECK_THAT(sim::last_fault(), Contains("of s (8 bytes) of shared memory") && Contains("uninitialised"));
+  }
+}

@@ -86,12 +86,15 @@ std::string AccessBase::where(uint64_t at) const {
   return fmt::format("byte {} of {}", at, region_->name());
 }
 
-void AccessBase::report_state(uint64_t at, int lane) {
+void AccessBase::check_state(uint64_t at, int lane, Touch touch) {
   for (uint64_t i = 0; i < bytes_; ++i)
     if (region_->state[at + i] == kRed)
       fail(warp_, lane, Result::IllegalAddress, fmt::format("{} of {}: out of bounds", where(at + i), name_of(space_)));
-  fail(warp_, lane, Result::LaunchFailed,
-       fmt::format("{} of {} is read, which nothing has written: uninitialised", where(at), name_of(space_)));
+  if (touch == Touch::Atomic)
+    fail(warp_, lane, Result::LaunchFailed,
+         fmt::format("{} of {} is updated, which nothing has written: uninitialised", where(at), name_of(space_)));
+  std::string& note = block_.unwritten[warp_.at];
+  if (note.empty()) note = fmt::format("{} of {}", where(at), name_of(space_));
 }
 
 void AccessBase::report_race(const Stamp& other, uint64_t at, int lane) {

@@ -16,8 +16,9 @@ class AccessBase {
   /// Finds the place of a lane's access, whatever its space; region_ and least_ are then those of the place. Throws
   /// Fault: out of bounds, misaligned.
   uint64_t locate(int lane, uint64_t address);
-  /// Throws the fault that the states of the bytes are: out of bounds or uninitialised.
-  [[noreturn]] void report_state(uint64_t at, int lane);
+  /// Throws the fault that the states of the bytes are: out of bounds, or read by an atomic and never written. Of a
+  /// read of what was never written it notes where it was.
+  void check_state(uint64_t at, int lane, Touch touch);
   [[noreturn]] void report_race(const Stamp& other, uint64_t at, int lane);
   void count();
 
@@ -51,13 +52,17 @@ class Access : AccessBase {
     const uint64_t address = base_[lane] + static_cast<uint64_t>(in_.offset);
     addresses_[lanes_++] = address;
     // Lanes that read what the lane before read, as broadcasts do: that two lanes read it was noted.
-    if (kTouch == Touch::Read && repeated_ > 1 && address == last_ && space_ != Space::Local) return data_;
+    if (kTouch == Touch::Read && repeated_ > 1 && address == last_ && space_ != Space::Local && !unwritten_)
+      return data_;
     uint64_t at = address - least_;
     if (at >= room_ || (address & (kBytes - 1))) at = locate(lane, address);
     data_ = region_->data.get() + at;
     uint8_t* state = region_->state.get() + at;
     if (block_.options.check) {
-      if (!may_touch(state)) report_state(at, lane);
+      if (!may_touch(state)) {
+        check_state(at, lane, kTouch);
+        unwritten_ |= 1u << lane;
+      }
       if (space_ != Space::Local) note(at, lane);
     }
     if (kTouch == Touch::Write) std::memset(state, kInitialised, kBytes);
@@ -65,6 +70,13 @@ class Access : AccessBase {
     last_ = address;
     return data_;
   }
+
+  /// The lanes that have read what nothing has written.
+  uint32_t unwritten() const { return unwritten_; }
+  /// Whether the last access was to global memory.
+  bool is_global() const { return space_ == Space::Global; }
+  /// The value that the last access writes is not known: the bytes are as if nobody had written them.
+  void leave_unwritten() { std::memset(region_->state.get() + (data_ - region_->data.get()), kUninitialised, kBytes); }
 
   /// Counts the request, after all its lanes were accessed.
   void count() { AccessBase::count(); }
@@ -91,6 +103,7 @@ class Access : AccessBase {
   }
 
   std::byte* data_ = nullptr;
+  uint32_t unwritten_ = 0;
   uint64_t last_ = 0;
   int repeated_ = 0;
 };

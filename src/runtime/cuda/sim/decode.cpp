@@ -6,6 +6,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "runtime/cuda/sim/poison.h"
 #include "runtime/cuda/sim/ptx_parser.h"
 #include "runtime/cuda/sim/regions.h"
 
@@ -72,7 +73,7 @@ Decoder::Decoder(const PtxModule& module, const PtxFunction& function, std::span
 
 Slot Decoder::grow(int bytes) {
   const Slot slot{static_cast<uint32_t>(kernel_.registers.size()), static_cast<uint8_t>(bytes)};
-  kernel_.registers.resize(kernel_.registers.size() + (bytes ? static_cast<size_t>(bytes) * kLanes : 16));
+  kernel_.registers.resize(align_up(kernel_.registers.size() + lane_bytes(slot) + sizeof(Poison), 16));
   return slot;
 }
 
@@ -112,16 +113,19 @@ void Decoder::lay_out() {
         place(variable, kernel_.shared_bytes, kernel_.shared);
 }
 
+// A predicate is one word, any other constant has a copy per lane.
 Slot Decoder::constant(uint64_t bits, int bytes) {
-  if (bytes < 8) bits &= (uint64_t{1} << (bytes * 8)) - 1;
+  if (bytes == 0)
+    bits = bits ? kAllLanes : 0;
+  else if (bytes < 8)
+    bits &= (uint64_t{1} << (bytes * 8)) - 1;
   const auto [found, added] = constants_.try_emplace({bits, bytes});
-  if (added) {
-    found->second = grow(bytes);
-    for (int lane = 0; lane < kLanes; ++lane)
-      std::memcpy(kernel_.registers.data() + found->second.at + static_cast<size_t>(lane * bytes), &bits,
-                  static_cast<size_t>(bytes));
-  }
-  return found->second;
+  if (!added) return found->second;
+  const Slot made = found->second = grow(bytes);
+  const size_t each = bytes ? static_cast<size_t>(bytes) : sizeof(uint32_t);
+  for (size_t at = 0; at < lane_bytes(made); at += each)
+    std::memcpy(kernel_.registers.data() + made.at + at, &bits, each);
+  return made;
 }
 
 Slot Decoder::special(const std::string& name) {
@@ -156,10 +160,6 @@ Slot Decoder::slot(const Operand& operand, int bytes) {
     case Kind::Float32:
     case Kind::Float64: {
       auto bits = static_cast<uint64_t>(operand.value);
-      if (bytes == 0) {
-        const Slot made = constant(bits ? ~uint64_t{0} : 0, 4);
-        return {made.at, 0};
-      }
       if (operand.kind == Kind::Float64 && bytes == 4) {  // a decimal fraction
         double number;
         std::memcpy(&number, &bits, sizeof number);
@@ -261,8 +261,7 @@ void Decoder::decode_statement() {
   if (!words_.empty()) fail(fmt::format("the modifier or type .{} is not supported here", words_[0]));
   if (!out.run) fail("this type is not supported here");
   if (remaining()) fail("there are more operands than the opcode takes");
-  out.guard =
-      statement_->guard >= 0 ? registers_[static_cast<size_t>(statement_->guard)] : Slot{constant(kAllLanes, 4).at, 0};
+  out.guard = statement_->guard >= 0 ? registers_[static_cast<size_t>(statement_->guard)] : constant(kAllLanes, 0);
   if (statement_->guard_negated) out.guard_flip = kAllLanes;
   kernel_.code.push_back(out);
 }

@@ -25,8 +25,22 @@ struct Slot {
   uint8_t bytes = 0;
 };
 
+/// How what is not known in the sources reaches the results (poison.h).
+enum class Use : uint8_t {
+  Plain,   ///< lane by lane
+  Select,  ///< by what the predicate chooses
+  And,
+  Or,        ///< of predicates: unless one side decides
+  Load,      ///< from memory
+  Store,     ///< to memory, of result[]
+  Shuffle,   ///< between lanes
+  Together,  ///< each lane's to all lanes
+  Known,     ///< it must not: atomics, tables of branches, numbers of barriers
+};
+
 struct Instruction {
   Run run = nullptr;
+  Use use = Use::Plain;
   Slot guard;               ///< a predicate
   uint32_t guard_flip = 0;  ///< exclusive-or of its bits: all ones for @!p
   Slot result[4], source[4];

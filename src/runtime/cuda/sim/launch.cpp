@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "runtime/cuda/sim/lanes.h"
+#include "runtime/cuda/sim/poison.h"
 
 namespace sinter::runtime::cuda::sim {
 namespace {
@@ -59,8 +60,8 @@ uint32_t special_value(const Special& special, const Block& block, uint32_t thre
 
 class BlockRunner {
  public:
-  BlockRunner(Block& block, std::vector<std::vector<std::byte>>& registers, std::mt19937_64& random)
-      : block_(block), registers_(registers), random_(random) {}
+  BlockRunner(Block& block, std::mt19937_64& random)
+      : block_(block), registers_(block.warps.size(), fresh_registers()), random_(random) {}
 
   void run() {
     start();
@@ -84,6 +85,7 @@ class BlockRunner {
     for (Barrier& barrier : block_.barriers) barrier = {};
     for (uint32_t i = 0; i < block_.warps.size(); ++i) {
       Warp& warp = block_.warps[i];
+      if (warp.poisoned) registers_[i] = fresh_registers();
       warp = Warp();
       warp.registers = registers_[i].data();
       warp.block = &block_;
@@ -102,6 +104,12 @@ class BlockRunner {
     }
   }
 
+  /// A register file: zeros, constants, and nothing that is unknown.
+  std::vector<std::byte> fresh_registers() const {
+    const auto* bytes = reinterpret_cast<const std::byte*>(block_.kernel.registers.data());
+    return {bytes, bytes + block_.kernel.registers.size()};
+  }
+
   void run_turn(Warp& warp, uint32_t turn) {
     const Instruction* code = block_.kernel.code.data();
     uint64_t lane_instructions = 0;
@@ -114,6 +122,7 @@ class BlockRunner {
       warp.at = warp.pc++;
       lane_instructions += warp.active == kAllLanes ? kLanes : static_cast<uint64_t>(std::popcount(warp.active));
       const uint32_t mask = warp.active & (predicate(warp, in.guard) ^ in.guard_flip);
+      if (warp.poisoned) follow_poison(warp, in, mask);
       if (mask) in.run(warp, in, mask);
     }
     block_.counters.lane_instructions += lane_instructions;
@@ -131,7 +140,7 @@ class BlockRunner {
   }
 
   Block& block_;
-  std::vector<std::vector<std::byte>>& registers_;
+  std::vector<std::vector<std::byte>> registers_;
   std::mt19937_64& random_;
   std::vector<uint32_t> runnable_;
 };
@@ -211,10 +220,8 @@ void run_launch(const Kernel& kernel, DeviceMemory& memory, const LaunchShape& s
   block.warps.resize(warps);
   block.hints.resize(kernel.code.size());
   block.launched = ++now;
-  std::vector<std::vector<std::byte>> registers(warps, std::vector<std::byte>(kernel.registers.size()));
-  for (auto& file : registers) std::memcpy(file.data(), kernel.registers.data(), file.size());
   std::mt19937_64 random(options.seed);
-  BlockRunner runner(block, registers, random);
+  BlockRunner runner(block, random);
   auto& at = block.index;
   for (at[2] = 0; at[2] < shape.grid[2]; ++at[2])
     for (at[1] = 0; at[1] < shape.grid[1]; ++at[1])

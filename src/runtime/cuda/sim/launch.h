@@ -39,8 +39,9 @@ struct Block {
   std::array<uint32_t, 3> index{};
   std::array<Barrier, 16> barriers{};
   std::vector<Warp> warps{};
-  std::vector<Region*> hints{};        ///< per instruction: the allocation that it touched last
-  uint32_t launched = 0, started = 0;  ///< times of Stamp
+  std::map<uint32_t, std::string> unwritten{};  ///< per load: a byte that it read and nothing had written, in words
+  std::vector<Region*> hints{};                 ///< per instruction: the allocation that it touched last
+  uint32_t launched = 0, started = 0;           ///< times of Stamp
 
   uint32_t threads() const { return shape.block[0] * shape.block[1] * shape.block[2]; }
   /// The warp's lanes have all reached barrier `id`. `threads`: how many it waits for; `reduction`: bar.red, or null;

@@ -129,6 +129,7 @@ constexpr AtomicRow kAtomics[] = {
 
 template <bool kHasResult>
 void decode_atomic(Decoder& d) {
+  d.out.use = Use::Known;
   d.take_space();
   const std::string_view type = d.take_type();
   for (const AtomicRow& row : kAtomics) {

@@ -202,6 +202,7 @@ void predicate_not(Warp& warp, const Instruction& in, uint32_t mask) {
 template <typename F>
 void decode_logic(Decoder& d) {
   if (!d.take("pred")) return decode_binary<F>(d, kBitWords);
+  d.out.use = std::is_same_v<F, And> ? Use::And : std::is_same_v<F, Or> ? Use::Or : Use::Plain;
   d.out.run = predicate_binary<F>;
   d.result(0);
   d.source(0, 0);

@@ -102,6 +102,7 @@ void synchronise_and_reduce(Warp& warp, const Instruction& in, uint32_t mask) {
 }
 
 void decode_barrier(Decoder& d) {
+  d.out.use = Use::Known;
   d.take("cta");
   d.take("aligned");
   if (d.take("warp")) {
@@ -147,6 +148,7 @@ void decode_bra(Decoder& d) {
 }
 
 void decode_brx(Decoder& d) {
+  d.out.use = Use::Known;
   d.take("idx");
   d.take("uni");
   d.source(0, 4);

@@ -3,6 +3,7 @@
 
 #include "runtime/cuda/sim/access.h"
 #include "runtime/cuda/sim/pick.h"
+#include "runtime/cuda/sim/poison.h"
 
 namespace sinter::runtime::cuda::sim {
 namespace {
@@ -18,14 +19,29 @@ void load(Warp& warp, const Instruction& in, uint32_t mask) {
       store_extended(warp, in.result[i], lane, value);
     }
   });
+  if (access.unwritten()) set_poison(warp, in, access.unwritten());
   access.count();
+}
+
+/// Which of the lanes store a value that is not known.
+Poison stored_poison(Warp& warp, const Instruction& in, uint32_t mask) {
+  Poison all;
+  for (int i = 0; i < in.vector; ++i)
+    if (const Poison& one = poison(warp, in.result[i]); one.lanes & mask)
+      all = {all.lanes | (one.lanes & mask), one.origin};
+  return all;
 }
 
 template <typename T, int kCount>
 void store(Warp& warp, const Instruction& in, uint32_t mask) {
+  const Poison unknown = warp.poisoned ? stored_poison(warp, in, mask) : Poison();
   Access<sizeof(T) * kCount, Touch::Write> access(warp, in);
   for_lanes(mask, [&](int lane) {
     std::byte* data = access(lane);
+    if (unknown.lanes >> lane & 1) {
+      if (access.is_global()) report_poison(warp, unknown, 1u << lane, "what is stored");
+      access.leave_unwritten();
+    }
     for (int i = 0; i < kCount; ++i) {
       const Slot part = in.result[i];
       std::memcpy(data + static_cast<size_t>(i) * sizeof(T), warp.registers + part.at + lane * part.bytes, sizeof(T));
@@ -96,6 +112,7 @@ Picked take_element(Decoder& d, auto make) {
 }
 
 void decode_ld(Decoder& d) {
+  d.out.use = Use::Load;
   const std::string_view type = d.statement().opcode.back();
   const Picked picked = take_element(d, [&]<typename T>() -> Run { return load_of<T>(d.out.vector); });
   element_slots(d, picked.bytes);
@@ -105,6 +122,7 @@ void decode_ld(Decoder& d) {
 }
 
 void decode_st(Decoder& d) {
+  d.out.use = Use::Store;
   const Picked picked = take_element(d, [&]<typename T>() -> Run { return store_of<T>(d.out.vector); });
   d.address();
   element_slots(d, picked.bytes);

@@ -6,6 +6,7 @@
 
 #include "runtime/cuda/sim/launch.h"
 #include "runtime/cuda/sim/pick.h"
+#include "runtime/cuda/sim/poison.h"
 
 namespace sinter::runtime::cuda::sim {
 namespace {
@@ -54,7 +55,8 @@ enum ShuffleKind : uint8_t { kUp, kDown, kButterfly, kIndex };
 void shuffle(Warp& warp, const Instruction& in, uint32_t mask) {
   if (!members(warp, in, 3, mask)) return;
   const uint32_t *b = lanes<uint32_t>(warp, in.source[1]), *c = lanes<uint32_t>(warp, in.source[2]);
-  uint32_t values[kLanes], inside = 0;
+  const Poison unknown = poison(warp, in.source[0]);
+  uint32_t values[kLanes], inside = 0, moved = 0;
   std::memcpy(values, lanes<uint32_t>(warp, in.source[0]), sizeof values);
   uint32_t* to = lanes<uint32_t>(warp, in.result[0]);
   for_lanes(mask, [&](int at) {
@@ -74,9 +76,13 @@ void shuffle(Warp& warp, const Instruction& in, uint32_t mask) {
       fail(warp, lane, Result::LaunchFailed,
            fmt::format("the shuffle reads lane {}, which does not take part: inactive lane", from));
     to[lane] = values[from];
+    moved |= (unknown.lanes >> from & 1) << lane;
     inside |= static_cast<uint32_t>(in_range) << lane;
   });
   if (in.pair.at) predicate(warp, in.pair) = (predicate(warp, in.pair) & ~mask) | inside;
+  if (!warp.poisoned) return;
+  Poison& result = poison(warp, in.result[0]);
+  result = {(result.lanes & ~mask) | moved, moved ? unknown.origin : result.origin};
 }
 
 void decode_shfl(Decoder& d) {
@@ -89,6 +95,7 @@ void decode_shfl(Decoder& d) {
       known = true;
     }
   if (!known || !d.take("b32")) d.fail("this kind of shuffle is not supported");
+  d.out.use = Use::Shuffle;
   d.out.run = shuffle;
   d.result(4);
   for (int i = 0; i < 4; ++i) d.source(i, 4);
@@ -111,6 +118,7 @@ void decode_vote(Decoder& d) {
   for (uint8_t i = 0; i < 4; ++i)
     if (d.take(kKinds[i])) d.out.mode = i;
   d.take_type();
+  d.out.use = Use::Together;
   d.out.run = vote;
   d.result(d.out.mode == kBallot ? 4 : 0);
   d.source(0, 0);
@@ -178,6 +186,7 @@ constexpr ReduceRow kReductions[] = {
 
 void decode_redux(Decoder& d) {
   d.take("sync");
+  d.out.use = Use::Together;
   const std::string_view type = d.take_type(), kind = d.take_type();
   for (const ReduceRow& row : kReductions)
     if (row.word == kind && row.type == type) d.out.run = row.run;

@@ -30,6 +30,7 @@ struct Warp {
   uint32_t other_pc = kNowhere;  ///< the least pc among lanes that could run and are not active
   uint32_t parked_pc = 0;
   uint32_t at = 0;                         ///< the instruction that runs now
+  bool poisoned = false;                   ///< it has read what nothing has written (poison.h)
   bool waiting = false;                    ///< at a barrier of the block
   const Instruction* reduction = nullptr;  ///< bar.red that it waits at
   uint32_t barrier = 0;                    ///< when it last left a barrier of the block, or began
