@@ -74,6 +74,20 @@ TEST_CASE("integer arithmetic of the simulated GPU", "[cuda-sim]") {
       op_case(
           "mul.wide.u32", +[](u32 a, u32 b) { return u64{a} * b; }),
       op_case(
+          "dp2a.lo.u32.u32",
+          +[](u32 a, u32 b, u32 c) { return c + (a & 0xffff) * (b & 0xff) + (a >> 16) * (b >> 8 & 0xff); }),
+      op_case(
+          "dp2a.hi.s32.u32",
+          +[](s32 a, u32 b, u32 c) {
+            return c + static_cast<u32>(s16(a) * s32(b >> 16 & 0xff)) + static_cast<u32>((a >> 16) * s32(b >> 24));
+          }),
+      op_case(
+          "dp4a.u32.s32",
+          +[](u32 a, u32 b, u32 c) {
+            for (int i = 0; i < 32; i += 8) c += static_cast<u32>(s32(a >> i & 0xff) * static_cast<int8_t>(b >> i));
+            return c;
+          }),
+      op_case(
           "mad.lo.s32", +[](u32 a, u32 b, u32 c) { return a * b + c; }),
       op_case(
           "mad.lo.s64", +[](u64 a, u64 b, u64 c) { return a * b + c; }),

@@ -142,6 +142,36 @@ void decode_mad(Decoder& d) {
   d.source(2, picked.bytes * 2);
 }
 
+/// c plus the products of the parts of a with bytes of b, from byte `kFirst` on: two halves of a, or four bytes.
+template <typename PartA, typename PartB, int kFirst>
+struct Dot {
+  uint32_t operator()(uint32_t a, uint32_t b, uint32_t c) const {
+    for (int i = 0; i < 4 / static_cast<int>(sizeof(PartA)); ++i) {
+      const auto x = static_cast<PartA>(a >> (i * kBits<PartA>));
+      const auto y = static_cast<PartB>(b >> ((kFirst + i) * kBits<PartB>));
+      c += static_cast<uint32_t>(int32_t{x} * int32_t{y});
+    }
+    return c;
+  }
+};
+
+template <typename Unsigned, int kFirst>
+void decode_dot(Decoder& d) {
+  using Signed = std::make_signed_t<Unsigned>;
+  const bool b = d.take_type() == "s32", a = d.take_type() == "s32";  // signed
+  d.out.run = a   ? b ? ternary<Dot<Signed, int8_t, kFirst>, uint32_t> : ternary<Dot<Signed, uint8_t, kFirst>, uint32_t>
+                : b ? ternary<Dot<Unsigned, int8_t, kFirst>, uint32_t>
+                  : ternary<Dot<Unsigned, uint8_t, kFirst>, uint32_t>;
+  d.result(4);
+  for (int i = 0; i < 3; ++i) d.source(i, 4);
+}
+
+void decode_dp2a(Decoder& d) {
+  if (d.take("hi")) return decode_dot<uint16_t, 2>(d);
+  d.take("lo");
+  decode_dot<uint16_t, 0>(d);
+}
+
 /// An opcode that integers and floats share.
 template <auto kInteger, auto kFloat>
 void by_type(Decoder& d) {
@@ -159,6 +189,8 @@ constexpr Opcode kRows[] = {
     {"min", by_type<[](Decoder& d) { decode_binary<Min>(d, kIntegers); }, decode_float_min>},
     {"max", by_type<[](Decoder& d) { decode_binary<Max>(d, kIntegers); }, decode_float_max>},
     {"abs", by_type<[](Decoder& d) { decode_unary<Abs>(d, kSigned); }, decode_float_abs>},
+    {"dp2a", decode_dp2a},
+    {"dp4a", decode_dot<uint8_t, 0>},
     {"neg", by_type<[](Decoder& d) { decode_unary<Neg>(d, kWords); }, decode_float_neg>},
 };
 
