@@ -261,3 +261,33 @@ TEST_CASE("a graph that holds more than half of a GPU's memory is realised by it
   }
   CHECK(sum.to_vector<float>() == std::vector<float>(kBlock, 60.0f));
 }
+
+TEST_CASE("ten thousand steps of training leave nothing on a simulated device", "[cuda][cuda-sim]") {
+  {
+    const Simulated simulated({.check = false});
+    if (!can_compile()) return;
+    const FreshCache cache;
+    sinter::debug::set_executor(sinter::debug::Executor::Compiled);
+    sinter::debug::clear_plans();  // of another driver's devices
+    {
+      const sinter::Device gpu = sinter::Device::cuda();
+      sinter::Tensor w = sinter::zeros({4}, sinter::DType::F32).to(gpu).realize().requires_grad();
+      const sinter::Tensor x = sinter::ones({4}, sinter::DType::F32).contiguous().to(gpu).realize();
+      sinter::optim::SGD optimiser({w}, {.lr = 1e-3});
+      MemoryStats early;
+      for (int step = 0; step < 10000; ++step) {
+        optimiser.zero_grad();
+        square(w - x).sum().backward();
+        optimiser.step();
+        if (step == 100) early = Context::get(0)->allocator().stats();
+      }
+      const MemoryStats late = Context::get(0)->allocator().stats();
+      CHECK(late.live == early.live);
+      CHECK(late.cached == early.cached);
+      CHECK(late.peak == early.peak);
+      for (const float v : w.to_vector<float>()) CHECK(v == Approx(1.0f).margin(1e-4));
+    }
+    sinter::debug::clear_plans();
+  }
+  CHECK(sim::leaks() == "");
+}
