@@ -260,3 +260,47 @@ TEST_CASE("comparisons of integers on the simulated GPU", "[cuda-sim]") {
           "setp.hs.u16", +[](u16 a, u16 b) { return a >= b; }),
   });
 }
+
+TEST_CASE("sums of several words carry on the simulated GPU", "[cuda-sim]") {
+  // 96 bits from words of 32, and back; the carry of each lane is its own.
+  Gpu gpu;
+  const auto kernel = gpu.load(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+  .reg .b32 %r<16>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd0, [p];
+  mov.u32 %r0, %tid.x;
+  mul.wide.u32 %rd1, %r0, 64;
+  add.s64 %rd0, %rd0, %rd1;
+  ld.global.v4.u32 {%r1, %r2, %r3, _}, [%rd0];
+  ld.global.v4.u32 {%r4, %r5, %r6, _}, [%rd0+16];
+  add.cc.u32 %r7, %r1, %r4;
+  addc.cc.u32 %r8, %r2, %r5;
+  addc.u32 %r9, %r3, %r6;
+  st.global.v4.u32 [%rd0+32], {%r7, %r8, %r9, %r0};
+  sub.cc.u32 %r7, %r1, %r4;
+  subc.cc.u32 %r8, %r2, %r5;
+  subc.u32 %r9, %r3, %r6;
+  st.global.v4.u32 [%rd0+48], {%r7, %r8, %r9, %r0};
+  ret;
+}
+)",
+                               "k");
+  std::mt19937 random(3);
+  std::vector<u32> words(32 * 16);
+  for (u32& word : words) word = random() % 3 == 0 ? 0xffffffffu : random() % 3 == 0 ? 0 : static_cast<u32>(random());
+  const auto memory = gpu.upload(words);
+  REQUIRE(gpu.launch(kernel, 1, 32, {memory}) == Result::Success);
+  const auto results = gpu.download<u32>(memory, words.size());
+  using Wide = unsigned __int128;
+  const auto wide = [](const u32* w) { return Wide{w[0]} | Wide{w[1]} << 32 | Wide{w[2]} << 64; };
+  constexpr Wide kMask = ~Wide{0} >> 32;
+  for (size_t lane = 0; lane < 32; ++lane) {
+    const u32* w = &words[lane * 16];
+    CHECK((wide(&results[lane * 16 + 8]) == ((wide(w) + wide(w + 4)) & kMask)));
+    CHECK((wide(&results[lane * 16 + 12]) == ((wide(w) - wide(w + 4)) & kMask)));
+  }
+}

@@ -13,7 +13,9 @@ namespace sinter::runtime::cuda::sim {
 namespace {
 
 // No pass that moves a load to where the text has none: the simulator would see it read what was never written.
-constexpr const char* kPasses = "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,early-cse,instcombine<no-verify-fixpoint>)";
+constexpr const char* kPasses =
+    "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,early-cse,instcombine<no-verify-"
+    "fixpoint>)";
 constexpr int kLevel = 2;
 
 // Denormals are kept, divisions and roots are IEEE's: what Clang does by default for CUDA.

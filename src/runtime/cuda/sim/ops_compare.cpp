@@ -145,6 +145,39 @@ void decode_setp(Decoder& d) {
   if (d.out.mode != kAlone) d.source(2, 0);
 }
 
+// Instruction::mode of testp, in the order of kProperties.
+constexpr std::string_view kProperties[] = {"finite", "infinite", "number", "notanumber", "normal", "subnormal"};
+
+template <typename T>
+bool has_property(T value, uint8_t property) {
+  switch (property) {
+    case 0: return std::isfinite(value);
+    case 1: return std::isinf(value);
+    case 2: return !std::isnan(value);
+    case 3: return std::isnan(value);
+    case 4: return std::isnormal(value);
+    default: return std::fpclassify(value) == FP_SUBNORMAL;
+  }
+}
+
+template <typename T>
+void test_property(Warp& warp, const Instruction& in, uint32_t mask) {
+  const T* a = lanes<T>(warp, in.source[0]);
+  uint32_t bits = 0;
+  for_lanes(mask, [&](int lane) { bits |= static_cast<uint32_t>(has_property(a[lane], in.mode)) << lane; });
+  uint32_t& to = predicate(warp, in.result[0]);
+  to = (to & ~mask) | bits;
+}
+
+void decode_testp(Decoder& d) {
+  const Picked picked = pick(kFloats, d.take_type(), []<typename T>() -> Run { return test_property<T>; });
+  for (uint8_t i = 0; i < std::size(kProperties); ++i)
+    if (d.take(kProperties[i])) d.out.mode = i;
+  d.out.run = picked.run;
+  d.result(0);
+  d.source(0, picked.bytes);
+}
+
 template <typename T>
 void select(Warp& warp, const Instruction& in, uint32_t mask) {
   const T *a = lanes<T>(warp, in.source[0]), *b = lanes<T>(warp, in.source[1]);
@@ -164,7 +197,7 @@ void decode_selp(Decoder& d) {
   d.source(2, 0);
 }
 
-constexpr Opcode kRows[] = {{"setp", decode_setp}, {"selp", decode_selp}};
+constexpr Opcode kRows[] = {{"setp", decode_setp}, {"selp", decode_selp}, {"testp", decode_testp}};
 
 }  // namespace
 

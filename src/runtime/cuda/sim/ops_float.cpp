@@ -92,6 +92,13 @@ struct Reciprocal {
     return T(1) / a;
   }
 };
+/// The magnitude of b with the sign of a.
+struct CopySign {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return std::copysign(b, a);
+  }
+};
 template <double (*kFunction)(double)>
 struct Approximate {
   template <typename T>
@@ -245,6 +252,7 @@ void decode_extreme(Decoder& d) {
 
 constexpr Opcode kRows[] = {
     {"fma", decode_fma},
+    {"copysign", decode_float<CopySign, 2>},
     {"sqrt", decode_float<Sqrt, 1>},
     {"rcp", decode_float<Reciprocal, 1>},
     {"rsqrt", decode_float<Approximate<reciprocal_root>, 1>},

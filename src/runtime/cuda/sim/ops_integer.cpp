@@ -112,8 +112,87 @@ struct Neg {
     return static_cast<T>(T(0) - a);
   }
 };
+/// c + |a - b|.
+struct DifferenceSum {
+  template <typename T>
+  T operator()(T a, T b, T c) const {
+    using U = std::make_unsigned_t<T>;
+    const U distance = a > b ? static_cast<U>(a) - static_cast<U>(b) : static_cast<U>(b) - static_cast<U>(a);
+    return static_cast<T>(static_cast<U>(c) + distance);
+  }
+};
+
+// Instruction::mode of the dot products: which operands have signs, and where in b the two bytes of dp2a lie.
+constexpr uint8_t kSignedA = 1, kSignedB = 2, kHighHalf = 4;
+
+int64_t part(uint32_t word, int bits, int index, bool with_sign) {
+  const uint32_t field = word >> (bits * index) & ((1u << bits) - 1);
+  return with_sign && field >> (bits - 1) ? int64_t{field} - (int64_t{1} << bits) : int64_t{field};
+}
+
+/// c plus the products of kParts parts of a with bytes of b.
+template <int kParts>
+void dot(Warp& warp, const Instruction& in, uint32_t mask) {
+  const uint32_t *a = lanes<uint32_t>(warp, in.source[0]), *b = lanes<uint32_t>(warp, in.source[1]);
+  const uint32_t* c = lanes<uint32_t>(warp, in.source[2]);
+  assign(lanes<uint32_t>(warp, in.result[0]), mask, [&](int lane) {
+    int64_t sum = c[lane];
+    for (int i = 0; i < kParts; ++i)
+      sum += part(a[lane], 32 / kParts, i, in.mode & kSignedA) *
+             part(b[lane], 8, i + (in.mode & kHighHalf ? 2 : 0), in.mode & kSignedB);
+    return static_cast<uint32_t>(sum);
+  });
+}
+
+template <int kParts>
+void decode_dot(Decoder& d) {
+  const std::string_view b = d.take_type(), a = d.take_type();
+  if ((a != "u32" && a != "s32") || (b != "u32" && b != "s32")) d.fail("the operands are u32 or s32");
+  d.out.mode = static_cast<uint8_t>((a == "s32" ? kSignedA : 0) | (b == "s32" ? kSignedB : 0));
+  if (kParts == 2 && d.take("hi")) d.out.mode |= kHighHalf;
+  d.take("lo");
+  d.out.run = dot<kParts>;
+  d.result(4);
+  for (int i = 0; i < 3; ++i) d.source(i, 4);
+}
+
+// Instruction::mode of sums with a carry.
+constexpr uint8_t kSubtract = 1, kTakesCarry = 2, kGivesCarry = 4;
+
+/// One word of a longer sum or difference, with the carry of the word below.
+template <typename T>
+void add_with_carry(Warp& warp, const Instruction& in, uint32_t mask) {
+  const T *a = lanes<T>(warp, in.source[0]), *b = lanes<T>(warp, in.source[1]);
+  T* to = lanes<T>(warp, in.result[0]);
+  const uint32_t before = warp.carry;
+  for_lanes(mask, [&](int lane) {
+    const T x = a[lane], y = b[lane], carry = in.mode & kTakesCarry ? before >> lane & 1 : 0;
+    const bool down = in.mode & kSubtract;
+    const T sum = down ? x - y : x + y, result = down ? sum - carry : sum + carry;
+    const bool out = down ? x < y || sum < carry : sum < x || result < sum;
+    if (in.mode & kGivesCarry) warp.carry = (warp.carry & ~(1u << lane)) | static_cast<uint32_t>(out) << lane;
+    to[lane] = result;
+  });
+}
+
+void decode_carry(Decoder& d, bool subtract, bool takes, bool gives) {
+  d.out.mode = static_cast<uint8_t>((subtract ? kSubtract : 0) | (takes ? kTakesCarry : 0) | (gives ? kGivesCarry : 0));
+  const Picked picked = pick(kWords, d.take_type(), []<typename T>() -> Run {
+    if constexpr (sizeof(T) >= 4) return add_with_carry<T>;
+    return nullptr;
+  });
+  if (!picked.run) d.fail("this type is not supported here");
+  d.out.run = picked.run;
+  d.result(picked.bytes);
+  d.source(0, picked.bytes);
+  d.source(1, picked.bytes);
+}
+
 constexpr Types kSigned{Named<int16_t>{"s16"}, Named<int32_t>{"s32"}, Named<int64_t>{"s64"}};
 constexpr Types kNarrow{Named<uint16_t>{"u16"}, Named<int16_t>{"s16"}, Named<uint32_t>{"u32"}, Named<int32_t>{"s32"}};
+
+void decode_add(Decoder& d) { d.take("cc") ? decode_carry(d, false, false, true) : decode_binary<Add>(d, kWords); }
+void decode_sub(Decoder& d) { d.take("cc") ? decode_carry(d, true, false, true) : decode_binary<Sub>(d, kWords); }
 
 /// .lo, .hi and .wide: which part of the product is wanted.
 void decode_mul(Decoder& d) {
@@ -180,11 +259,16 @@ void by_type(Decoder& d) {
 }
 
 constexpr Opcode kRows[] = {
-    {"add", by_type<[](Decoder& d) { decode_binary<Add>(d, kWords); }, decode_float_add>},
-    {"sub", by_type<[](Decoder& d) { decode_binary<Sub>(d, kWords); }, decode_float_sub>},
+    {"add", by_type<decode_add, decode_float_add>},
+    {"sub", by_type<decode_sub, decode_float_sub>},
     {"mul", decode_mul},
     {"mad", decode_mad},
     {"div", by_type<[](Decoder& d) { decode_binary<Div>(d, kIntegers); }, decode_float_div>},
+    {"addc", [](Decoder& d) { decode_carry(d, false, true, d.take("cc")); }},
+    {"subc", [](Decoder& d) { decode_carry(d, true, true, d.take("cc")); }},
+    {"sad", [](Decoder& d) { decode_ternary<DifferenceSum>(d, kIntegers); }},
+    {"dp2a", decode_dot<2>},
+    {"dp4a", decode_dot<4>},
     {"rem", [](Decoder& d) { decode_binary<Rem>(d, kIntegers); }},
     {"min", by_type<[](Decoder& d) { decode_binary<Min>(d, kIntegers); }, decode_float_min>},
     {"max", by_type<[](Decoder& d) { decode_binary<Max>(d, kIntegers); }, decode_float_max>},

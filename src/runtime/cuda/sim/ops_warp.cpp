@@ -1,5 +1,5 @@
-// What lanes of a warp do together: shuffles, votes, reductions, synchronisation. Each names the lanes that take part; those
-// that come first wait for the others.
+// What lanes of a warp do together: shuffles, votes, reductions, synchronisation. Each names the lanes that take part;
+// those that come first wait for the others.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -26,7 +26,8 @@ void wait_for(Warp& warp, uint32_t set, uint32_t mask) {
   regroup(warp);
 }
 
-/// The lanes that an instruction names in source `index`; 0 if some of them are still to come: then it is run once more.
+/// The lanes that an instruction names in source `index`; 0 if some of them are still to come: then it is run once
+/// more.
 uint32_t members(Warp& warp, const Instruction& in, int index, uint32_t mask) {
   const uint32_t* named = lanes<uint32_t>(warp, in.source[index]);
   uint32_t missing = 0;
@@ -38,8 +39,9 @@ uint32_t members(Warp& warp, const Instruction& in, int index, uint32_t mask) {
     // Lanes that the block does not have may be named: nothing waits for them.
     missing |= set & warp.all & ~mask;
     if (missing & ~warp.alive)
-      fail(warp, lane, Result::LaunchFailed,
-           fmt::format("the instruction names lanes that have exited ({:#010x}): inactive lane", missing & ~warp.alive));
+      fail(
+          warp, lane, Result::LaunchFailed,
+          fmt::format("the instruction names lanes that have exited ({:#010x}): inactive lane", missing & ~warp.alive));
   });
   const uint32_t set = named[std::countr_zero(mask)];
   if (!missing) return set;

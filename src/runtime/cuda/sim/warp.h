@@ -20,17 +20,18 @@ struct Warp {
 
   std::byte* registers = nullptr;
   Block* block = nullptr;
-  uint32_t index = 0;            ///< in its block
-  uint32_t pc = 0;               ///< the next instruction of the lanes in `active`
-  uint32_t active = 0;           ///< the lanes that run
-  uint32_t alive = 0;            ///< those that have not exited
-  uint32_t parked = 0;           ///< those that wait for others of this warp
-  bool parked_at_barrier = true; ///< or at an instruction that lanes run together
-  uint32_t all = 0;              ///< those that the block has
-  uint32_t other_pc = kNowhere;  ///< the least pc among lanes that could run and are not active
+  uint32_t index = 0;             ///< in its block
+  uint32_t pc = 0;                ///< the next instruction of the lanes in `active`
+  uint32_t active = 0;            ///< the lanes that run
+  uint32_t alive = 0;             ///< those that have not exited
+  uint32_t parked = 0;            ///< those that wait for others of this warp
+  bool parked_at_barrier = true;  ///< or at an instruction that lanes run together
+  uint32_t all = 0;               ///< those that the block has
+  uint32_t other_pc = kNowhere;   ///< the least pc among lanes that could run and are not active
   uint32_t parked_pc = 0;
   uint32_t at = 0;                         ///< the instruction that runs now
   bool poisoned = false;                   ///< it has read what nothing has written (poison.h)
+  uint32_t carry = 0;                      ///< of sums of several words, a bit per lane
   bool waiting = false;                    ///< at a barrier of the block
   const Instruction* reduction = nullptr;  ///< bar.red that it waits at
   uint32_t barrier = 0;                    ///< when it last left a barrier of the block, or began
