@@ -221,3 +221,31 @@ TEST_CASE("what nothing has written may be read as long as nothing depends on it
     CHECK_THAT(sim::last_fault(), Contains("of s (8 bytes) of shared memory") && Contains("uninitialised"));
   }
 }
+
+TEST_CASE("the padding behind a variable may be read with it, and no more", "[cuda-sim]") {
+  // s has three words in a place for four: NVRTC reads all four at once where three are wanted.
+  const std::string head = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<4>;
+  .shared .align 16 .b8 s[12];
+  ld.param.u64 %rd0, [p];
+  st.shared.u32 [s], 1;
+  st.shared.u32 [s+4], 2;
+  st.shared.u32 [s+8], 3;
+)";
+  const auto outcome = [&](const std::string& rest) {
+    Gpu gpu;
+    const auto p = gpu.upload(std::vector<uint32_t>(4, 7));
+    return gpu.launch(gpu.load(head + rest + "\n  ret;\n}\n", "k"), 1, 1, {p});
+  };
+  CHECK(outcome("ld.shared.v4.u32 {%r0, %r1, %r2, %r3}, [s]; st.global.v2.u32 [%rd0], {%r1, %r2};") == Result::Success);
+  CHECK(outcome("ld.shared.v4.u32 {%r0, %r1, %r2, %r3}, [s]; st.global.u32 [%rd0], %r3;") == Result::LaunchFailed);
+  CHECK_THAT(sim::last_fault(), Contains("uninitialised"));
+  CHECK(outcome("st.shared.u32 [s+12], 4;") == Result::IllegalAddress);
+  CHECK_THAT(sim::last_fault(), Contains("byte 12 of s (12 bytes)") && Contains("out of bounds"));
+  CHECK(outcome("ld.shared.u32 %r0, [s+16];") == Result::IllegalAddress);
+}

@@ -88,7 +88,7 @@ std::string AccessBase::where(uint64_t at) const {
 
 void AccessBase::check_state(uint64_t at, int lane, Touch touch) {
   for (uint64_t i = 0; i < bytes_; ++i)
-    if (region_->state[at + i] == kRed)
+    if (const uint8_t state = region_->state[at + i]; state == kRed || (state == kPadding && touch != Touch::Read))
       fail(warp_, lane, Result::IllegalAddress, fmt::format("{} of {}: out of bounds", where(at + i), name_of(space_)));
   if (touch == Touch::Atomic)
     fail(warp_, lane, Result::LaunchFailed,

@@ -2,6 +2,8 @@
 // the request as the counters see it.
 #pragma once
 
+#include <algorithm>
+
 #include "runtime/cuda/sim/lanes.h"
 #include "runtime/cuda/sim/launch.h"
 #include "runtime/cuda/sim/races.h"
@@ -40,8 +42,8 @@ class AccessBase {
   std::string where(uint64_t at) const;
 };
 
-/// One instruction's accesses of kBytes bytes by each lane.
-template <uint64_t kBytes, Touch kTouch>
+/// One instruction's accesses of kBytes bytes by each lane, which are kElements values.
+template <uint64_t kBytes, Touch kTouch, int kElements = 1>
 class Access : AccessBase {
  public:
   Access(Warp& warp, const Instruction& in) : AccessBase(warp, in, kBytes, kTouch) {}
@@ -52,7 +54,7 @@ class Access : AccessBase {
     const uint64_t address = base_[lane] + static_cast<uint64_t>(in_.offset);
     addresses_[lanes_++] = address;
     // Lanes that read what the lane before read, as broadcasts do: that two lanes read it was noted.
-    if (kTouch == Touch::Read && repeated_ > 1 && address == last_ && space_ != Space::Local && !unwritten_)
+    if (kTouch == Touch::Read && repeated_ > 1 && address == last_ && space_ != Space::Local && !any_unwritten_)
       return data_;
     uint64_t at = address - least_;
     if (at >= room_ || (address & (kBytes - 1))) at = locate(lane, address);
@@ -61,7 +63,8 @@ class Access : AccessBase {
     if (block_.options.check) {
       if (!may_touch(state)) {
         check_state(at, lane, kTouch);
-        unwritten_ |= 1u << lane;
+        for (int i = 0; i < kElements; ++i) unwritten_[i] |= static_cast<uint32_t>(!is_written(state, i)) << lane;
+        any_unwritten_ = true;
       }
       if (space_ != Space::Local) note(at, lane);
     }
@@ -71,8 +74,8 @@ class Access : AccessBase {
     return data_;
   }
 
-  /// The lanes that have read what nothing has written.
-  uint32_t unwritten() const { return unwritten_; }
+  /// The lanes that have read an element which nothing has written.
+  uint32_t unwritten(int element) const { return unwritten_[element]; }
   /// Whether the last access was to global memory.
   bool is_global() const { return space_ == Space::Global; }
   /// The value that the last access writes is not known: the bytes are as if nobody had written them.
@@ -88,9 +91,15 @@ class Access : AccessBase {
     for (uint64_t i = 0; i < kBytes; i += 8) {
       uint64_t states = kEach * kInitialised;
       std::memcpy(&states, state + i, kBytes < 8 ? kBytes : 8);
-      good &= kTouch == Touch::Write ? (states & kEach * kRed) == 0 : states == kEach * kInitialised;
+      good &= kTouch == Touch::Write ? (states & kEach * (kRed | kPadding)) == 0 : states == kEach * kInitialised;
     }
     return good;
+  }
+
+  static bool is_written(const uint8_t* state, int element) {
+    constexpr uint64_t kEach = kBytes / kElements;
+    state += kEach * static_cast<uint64_t>(element);
+    return std::all_of(state, state + kEach, [](uint8_t s) { return s == kInitialised; });
   }
 
   void note(uint64_t at, int lane) {
@@ -103,7 +112,8 @@ class Access : AccessBase {
   }
 
   std::byte* data_ = nullptr;
-  uint32_t unwritten_ = 0;
+  uint32_t unwritten_[kElements] = {};
+  bool any_unwritten_ = false;
   uint64_t last_ = 0;
   int repeated_ = 0;
 };

@@ -80,9 +80,10 @@ Slot Decoder::grow(int bytes) {
 void Decoder::place(const Variable& variable, uint64_t& extent, std::vector<Placed>& placed) {
   const uint64_t bytes = static_cast<uint64_t>(variable.bytes), align = static_cast<uint64_t>(variable.align);
   const uint64_t at = align_up(extent + kRedZone, std::max<uint64_t>(16, align));
-  placed.push_back({variable.name, at, bytes, variable.dynamic});
+  const uint64_t padding = variable.dynamic ? 0 : align_up(bytes, align) - bytes;
+  placed.push_back({variable.name, at, bytes, padding, variable.dynamic});
   if (variable.dynamic) return;  // behind all others, and all of them in one place
-  extent = align_up(at + bytes, 16);
+  extent = align_up(at + bytes + padding, 16);
   if (variable.space == Space::Shared) kernel_.static_shared = align_up(kernel_.static_shared, align) + bytes;
 }
 

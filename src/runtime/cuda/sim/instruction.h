@@ -65,7 +65,7 @@ struct Special {
 /// A variable of shared or local memory at its place; what no variable covers is a red zone.
 struct Placed {
   std::string name;
-  uint64_t at = 0, bytes = 0;
+  uint64_t at = 0, bytes = 0, padding = 0;
   bool dynamic = false;
 };
 

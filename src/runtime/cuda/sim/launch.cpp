@@ -23,9 +23,11 @@ void reset_states(Region& region, const std::vector<Placed>& placed, uint64_t co
                   uint64_t dynamic) {
   std::memset(region.state.get(), kRed, region.bytes);
   for (uint64_t copy = 0; copy < copies; ++copy)
-    for (const Placed& variable : placed)
-      std::memset(region.state.get() + copy * extent + variable.at, kUninitialised,
-                  variable.dynamic ? dynamic : variable.bytes);
+    for (const Placed& variable : placed) {
+      uint8_t* state = region.state.get() + copy * extent + variable.at;
+      std::memset(state, kUninitialised, variable.dynamic ? dynamic : variable.bytes);
+      std::memset(state + variable.bytes, kPadding, variable.padding);
+    }
 }
 
 uint64_t shared_extent(const Kernel& kernel, const LaunchShape& shape) {

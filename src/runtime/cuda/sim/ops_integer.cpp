@@ -122,40 +122,6 @@ struct DifferenceSum {
   }
 };
 
-// Instruction::mode of the dot products: which operands have signs, and where in b the two bytes of dp2a lie.
-constexpr uint8_t kSignedA = 1, kSignedB = 2, kHighHalf = 4;
-
-int64_t part(uint32_t word, int bits, int index, bool with_sign) {
-  const uint32_t field = word >> (bits * index) & ((1u << bits) - 1);
-  return with_sign && field >> (bits - 1) ? int64_t{field} - (int64_t{1} << bits) : int64_t{field};
-}
-
-/// c plus the products of kParts parts of a with bytes of b.
-template <int kParts>
-void dot(Warp& warp, const Instruction& in, uint32_t mask) {
-  const uint32_t *a = lanes<uint32_t>(warp, in.source[0]), *b = lanes<uint32_t>(warp, in.source[1]);
-  const uint32_t* c = lanes<uint32_t>(warp, in.source[2]);
-  assign(lanes<uint32_t>(warp, in.result[0]), mask, [&](int lane) {
-    int64_t sum = c[lane];
-    for (int i = 0; i < kParts; ++i)
-      sum += part(a[lane], 32 / kParts, i, in.mode & kSignedA) *
-             part(b[lane], 8, i + (in.mode & kHighHalf ? 2 : 0), in.mode & kSignedB);
-    return static_cast<uint32_t>(sum);
-  });
-}
-
-template <int kParts>
-void decode_dot(Decoder& d) {
-  const std::string_view b = d.take_type(), a = d.take_type();
-  if ((a != "u32" && a != "s32") || (b != "u32" && b != "s32")) d.fail("the operands are u32 or s32");
-  d.out.mode = static_cast<uint8_t>((a == "s32" ? kSignedA : 0) | (b == "s32" ? kSignedB : 0));
-  if (kParts == 2 && d.take("hi")) d.out.mode |= kHighHalf;
-  d.take("lo");
-  d.out.run = dot<kParts>;
-  d.result(4);
-  for (int i = 0; i < 3; ++i) d.source(i, 4);
-}
-
 // Instruction::mode of sums with a carry.
 constexpr uint8_t kSubtract = 1, kTakesCarry = 2, kGivesCarry = 4;
 
@@ -267,8 +233,6 @@ constexpr Opcode kRows[] = {
     {"addc", [](Decoder& d) { decode_carry(d, false, true, d.take("cc")); }},
     {"subc", [](Decoder& d) { decode_carry(d, true, true, d.take("cc")); }},
     {"sad", [](Decoder& d) { decode_ternary<DifferenceSum>(d, kIntegers); }},
-    {"dp2a", decode_dot<2>},
-    {"dp4a", decode_dot<4>},
     {"rem", [](Decoder& d) { decode_binary<Rem>(d, kIntegers); }},
     {"min", by_type<[](Decoder& d) { decode_binary<Min>(d, kIntegers); }, decode_float_min>},
     {"max", by_type<[](Decoder& d) { decode_binary<Max>(d, kIntegers); }, decode_float_max>},

@@ -10,7 +10,7 @@ namespace {
 
 template <typename T, int kCount>
 void load(Warp& warp, const Instruction& in, uint32_t mask) {
-  Access<sizeof(T) * kCount, Touch::Read> access(warp, in);
+  Access<sizeof(T) * kCount, Touch::Read, kCount> access(warp, in);
   for_lanes(mask, [&](int lane) {
     const std::byte* data = access(lane);
     for (int i = 0; i < kCount; ++i) {
@@ -19,7 +19,8 @@ void load(Warp& warp, const Instruction& in, uint32_t mask) {
       store_extended(warp, in.result[i], lane, value);
     }
   });
-  if (access.unwritten()) set_poison(warp, in, access.unwritten());
+  for (int i = 0; i < kCount; ++i)
+    if (access.unwritten(i)) set_poison(warp, in.result[i], access.unwritten(i));
   access.count();
 }
 

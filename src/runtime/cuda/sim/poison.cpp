@@ -39,9 +39,10 @@ void report_poison(Warp& warp, const Poison& found, uint32_t mask, const char* w
                    where == block.unwritten.end() ? "memory" : where->second, place_of(block.kernel, found.origin)));
 }
 
-void set_poison(Warp& warp, const Instruction& in, uint32_t lanes) {
+void set_poison(Warp& warp, Slot result, uint32_t lanes) {
   warp.poisoned = true;
-  write_results(warp, in, lanes, {lanes, warp.at});
+  Poison& found = poison(warp, result);
+  found = {found.lanes | lanes, warp.at};
 }
 
 void follow_poison(Warp& warp, const Instruction& in, uint32_t mask) {

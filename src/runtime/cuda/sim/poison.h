@@ -24,8 +24,8 @@ inline Poison& poison(Warp& warp, Slot slot) {
 /// be known.
 void follow_poison(Warp& warp, const Instruction& in, uint32_t mask);
 
-/// The loads of these lanes found what nothing has written.
-void set_poison(Warp& warp, const Instruction& in, uint32_t lanes);
+/// The load that runs found for these lanes of a result what nothing has written.
+void set_poison(Warp& warp, Slot result, uint32_t lanes);
 
 /// Throws the fault that a use of the value is; `what` says which use.
 [[noreturn]] void report_poison(Warp& warp, const Poison& found, uint32_t mask, const char* what);

@@ -12,7 +12,8 @@ namespace sinter::runtime::cuda::sim {
 constexpr uint64_t kRedZone = 64;  ///< bytes between variables of shared and local memory
 
 /// What the shadow says of a byte.
-enum ByteState : uint8_t { kUninitialised = 0, kInitialised = 1, kRed = 2 };
+/// Padding is what a variable's alignment leaves behind its end: compilers read it with wider accesses and drop it.
+enum ByteState : uint8_t { kUninitialised = 0, kInitialised = 1, kRed = 2, kPadding = 4 };
 
 /// One access. Time is a counter that grows at each launch, block, barrier and warp synchronisation.
 struct Stamp {
