@@ -20,8 +20,10 @@ class PlanRun {
   PlanRun(const PlanRun&) = delete;
   PlanRun& operator=(const PlanRun&) = delete;
 
-  /// Launches everything, once; returns the bits of the error word. Throws BackendError.
+  /// Launches everything, once; returns the bits of the error word, if they are known. Throws BackendError.
   uint32_t run();
+  /// After run(): where the bits will be when the device is done; null if they are known.
+  virtual std::unique_ptr<Buffer> take_error() { return nullptr; }
 
   /// The memory of a buffer of the plan.
   void* data(int buffer) const { return memory_[static_cast<size_t>(buffer)]; }
@@ -39,7 +41,7 @@ class PlanRun {
 
   /// Independent kernels, side by side: steps from `first` on.
   virtual void launch(size_t first, size_t count) = 0;
-  /// After the last launch: the bits of the error word.
+  /// After the last launch: the bits of the error word, if they are known.
   virtual uint32_t end() = 0;
 
   const Plan& plan() const { return plan_; }

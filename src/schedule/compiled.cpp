@@ -44,9 +44,10 @@ class Run final : public Execution {
   }
 
   uint32_t run() override {
-    const uint32_t error = run_->run();
+    const uint32_t bits = run_->run();
+    error = run_->take_error();
     for (const auto& [to, from] : copies_) runtime::copy(device_, to, device_, run_->data(from), run_->bytes(from));
-    return error;
+    return bits;
   }
 
  private:

@@ -26,9 +26,12 @@ struct Bindings {
 class Execution {
  public:
   virtual ~Execution() = default;
-  /// Runs it to the end and returns the bits of the error word (SEMANTICS F6). Throws BackendError when a launch fails:
-  /// what the plan stores is then undefined; or OutOfMemory, and all memory is as it was. Needs no lock of the graph.
+  /// Puts it on the device's queue: on the CPU that is to run it. Returns the bits of the error word (SEMANTICS F6), if
+  /// they are known. Throws BackendError when a launch fails: what the plan stores is then undefined; or OutOfMemory, and
+  /// all memory is as it was. Needs no lock of the graph.
   virtual uint32_t run() = 0;
+  /// After run(): where the bits will be when the device is done; null if they are known.
+  std::unique_ptr<runtime::Buffer> error;
 
   /// New memory of each stored value; null for one that goes to a slot.
   std::vector<std::unique_ptr<runtime::Buffer>> fresh;

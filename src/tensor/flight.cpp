@@ -67,6 +67,11 @@ void Flights::land_orphans() {
   }
 }
 
+template <class T>
+bool contains(const std::vector<T>& list, const T& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
 std::string text_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -91,9 +96,14 @@ Flight::Flight(const schedule::Parametrised& program, std::unique_ptr<schedule::
     ++s.storage->owners;
     slots_.push_back(s.storage);
   }
-  for (const schedule::Position& p : program.plan.positions)
-    if (p.slot >= 0 && p.node->storage()->notice && !p.node->storage()->notice->empty())
-      notice_ = p.node->storage()->notice;
+  for (const schedule::Position& p : program.plan.positions) {
+    const bool pick = p.slot < 0 && (p.node->op == ir::Op::Gather || p.node->op == ir::Op::ScatterAdd);
+    if (pick && p.node->device != Device::cpu() && !contains(picks_, p.node->state.origin))
+      picks_.push_back(p.node->state.origin);
+    if (p.slot < 0) continue;
+    const std::shared_ptr<ir::Notice>& n = p.node->storage()->notice;
+    if (n && !n->silent() && !contains(before_, n)) before_.push_back(n);
+  }
   for (const schedule::Landing& t : targets) {
     homes_.push_back(t.home);
     if (program.plan.positions[static_cast<size_t>(t.position)].home < 0) continue;
@@ -118,7 +128,6 @@ void Flight::run() noexcept {
 
 void Flight::land() {
   TensorGraph& g = TensorGraph::get();
-  if (index_error_) notice_ = std::make_shared<std::string>(fault());
   if (!unchanged_) store();
   for (const auto& [n, t] : stored_) {
     n->state.claimed = false;
@@ -143,15 +152,31 @@ std::string Flight::fault() const {
   });
 }
 
+std::shared_ptr<ir::Notice> Flight::notice() {
+  if (index_error_) return std::make_shared<ir::Notice>(fault(), nullptr, std::move(before_));
+  if (run_->error)
+    return std::make_shared<ir::Notice>(
+        late_index_fault(picks_),
+        [word = std::shared_ptr<const runtime::Buffer>(std::move(run_->error))] {
+          uint32_t bits = 0;
+          word->read(&bits);
+          return (bits & runtime::kIndexError) != 0;
+        },
+        std::move(before_));
+  if (before_.size() > 1) return std::make_shared<ir::Notice>("", nullptr, std::move(before_));
+  return before_.empty() ? nullptr : before_[0];
+}
+
 void Flight::store() {
   TensorGraph& g = TensorGraph::get();
   std::string text;
   if (error_) text = text_of(error_);
+  const std::shared_ptr<ir::Notice> notice = error_ ? nullptr : this->notice();
   std::vector<Storage*> memory;
   for (size_t t = 0; t < homes_.size(); ++t) {
     memory.push_back(homes_[t] >= 0 ? slots_[static_cast<size_t>(homes_[t])] : run_->fresh[t].release());
     memory.back()->error = text;
-    memory.back()->notice = notice_;
+    memory.back()->notice = notice;
   }
   for (const auto& [n, t] : stored_) g.own(n, memory[static_cast<size_t>(t)]);
   for (const auto& [n, t] : stored_) g.settle(n);

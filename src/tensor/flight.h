@@ -36,6 +36,8 @@ class Flight {
 
  private:
   std::string fault() const;
+  /// What reads of the stored values will have to say.
+  std::shared_ptr<ir::Notice> notice();
   void store();
 
   std::shared_ptr<const schedule::Executable> plan_;  ///< outlives the run, whatever becomes of the cache
@@ -43,7 +45,8 @@ class Flight {
   std::vector<std::pair<ir::UOp, int32_t>> stored_;  ///< nodes, and the stored value of each
   std::vector<ir::Storage*> slots_;
   std::vector<int32_t> homes_;
-  std::shared_ptr<std::string> notice_;
+  std::vector<std::shared_ptr<ir::Notice>> before_;  ///< of what the plan reads
+  std::vector<ir::Origin*> picks_;                   ///< calls that pick elements, if the device tells of them late
   std::exception_ptr error_;
   const std::thread::id thread_ = std::this_thread::get_id();
   bool index_error_ = false;

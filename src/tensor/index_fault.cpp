@@ -20,6 +20,8 @@ using ir::Op;
 using ir::UOp;
 using runtime::Array;
 
+constexpr const char* kConsequence = "; the elements it picks are 0, and additions through it were left out";
+
 /// Memory that the run has overwritten: what was read from it is not known any more.
 struct Overwritten {};
 
@@ -61,7 +63,14 @@ std::string index_fault(std::span<const UOp> values, const std::function<bool(UO
     } catch (const std::exception&) {  // the general text is true whatever happened
     }
   }
-  return where + "; the elements it picks are 0, and additions through it were left out";
+  return where + kConsequence;
+}
+
+std::string late_index_fault(std::span<ir::Origin* const> calls) {
+  std::string places;
+  for (const ir::Origin* o : calls)
+    if (!o->call.empty()) places += fmt::format("{}{} at {}:{}", places.empty() ? ", in " : " or ", o->call, o->file, o->line);
+  return fmt::format("an index is out of range{}{}", places, kConsequence);
 }
 
 }  // namespace sinter::tensor

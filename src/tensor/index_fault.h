@@ -15,4 +15,7 @@ namespace sinter::tensor {
 /// sources. Throws nothing but std::bad_alloc.
 std::string index_fault(std::span<const ir::UOp> values, const std::function<bool(ir::UOp stored)>& intact);
 
+/// The same where only the device knows whether it happened, when the graph is gone: names the calls that may be meant.
+std::string late_index_fault(std::span<ir::Origin* const> calls);
+
 }  // namespace sinter::tensor

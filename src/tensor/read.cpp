@@ -2,7 +2,7 @@
 #include <fmt/core.h>
 
 #include <type_traits>
-#include <utility>
+#include <string>
 
 #include "runtime/array.h"
 #include "runtime/buffer.h"
@@ -17,7 +17,8 @@ namespace {
 void check_readable(ir::UOp node) {
   const ir::Storage& s = *node->storage();
   if (!s.error.empty()) throw BackendError(s.error);
-  if (s.notice && !s.notice->empty()) tensor::usage_error(std::exchange(*s.notice, {}));
+  if (!s.notice) return;
+  if (const std::string text = s.notice->take(); !text.empty()) tensor::usage_error(text);
 }
 
 /// The memory of a tensor, computed. Inside the call's scope, while which it stays.

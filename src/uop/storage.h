@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sinter/device.h"
+#include "uop/notice.h"
 #include "uop/origin.h"
 
 namespace sinter::ir {
@@ -45,9 +46,8 @@ class Storage {
 
   int owners = 0;     ///< nodes whose value lies here
   std::string error;  ///< not empty: poisoned by a failed launch; reading it throws this text (SEMANTICS V6)
-  /// Not empty: the plan that wrote this, or one before it, met an index out of range. The first host read of any of the
-  /// storages that share the text throws it and empties it (SEMANTICS F6).
-  std::shared_ptr<std::string> notice;
+  /// Not null: the plan that wrote this, or one before it, may have met an index out of range.
+  std::shared_ptr<Notice> notice;
   uint64_t mark = 0;      ///< of the graph walk that last met it
   uint32_t position = 0;  ///< free for the walk that set the mark
 

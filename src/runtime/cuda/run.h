@@ -1,5 +1,5 @@
-// A plan's launches on a GPU's stream: recorded, then put there as one. Nothing waits but a plan that may find an index
-// out of range, which asks for the error word.
+// A plan's launches on a GPU's stream: recorded, then put there as one. Nothing waits; who reads what the plan stored asks
+// for the error word.
 #pragma once
 
 #include <memory>
@@ -34,6 +34,7 @@ class Run final : public PlanRun {
   Run(LaunchLists& lists, const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots,
       std::span<const int64_t> vars, std::span<const uint64_t> args, std::span<const StepLoad> loads);
   ~Run() override;
+  std::unique_ptr<Buffer> take_error() override { return std::move(error_); }
 
  private:
   void launch(size_t first, size_t count) override;
@@ -43,7 +44,8 @@ class Run final : public PlanRun {
   const std::shared_ptr<Context> context_;
   std::unique_ptr<LaunchList> list_;
   std::vector<const LoadedKernel*> kernels_;  ///< per program
-  std::unique_ptr<Buffer> scratch_, error_;   ///< null where no kernel needs any
+  std::unique_ptr<Buffer> scratch_;           ///< null if no kernel needs any
+  std::unique_ptr<Buffer> error_;             ///< null if no index can be out of range
 };
 
 }  // namespace sinter::runtime::cuda

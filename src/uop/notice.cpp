@@ -1,0 +1,42 @@
+// Asking the device, no later than after a bounded number of plans that nobody read from.
+#include "uop/notice.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sinter::ir {
+namespace {
+
+/// A loop that reads nothing makes a chain of notices; it waits for the device once in so many plans.
+constexpr size_t kMostUnknown = 64;
+
+}  // namespace
+
+Notice::Notice(std::string text, std::function<bool()> happened, std::vector<std::shared_ptr<Notice>> before)
+    : text_(std::move(text)), happened_(std::move(happened)), before_(std::move(before)) {
+  for (const auto& b : before_) {
+    if (b->unknown_ >= kMostUnknown) b->ask();
+    unknown_ = std::max(unknown_, b->unknown_);
+  }
+  std::erase_if(before_, [](const auto& b) { return b->silent(); });
+  if (happened_) ++unknown_;
+}
+
+void Notice::ask() {
+  unknown_ = 0;
+  for (const auto& b : before_) b->ask();
+  std::erase_if(before_, [](const auto& b) { return b->silent(); });
+  if (!happened_) return;
+  if (!happened_()) text_.clear();
+  happened_ = nullptr;
+}
+
+std::string Notice::take() {
+  ask();
+  std::string text = std::exchange(text_, {});
+  for (const auto& b : std::exchange(before_, {}))
+    if (text.empty()) text = b->take();
+  return text;
+}
+
+}  // namespace sinter::ir
