@@ -86,8 +86,7 @@ void Allocator::deallocate(DevicePointer block, size_t bytes) noexcept {
     free_[size].push_back(block);
     cached_ += size;
   } catch (...) {  // no memory for the list itself
-    if (context_.make_current() && context_.driver().ctx_synchronize() == Result::Success)
-      context_.driver().mem_free(block);
+    if (context_.settle()) context_.driver().mem_free(block);
   }
 }
 

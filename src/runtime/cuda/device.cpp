@@ -128,15 +128,21 @@ Context::Context(const Driver& driver, int index, bool simulated)
 }
 
 Context::~Context() {
-  if (in_forked_child()) return;
+  if (!settle()) return;
   // Of a lost context all of this fails, but for the last, which makes the device usable again.
-  driver_.ctx_set_current(handle_);
-  driver_.stream_synchronize(stream_);
   staging_.release();
   allocator_.abandon();
   driver_.event_destroy(marker_);
   driver_.stream_destroy(stream_);
   driver_.device_primary_ctx_release(device_);
+  delete lost_.load();
+}
+
+bool Context::settle() noexcept {
+  if (in_forked_child()) return false;
+  driver_.ctx_set_current(handle_);
+  driver_.stream_synchronize(stream_);
+  return true;
 }
 
 Target Context::target() const {

@@ -85,8 +85,9 @@ class Context : public std::enable_shared_from_this<Context> {
 
   /// Makes the context that of the calling thread. Throws the BackendError of a lost one.
   void enter();
-  /// The same for destructors: false if it cannot be used.
-  bool make_current() noexcept { return !lost() && driver_.ctx_set_current(handle_) == Result::Success; }
+  /// Before handles are destroyed: enters, and waits for what may use them; of a lost context there is nothing to wait
+  /// for. False in a forked child, which must leave them alone.
+  bool settle() noexcept;
   /// Throws a BackendError that says what failed, if it did; the fault of a kernel loses the context.
   void check(Result code, std::string_view what) {
     if (code != Result::Success) fail(code, what);
@@ -115,7 +116,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Stream stream_ = nullptr;
   Event marker_ = nullptr;  ///< for other streams to wait for
   Properties properties_;
-  std::atomic<const std::string*> lost_{nullptr};  ///< what every call says from now on; kept for good
+  std::atomic<const std::string*> lost_{nullptr};  ///< what every call says from now on
   std::mutex mutex_;
   std::deque<std::shared_ptr<const std::string>> launched_;  ///< since the last wait, the latest ones
   uint64_t launches_ = 0;                                    ///< since then

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <atomic>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -157,13 +158,12 @@ const FoundDriver& find_driver() {
 bool in_forked_child() { return forked.load(std::memory_order_relaxed); }
 
 void inject_driver(const Driver* table, bool simulated) {
-  const FoundDriver* found = nullptr;
+  static auto& kept = *new std::deque<FoundDriver>;  // others may hold references
   if (table) {
-    auto* examined = new FoundDriver(examine(*table, "injected"));  // kept: others may hold a reference
-    examined->simulated = simulated;
-    found = examined;
+    kept.push_back(examine(*table, "injected"));
+    kept.back().simulated = simulated;
   }
-  injected = found;
+  injected = table ? &kept.back() : nullptr;
 }
 
 }  // namespace sinter::runtime::cuda

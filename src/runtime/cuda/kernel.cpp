@@ -30,9 +30,7 @@ Image::Image(const KernelSource& kernel, std::string bytes)
 Image::~Image() {
   for (const auto& l : loaded_) {
     const auto context = l->context.lock();
-    if (!context || !context->make_current()) continue;
-    context->driver().stream_synchronize(context->stream());
-    context->driver().module_unload(l->module);
+    if (context && context->settle()) context->driver().module_unload(l->module);
   }
 }
 

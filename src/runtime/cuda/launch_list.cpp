@@ -123,13 +123,11 @@ void LaunchList::update(Replay& r) {
 
 void LaunchList::drop_graphs() noexcept {
   const Driver& driver = context_->driver();
-  if (!replays_.empty() && context_->make_current()) {
-    driver.stream_synchronize(context_->stream());  // they may be under way
+  if (!replays_.empty() && context_->settle())
     for (const Replay& r : replays_) {
       driver.graph_exec_destroy(r.exec);
       driver.graph_destroy(r.graph);  // not before: its nodes are the names of the other's
     }
-  }
   replays_.clear();
 }
 
