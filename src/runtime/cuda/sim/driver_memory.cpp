@@ -95,13 +95,11 @@ Result copy_across(DeviceState& device, DevicePointer to, DevicePointer from, si
   return Result::Success;
 }
 
-template <typename T>
-Result fill(DeviceState& device, DevicePointer memory, T value, size_t count, Stream stream) {
-  if (memory % sizeof(T)) return Result::InvalidValue;
-  range_of(memory, count * sizeof(T));
+Result fill(DeviceState& device, DevicePointer memory, unsigned char value, size_t bytes, Stream stream) {
+  range_of(memory, bytes);
   enqueue(device, stream, [=] {
-    const std::vector<T> values(count, value);
-    write(range_of(memory, count * sizeof(T)), reinterpret_cast<const std::byte*>(values.data()), count * sizeof(T));
+    const std::vector<std::byte> values(bytes, static_cast<std::byte>(value));
+    write(range_of(memory, bytes), values.data(), bytes);
   });
   return Result::Success;
 }
@@ -152,9 +150,6 @@ void fill_memory(Driver& table) {
     return answer_on_device([&](DeviceState& device) { return copy_across(device, to, from, bytes, stream); });
   };
   table.memset_d8_async = [](DevicePointer memory, unsigned char value, size_t count, Stream stream) {
-    return answer_on_device([&](DeviceState& device) { return fill(device, memory, value, count, stream); });
-  };
-  table.memset_d32_async = [](DevicePointer memory, unsigned value, size_t count, Stream stream) {
     return answer_on_device([&](DeviceState& device) { return fill(device, memory, value, count, stream); });
   };
 }

@@ -10,8 +10,7 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
-constexpr uint64_t kStaticShared = 48 << 10, kSharedPerBlock = 227 << 10, kSharedPerProcessor = 228 << 10,
-                   kReserved = 1 << 10;
+constexpr uint64_t kStaticShared = 48 << 10, kSharedPerBlock = 227 << 10;
 
 OpaqueModule& module_of(Module module) {
   for (const auto& device : state().devices)
@@ -175,16 +174,6 @@ void fill_modules(Driver& table) {
   };
   table.func_set_attribute = [](Function function, FunctionAttribute attribute, int value) {
     return answer_on_device([&](DeviceState&) { return set_attribute(function_of(function), attribute, value); });
-  };
-  table.occupancy_max_active_blocks_per_multiprocessor = [](int* blocks, Function function, int threads,
-                                                            size_t dynamic) {
-    return answer([&] {
-      if (threads <= 0) return Result::InvalidValue;
-      const uint64_t shared = function_of(function).kernel.static_shared + dynamic + kReserved;
-      *blocks = static_cast<int>(
-          std::min<uint64_t>({32, 2048 / static_cast<uint64_t>(threads), kSharedPerProcessor / shared}));
-      return Result::Success;
-    });
   };
   table.launch_kernel = [](Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                            unsigned block_y, unsigned block_z, unsigned shared, Stream stream, void** parameters,
