@@ -169,6 +169,7 @@ void Accumulators::update_lanes(const Statement& s, const Chains& c, const std::
       exists = emit_.below(emit_.number(limit.known - at), width);
     else if (limit.count != kNone)
       exists = emit_.below(emit_.index(Op::Sub, limit.count, emit_.number(at)), width);
+    if (const Id all = values_.exists(range, kWhole); exists == kNone && all != kNone) exists = emit_.splat(all, width);
     State part;
     for (Id v : values) part.push_back(emit_.part(emit_.splat(v, lanes), at, width));
     assign(combiner(s), registers[static_cast<size_t>((first + at) % c.count / width)], kNone, part, exists);

@@ -58,6 +58,7 @@ class Accumulators {
   Emitter& emit_;
   const int threads_;
   std::map<std::pair<size_t, DType>, int> exchanges_;  ///< slots through which threads see each other's accumulators
+  bool exchanged_ = false;                             ///< they were used before
   std::map<std::pair<int, uint64_t>, std::vector<State>> registers_;  ///< one State per vector of chains
   std::map<std::pair<ir::Combine, std::vector<DType>>, Combiner> combiners_;
 };

@@ -79,7 +79,7 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
   Statements statements = step(
       kernel, "statements", make_statements(kernel, schedule, ranges), [&](const auto& s) { verify(s, ranges); }, text);
   std::vector<Item> tree = make_tree(statements);
-  add_barriers(tree, statements, schedule.threads);
+  add_barriers(tree, statements, schedule);
   tree = step(
       kernel, "loop tree", std::move(tree), [&](const auto& t) { verify(t, statements); }, text);
   const auto legal = [](const Instructions& code) { verify(code); };
@@ -96,20 +96,29 @@ Prepared prepare(const Kernel& kernel, const runtime::Target& target) {
   return made;
 }
 
+Lowered lower(const Prepared& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
+              const std::vector<Opt>& finish_opts) {
+  Lowered made;
+  made.main = lower(kernel.main, target, opts, made.blocks);
+  if (!kernel.finish) return made;
+  std::vector<int64_t> blocks;
+  made.finish = lower(*kernel.finish, target, finish_opts, blocks);
+  for (size_t i = 0; i < blocks.size(); ++i)
+    made.finish_points *= (kernel.finish->outer[i].value() + blocks[i] - 1) / blocks[i];
+  return made;
+}
+
+runtime::KernelSource render(const Lowered& code, const std::string& name, const runtime::Target& target) {
+  const auto text = target.cuda() ? render_cuda : render_c;
+  runtime::KernelSource source = text(code.main, code.finish ? &*code.finish : nullptr, name, target);
+  source.blocks = code.blocks;
+  source.finish_points = code.finish_points;
+  return source;
+}
+
 runtime::KernelSource write(const Prepared& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
                             const std::vector<Opt>& finish_opts) {
-  std::vector<int64_t> blocks, finish_blocks;
-  const Instructions code = lower(kernel.main, target, opts, blocks);
-  Instructions finish;
-  if (kernel.finish) finish = lower(*kernel.finish, target, finish_opts, finish_blocks);
-  const auto render = target.cuda() ? render_cuda : render_c;
-  runtime::KernelSource source = render(code, kernel.finish ? &finish : nullptr, kernel.main.name, target);
-  source.blocks = std::move(blocks);
-  for (size_t i = 0; i < finish_blocks.size(); ++i) {
-    const int64_t size = kernel.finish->outer[i].value();
-    source.finish_points *= (size + finish_blocks[i] - 1) / finish_blocks[i];
-  }
-  return source;
+  return render(lower(kernel, target, opts, finish_opts), kernel.main.name, target);
 }
 
 runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "codegen/instructions.h"
 #include "codegen/kernel.h"
 #include "codegen/opt.h"
 #include "runtime/program.h"
@@ -28,5 +29,16 @@ struct Prepared {
 Prepared prepare(const Kernel& kernel, const runtime::Target& target = {});
 runtime::KernelSource write(const Prepared& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
                             const std::vector<Opt>& finish_opts);
+
+/// The two halves of write(): instructions under Opts, and their text.
+struct Lowered {
+  Instructions main;
+  std::optional<Instructions> finish;
+  std::vector<int64_t> blocks;  ///< as KernelSource has them
+  int64_t finish_points = 1;
+};
+Lowered lower(const Prepared& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
+              const std::vector<Opt>& finish_opts);
+runtime::KernelSource render(const Lowered& code, const std::string& name, const runtime::Target& target);
 
 }  // namespace sinter::codegen

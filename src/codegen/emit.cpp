@@ -92,6 +92,12 @@ void Emitter::close() {
   if (owner != kNone) code_.blocks[static_cast<size_t>(scopes_.back().block)].push_back(owner);
 }
 
+bool Emitter::in_loop() const {
+  return std::any_of(scopes_.begin(), scopes_.end(), [this](const Scope& s) {
+    return s.owner != kNone && code_[s.owner].code == Code::Loop && code_[code_[s.owner].src[0]].code != Code::Begin;
+  });
+}
+
 void Emitter::remember(const MemoKey& key, Id id, size_t from) {
   scopes_[std::max(static_cast<size_t>(depth(id)), from)].memo.insert_or_assign(key, id);
 }

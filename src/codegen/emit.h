@@ -54,6 +54,8 @@ class Emitter {
   /// Where the value of `id` lies, but in no scope further out than `from`.
   void remember(const MemoKey& key, Id id, size_t from);
   Id find(const MemoKey& key) const;  ///< kNone if no open scope knows it
+  /// Whether a loop stands open, but for that over the launch's points.
+  bool in_loop() const;
   /// How many blocks are open around the place where `id` is made; 0: the body.
   int depth(Id id) const { return depth_[static_cast<size_t>(id)]; }
 

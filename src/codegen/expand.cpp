@@ -276,7 +276,7 @@ class Expander {
       emit_.open_memory();
     const int copies = rest ? static_cast<int>((rest + span - 1) / span) : level.unroll;
     Limit limit{-1, count};
-    if (rest % span) limit = level.threads > 1 ? Limit{-1, emit_.number(rest)} : Limit{rest, kNone};
+    if (rest % span) limit = level.threads > 1 ? Limit{-1, emit_.number(rest), rest % level.lanes == 0} : Limit{rest, kNone};
     body(whole, level.lanes, copies, limit);
     emit_.close();
   }

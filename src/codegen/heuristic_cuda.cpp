@@ -91,8 +91,12 @@ class Chooser {
     const UOp columns = reuse[0], rows = *std::max_element(reuse.begin() + 1, reuse.end(), [&](UOp a, UOp b) { return view_.size(a) < view_.size(b); });
     const int lanes = lanes_along(columns);
     auto copies = [&](UOp r, int lanes) { return std::max(1, static_cast<int>(view_.size(r) >= kWideTile ? 8 : 4) / lanes); };
-    shares_.push_back({columns, lanes, copies(columns, lanes), kTileSide, 1});
-    shares_.push_back({rows, 1, copies(rows, 1), kTileSide, kTileSide});
+    auto threads = [&](const Share& s) {
+      return static_cast<int>(std::min<int64_t>(kTileSide, ceil_power((view_.size(s.range) + s.lanes * s.copies - 1) / (s.lanes * s.copies))));
+    };
+    Share c{columns, lanes, copies(columns, lanes)}, r{rows, 1, copies(rows, 1)};
+    c.threads = threads(c), r.threads = threads(r), r.stride = c.threads;
+    shares_.insert(shares_.end(), {c, r});
     return true;
   }
   /// How many accesses go on by one element along a range; stores count most.

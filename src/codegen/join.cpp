@@ -34,6 +34,8 @@ std::vector<Accumulators::State> Accumulators::exchange(const State& mine, int n
     emit_.enlarge(it->second, int64_t{1} * threads_ * emit_.type(mine[k]).lanes);
     return it->second;
   };
+  if (exchanged_ || emit_.in_loop()) emit_.here({Code::Barrier, {}, {}});  // all have read what lay there before
+  exchanged_ = true;
   auto place = [&](Id thread, int lane) { return emit_.index(Op::Add, thread, emit_.number(int64_t{1} * lane * threads_)); };
   for (size_t k = 0; k < mine.size(); ++k)
     for (int l = 0; l < emit_.type(mine[k]).lanes; ++l)
@@ -51,7 +53,6 @@ std::vector<Accumulators::State> Accumulators::exchange(const State& mine, int n
       state.push_back(type.lanes == 1 ? vector.src[0] : emit_.here(std::move(vector)));
     }
   }
-  emit_.here({Code::Barrier, {}, {}});  // the next exchange stores at the same places
   return all;
 }
 

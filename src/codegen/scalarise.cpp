@@ -157,7 +157,7 @@ class Scalariser {
     const Type type = n.type;
     const bool gated = n.src.size() > 2, counted = n.src.size() % 2 == 0;
     const Id address = of(n.src[0])[0];
-    if (gated || counted || type.lanes == 1) {
+    if (counted || type.lanes == 1) {
       for (int l = 0; l < type.lanes; ++l) {
         Inst one{Code::Load, {type.dtype, 1}, {behind(address, l)}};
         one.imm = n.imm;
@@ -178,6 +178,7 @@ class Scalariser {
     for (int64_t at = 0; at < type.lanes; at += width) {
       Inst some{Code::Load, {type.dtype, static_cast<int>(width)}, {behind(address, at)}};
       some.imm = n.imm;
+      if (gated) some.src.insert(some.src.end(), {of(n.src[1])[0], packed(n.src[2], at, width)});
       const Id vector = add(std::move(some));
       for (int64_t l = 0; l < width; ++l) {
         Inst part{Code::Part, {type.dtype, 1}, {vector}};
@@ -185,6 +186,12 @@ class Scalariser {
         out.push_back(width == 1 ? vector : add(std::move(part)));
       }
     }
+  }
+  /// Lanes of a value as the vector that an access takes.
+  Id packed(Id value, int64_t from, int64_t width) {
+    Inst vector{Code::Pack, {code_[value].type.dtype, static_cast<int>(width)}, {}};
+    for (int64_t l = 0; l < width; ++l) vector.src.push_back(lane(value, static_cast<size_t>(from + l)));
+    return width == 1 ? vector.src[0] : add(std::move(vector));
   }
   Id zero(DType dtype) {
     Inst n{Code::Const, {dtype, 1}, {}};
@@ -209,9 +216,7 @@ class Scalariser {
       }
       Inst some{Code::Store, {}, {behind(address, at), kNone}};
       some.imm = n.imm;
-      Inst vector{Code::Pack, {type.dtype, static_cast<int>(width)}, {}};
-      for (int64_t l = 0; l < width; ++l) vector.src.push_back(lane(n.src[1], static_cast<size_t>(at + l)));
-      some.src[1] = width == 1 ? vector.src[0] : add(std::move(vector));
+      some.src[1] = packed(n.src[1], at, width);
       add(std::move(some));
       open_ = before;
       if (only != kNone) out_.blocks[open_].push_back(only);

@@ -16,7 +16,8 @@ using What = Item::What;
 
 class Planner {
  public:
-  Planner(const Statements& statements, int threads) : list_(statements.list), threads_(threads) {
+  Planner(const Statements& statements, const Schedule& schedule)
+      : list_(statements.list), schedule_(schedule), threads_(schedule.threads) {
     for (size_t s = 0; s < list_.size(); ++s) {
       if (list_[s].carried() && !whole_block(list_[s])) clash(s, s);
       for (const Dep& d : list_[s].deps) {
@@ -44,12 +45,19 @@ class Planner {
       }
       const std::set<size_t> before = touched;  // the loop may make no turn
       plan(items[i].body, touched);
-      plan(items[i].body, touched);  // what the end of a turn leaves for the next
+      if (!single(items[i].level)) plan(items[i].body, touched);  // what the end of a turn leaves for the next
       touched.insert(before.begin(), before.end());
     }
   }
 
  private:
+  /// Whether a point makes one turn of the loop at most.
+  bool single(const Level& l) const {
+    const Axis& a = schedule_.of(l.range);
+    if (a.steps.empty() && a.outer() && a.block <= l.width()) return true;
+    return a.steps.empty() && a.size && a.size <= l.width();
+  }
+
   void clash(size_t a, size_t b) {
     clashes_.emplace(a, b);
     clashes_.emplace(b, a);
@@ -83,6 +91,7 @@ class Planner {
   }
 
   const std::vector<Statement>& list_;
+  const Schedule& schedule_;
   int threads_;
   std::set<std::pair<size_t, size_t>> clashes_;
 };
@@ -118,10 +127,10 @@ bool loads_what_it_stores(const Statement& store) {
                      [&](ir::UOp n) { return n->op == Op::Load && n->src[0] == store.node->src[0]; });
 }
 
-void add_barriers(std::vector<Item>& tree, const Statements& statements, int threads) {
-  if (threads == 1) return;
+void add_barriers(std::vector<Item>& tree, const Statements& statements, const Schedule& schedule) {
+  if (schedule.threads == 1) return;
   std::set<size_t> touched;
-  Planner(statements, threads).plan(tree, touched);
+  Planner(statements, schedule).plan(tree, touched);
 }
 
 }  // namespace sinter::codegen

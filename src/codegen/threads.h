@@ -18,10 +18,10 @@ Id leads(Emitter& emit, const Statement& statement, int threads);
 /// Whether a STORE's value is made from what lies where it goes.
 bool loads_what_it_stores(const Statement& store);
 
-/// In: the loop tree of a kernel whose points are run by `threads` threads.
+/// In: the loop tree of a kernel whose points the schedule's threads run.
 /// Out: the same with Barriers: between a statement that stores into memory of the kernel and one that reads or stores there, in
 /// the same turn of the loops around both or in the next, unless each thread meets its own elements only. Every thread runs
 /// every loop, so it arrives at each of them.
-void add_barriers(std::vector<Item>& tree, const Statements& statements, int threads);
+void add_barriers(std::vector<Item>& tree, const Statements& statements, const Schedule& schedule);
 
 }  // namespace sinter::codegen

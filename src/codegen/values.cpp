@@ -59,7 +59,7 @@ Id Values::first(const Open& open) const {
 
 Limit Values::limit(UOp n) {
   const Open* o = vector_of(n);
-  if (!o || o->limit.none()) return {};
+  if (!o || o->limit.none() || o->limit.whole) return {};
   const int64_t before = offset(*o, 0);
   if (o->limit.known < 0) return {-1, emit_.index(Op::Sub, o->limit.count, emit_.number(before))};
   const int64_t left = o->limit.known - before;
@@ -69,7 +69,7 @@ Limit Values::limit(UOp n) {
 Id Values::exists(UOp n, int lane) {
   Id all = kNone;
   for (const Open& o : open_)
-    if (o.lanes == 1 && o.limit.count != kNone && ranges_.depends(n, o.range))
+    if ((o.lanes == 1 || o.limit.whole) && o.limit.count != kNone && ranges_.depends(n, o.range))
       all = emit_.both(all, emit_.alu(Op::Lt, {DType::Bool, 1}, {emit_.number(offset(o, 0)), o.limit.count}));
   const Limit l = limit(n);
   if (l.none() || lane == kWhole) return all;

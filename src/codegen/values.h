@@ -19,7 +19,8 @@ inline constexpr int kWhole =
 /// How many elements of a range there are from the present base on, where that is less than a whole step.
 struct Limit {
   int64_t known = -1;
-  Id count = kNone;  ///< known at run time only
+  Id count = kNone;    ///< known at run time only
+  bool whole = false;  ///< the count is one of whole vectors: each of them exists or does not
   bool none() const { return known < 0 && count == kNone; }
 };
 

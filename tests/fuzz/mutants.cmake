@@ -128,7 +128,7 @@ edit(src/codegen/accumulate.cpp [=[
   if (second && FAULT(SecondInitLost)) return emit_.constant(dtype, ir::Scalar::of(dtype, 1));
 @@]=])
 edit(src/codegen/accumulate.cpp [=[
-  // Chains are halved, as Tree says: first whole vectors, then the lanes of one.]=] [=[
+  // Chains are halved, as Tree says: first whole vectors, then those of the threads, then the lanes of one.]=] [=[
   if (c.width > 1 && statements_.list.size() > 2 && FAULT(CombineInOrder)) {
     State result = lanes_of(parts[0], 0, 1);
     for (int i = 1; i < c.count; ++i)

@@ -1,0 +1,211 @@
+// Edits of the instructions of every golden kernel, made mechanically: each must make the simulated GPU report a fault or give
+// other numbers, or stands in a list with the reason why it changes nothing.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "codegen/codegen.h"
+#include "codegen/heuristic.h"
+#include "programs.h"
+#include "runtime/array.h"
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/kernel.h"
+#include "runtime/cuda/sim/driver.h"
+#include "runtime/program.h"
+#include "tensor/explain.h"
+#include "unit/runtime_support.h"
+#include "uop/scalar_eval.h"
+
+using namespace sinter;
+using codegen::Code;
+using codegen::Id;
+using codegen::Inst;
+using codegen::Instructions;
+using codegen::Lowered;
+
+namespace {
+
+/// A kernel with the memory that it works on.
+struct Subject {
+  std::string program;
+  codegen::Kernel kernel;
+  std::vector<runtime::Array> memory;
+  std::vector<uint64_t> numbers;
+  std::vector<int64_t> outer;
+};
+
+/// Numbers of both signs; among whole ones some that are no index of anything.
+runtime::Array filled(DType dtype, std::vector<int64_t> shape) {
+  runtime::Array a(dtype, std::move(shape));
+  for (int64_t i = 0; i < a.numel(); ++i)
+    a.set(i, is_float(dtype)  ? ir::Scalar::of(dtype, 0.8 - static_cast<double>(i * 37 % 101) / 40)
+             : is_bool(dtype) ? ir::Scalar::of(dtype, i % 2)
+                              : ir::Scalar::of(dtype, i % 5 == 2 ? int64_t{100} : i * 5 % 7));
+  return a;
+}
+
+void add(std::vector<Subject>& all, const golden::Program& program, const schedule::Written& written) {
+  const runtime::Plan& plan = written.scheduled.plan;
+  for (const runtime::Step& step : plan.steps) {
+    Subject s{program.name, written.scheduled.kernels[static_cast<size_t>(step.program)], {}, {}, {}};
+    for (int b : step.buffers) {
+      const runtime::PlanBuffer& buffer = plan.buffers[static_cast<size_t>(b)];
+      std::vector<int64_t> shape;
+      for (const runtime::PlanDim& d : buffer.shape) shape.push_back(d.fixed);
+      s.memory.push_back(filled(buffer.dtype, shape));
+    }
+    for (const runtime::PlanDim& d : step.outer) s.outer.push_back(d.fixed);
+    for (DType t : s.kernel.args)
+      s.numbers.push_back(ir::to_bits(t, is_float(t) ? ir::Scalar::of(t, 1.5) : ir::Scalar::of(t, int64_t{2})));
+    all.push_back(std::move(s));
+  }
+}
+
+/// Every kernel of the golden programs.
+std::vector<Subject> subjects(const runtime::Target& target) {
+  std::vector<Subject> all;
+  for (const golden::Program& program : golden::programs()) add(all, program, tensor::explain(program.build(), target));
+  return all;
+}
+
+/// What a kernel leaves in memory, or how it ended.
+struct Outcome {
+  std::string fault;
+  std::vector<runtime::PooledVector<std::byte>> memory;
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+Outcome run(const Subject& s, const Lowered& code) {
+  auto gpu = runtime::cuda::Context::get(0);
+  const runtime::KernelSource source = codegen::render(code, s.kernel.name, gpu->target());
+  Outcome out;
+  std::vector<runtime::cuda::DevicePointer> places;
+  auto place = [&](size_t bytes) {  // no pool: whatever lies behind the last byte is out of bounds
+    gpu->check(gpu->driver().mem_alloc(&places.emplace_back(), bytes), "taking memory");
+    return places.back();
+  };
+  try {
+    const auto program = runtime::compile({&source, 1}, gpu->target()).at(0);
+    std::vector<uint64_t> parameters{place(4)};
+    gpu->fill(parameters[0], 0, 4);
+    for (const runtime::Array& a : s.memory) {
+      parameters.push_back(place(a.data.size()));
+      gpu->copy_to_device(parameters.back(), a.data.data(), a.data.size());
+    }
+    const int64_t points = program->points(s.outer);
+    if (program->scratch()) parameters.push_back(place(static_cast<size_t>(program->scratch() * points)));
+    parameters.insert(parameters.end(), s.numbers.begin(), s.numbers.end());
+    const runtime::cuda::LoadedKernel& kernel = program->image()->on(*gpu);
+    gpu->launch(kernel.main, points, parameters);
+    if (kernel.finish) gpu->launch(*kernel.finish, kernel.finish_blocks, parameters);
+    for (size_t i = 0; i < s.memory.size(); ++i) {
+      out.memory.emplace_back(s.memory[i].data.size());
+      gpu->copy_to_host(out.memory.back().data(), parameters[i + 1], out.memory.back().size());
+    }
+    for (runtime::cuda::DevicePointer p : places) gpu->driver().mem_free(p);
+  } catch (const Error& e) {  // the context is lost with what it held
+    out.fault = e.what();
+    gpu.reset();
+    runtime::forget_programs();
+    runtime::cuda::forget_devices();
+  }
+  return out;
+}
+
+/// One edit: what it is, and the instructions with it.
+struct Mutant {
+  std::string what;
+  Instructions code;
+};
+
+Id add_first(Instructions& code, Inst inst) {
+  code.insts.push_back(std::move(inst));
+  const Id id = static_cast<Id>(code.insts.size()) - 1;
+  code.blocks[0].insert(code.blocks[0].begin(), id);
+  return id;
+}
+Id number(Instructions& code, DType dtype, ir::Scalar value) {
+  Inst n{Code::Const, {dtype, 1}, {}};
+  n.number = value;
+  return add_first(code, std::move(n));
+}
+Id index(Instructions& code, int64_t v) { return number(code, DType::Index, ir::Scalar::of(DType::Index, v)); }
+
+std::vector<Mutant> mutants(const Instructions& code) {
+  std::vector<Mutant> all;
+  auto edit = [&](std::string what, auto change) {
+    Mutant m{std::move(what), code};
+    change(m.code);
+    all.push_back(std::move(m));
+  };
+  for (size_t b = 0; b < code.blocks.size(); ++b)
+    for (size_t at = 0; at < code.blocks[b].size(); ++at) {
+      const Id id = code.blocks[b][at];
+      const Inst& n = code[id];
+      auto constant = [&](Id s) { return code[s].code == Code::Const && code[s].type.dtype == DType::Index; };
+      if (n.code == Code::Barrier)
+        edit(fmt::format("barrier {} dropped", id), [&](Instructions& c) {
+          c.blocks[b].erase(c.blocks[b].begin() + static_cast<std::ptrdiff_t>(at));
+        });
+      if (n.code == Code::Loop && constant(n.src[1]))
+        edit(fmt::format("loop {} one turn longer", id), [&](Instructions& c) {
+          c[id].src[1] = index(c, code[n.src[1]].number.as_int() + n.imm);
+        });
+      if (n.code == Code::Alu && n.op == ir::Op::Lt)
+        for (size_t s = 0; s < 2; ++s)
+          if (constant(n.src[s]))
+            edit(fmt::format("bound {} wider", id), [&](Instructions& c) {
+              c[id].src[s] = index(c, code[n.src[s]].number.as_int() + (s ? 1 : -1));
+            });
+      if (n.code == Code::Accumulator && code[n.src[0]].code == Code::Const)
+        edit(fmt::format("accumulator {} begins elsewhere", id), [&](Instructions& c) {
+          c[id].src[0] = number(c, n.type.dtype, is_float(n.type.dtype) ? ir::Scalar::of(n.type.dtype, 3.0)
+                                                                        : ir::Scalar::of(n.type.dtype, int64_t{3}));
+        });
+      const bool shared = (n.code == Code::Load || n.code == Code::Store) && n.imm >= code.params;
+      if (shared)
+        edit(fmt::format("shared index of {} moved on", id), [&](Instructions& c) {
+          const Id one = index(c, std::max(n.type.lanes, code[n.src.back()].type.lanes));
+          c.insts.push_back({Code::Alu, {DType::Index, 1}, {n.src[0], one}, ir::Op::Add});
+          const Id moved = static_cast<Id>(c.insts.size()) - 1;
+          auto& block = c.blocks[b];
+          block.insert(std::find(block.begin(), block.end(), id), moved);
+          c[id].src[0] = moved;
+        });
+    }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("edits of golden kernels for GPUs are found", "[golden][cuda]") {
+  const std::vector<Subject> all = subjects(runtime::cuda_target({}));  // their tensors lie on the CPU
+  const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
+  const runtime::Target target = runtime::cuda::Context::get(0)->target();
+  int caught = 0;
+  std::string survivors;
+  for (const Subject& s : all) {
+    const codegen::Prepared prepared = codegen::prepare(s.kernel, target);
+    const Lowered plain = codegen::lower(prepared, target, codegen::heuristic(prepared.main, target),
+                                         prepared.finish ? codegen::heuristic(*prepared.finish, target) : std::vector<codegen::Opt>{});
+    const Outcome right = run(s, plain);
+    INFO(s.program << ", " << s.kernel.name << ": " << right.fault);
+    REQUIRE(right.fault.empty());
+    for (const bool finish : {false, true}) {
+      if (finish && !plain.finish) continue;
+      for (Mutant& m : mutants(finish ? *plain.finish : plain.main)) {
+        Lowered changed = plain;
+        (finish ? *changed.finish : changed.main) = std::move(m.code);
+        if (run(s, changed) == right)
+          survivors += fmt::format("{} {}{}: {}\n", s.program, s.kernel.name, finish ? " finish" : "", m.what);
+        else
+          ++caught;
+      }
+    }
+  }
+  INFO(caught << " caught; these changed nothing:\n" << survivors);
+  CHECK(survivors.empty());
+}
