@@ -234,6 +234,33 @@ TEST_CASE("graphs of the simulated driver keep what they were made of", "[cuda-s
   CHECK(d.graph_destroy(graph) == Result::InvalidHandle);
 }
 
+TEST_CASE("nodes of a graph that have no order must not meet in memory", "[cuda-sim]") {
+  for (const bool ordered : {true, false}) {
+    Gpu gpu;
+    const auto& d = gpu.driver();
+    const auto add = gpu.load(kAdd, "add_n");
+    auto memory = gpu.upload(std::vector<uint32_t>(64, 0)), other = gpu.upload(std::vector<uint32_t>(64, 0));
+    uint64_t n = 1;
+    void* parameters[] = {&memory, &n};
+    cuda::KernelNode node{add, 1, 1, 1, 64, 1, 1, 0, parameters, nullptr, nullptr, nullptr};
+    cuda::Graph graph;
+    cuda::GraphNode nodes[3];
+    cuda::GraphExec exec;
+    REQUIRE(d.graph_create(&graph, 0) == Result::Success);
+    REQUIRE(d.graph_add_kernel_node(&nodes[0], graph, nullptr, 0, &node) == Result::Success);
+    parameters[0] = &other;
+    REQUIRE(d.graph_add_kernel_node(&nodes[1], graph, nullptr, 0, &node) == Result::Success);
+    parameters[0] = &memory;  // after the first, or beside it
+    REQUIRE(d.graph_add_kernel_node(&nodes[2], graph, nodes, ordered ? 2 : 0, &node) == Result::Success);
+    REQUIRE(d.graph_instantiate_with_flags(&exec, graph, 0) == Result::Success);
+    REQUIRE(d.graph_launch(exec, gpu.stream()) == Result::Success);
+    CHECK(d.stream_synchronize(gpu.stream()) == (ordered ? Result::Success : Result::LaunchFailed));
+    if (!ordered) CHECK_THAT(sim::last_fault(), Contains("the two launches have no order"));
+    d.graph_exec_destroy(exec);
+    d.graph_destroy(graph);
+  }
+}
+
 TEST_CASE("several simulated devices have memories of their own", "[cuda-sim]") {
   Gpu gpu({.devices = 2});
   const auto& d = gpu.driver();

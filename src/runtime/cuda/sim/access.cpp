@@ -31,7 +31,7 @@ AccessBase::AccessBase(Warp& warp, const Instruction& in, uint64_t bytes, Touch)
       base_(lanes<uint64_t>(warp, in.source[0])),
       space_(in.space) {
   actor_ = {
-      Block::time(), block_.launched, block_.started, warp.barrier, warp.synced, 0, static_cast<uint16_t>(warp.at)};
+      Block::time(), block_.ordered, block_.started, warp.barrier, warp.synced, 0, static_cast<uint16_t>(warp.at)};
   if (space_ == Space::Shared) enter(block_.shared, Space::Shared);
   if (space_ == Space::Global && block_.hints[warp.at]) enter(*block_.hints[warp.at], Space::Global);
 }
@@ -42,7 +42,7 @@ void AccessBase::enter(Region& region, Space space) {
   least_ = space == Space::Global ? region.base : in_.space == Space::Generic ? kSharedWindow : 0;
   room_ = region.bytes >= bytes_ ? region.bytes - bytes_ + 1 : 0;
   // Shared memory of another block was another memory, though its shadow is still here.
-  actor_.launch = space == Space::Shared ? block_.started : block_.launched;
+  actor_.launch = space == Space::Shared ? block_.started : block_.ordered;
 }
 
 uint64_t AccessBase::locate(int lane, uint64_t address) {
@@ -98,12 +98,12 @@ void AccessBase::check_state(uint64_t at, int lane, Touch touch) {
 }
 
 void AccessBase::report_race(const Stamp& other, uint64_t at, int lane) {
-  const bool other_block = other.when < actor_.block || other.blocks;
-  const std::string who = other_block ? "another block of this launch" : "thread " + thread_name(block_, other.thread);
+  std::string who = "thread " + thread_name(block_, other.thread), why = "no barrier stands between";
+  std::string when = " at " + place_of(block_.kernel, other.instruction);
+  if (other.when < actor_.block || other.blocks) who = "another block of this launch", why = "blocks have no order";
+  if (other.when < block_.launched) who = "a launch", when.clear(), why = "the two launches have no order";
   fail(warp_, lane, Result::LaunchFailed,
-       fmt::format("race: {} in {} was touched by {} at {}, and {}", where(at), name_of(space_), who,
-                   place_of(block_.kernel, other.instruction),
-                   other_block ? "blocks have no order" : "no barrier stands between"));
+       fmt::format("race: {} in {} was touched by {}{}, and {}", where(at), name_of(space_), who, when, why));
 }
 
 void AccessBase::count() {

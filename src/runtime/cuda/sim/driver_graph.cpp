@@ -27,22 +27,35 @@ BoundLaunch bind_node(const KernelNode& node) {
 
 Result add_node(GraphNode* out, Graph handle, const GraphNode* before, size_t count, const KernelNode& parameters) {
   OpaqueGraph& graph = graph_of(handle);
-  for (size_t i = 0; i < count; ++i)
-    if (std::none_of(graph.nodes.begin(), graph.nodes.end(), [&](const auto& node) { return node.get() == before[i]; }))
-      return Result::InvalidValue;
-  graph.nodes.push_back(std::make_unique<OpaqueGraphNode>(OpaqueGraphNode{bind_node(parameters)}));
+  size_t after = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const auto found =
+        std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const auto& node) { return node.get() == before[i]; });
+    if (found == graph.nodes.end()) return Result::InvalidValue;
+    after = std::max(after, static_cast<size_t>(found - graph.nodes.begin()) + 1);
+  }
+  graph.nodes.push_back(std::make_unique<OpaqueGraphNode>(OpaqueGraphNode{bind_node(parameters), after}));
   *out = graph.nodes.back().get();
   return Result::Success;
 }
 
 Result set_node(OpaqueGraphExec& exec, GraphNode node, const KernelNode& parameters) {
-  for (auto& [own, launch] : exec.launches)
+  for (auto& [own, launch, after] : exec.launches)
     if (own == node) {
       if (launch.function != parameters.function) return Result::InvalidValue;
       launch = bind_node(parameters);
       return Result::Success;
     }
   return Result::InvalidValue;
+}
+
+/// One node after another; those that run since the last one that a node waits for could run beside it.
+void run_nodes(DeviceState& device, const std::vector<OpaqueGraphExec::Launch>& launches) {
+  std::vector<uint32_t> times = {Block::tick()};  // when the first nodes were done: none, one, two
+  for (const auto& [node, launch, after] : launches) {
+    run_bound(device, launch, times[after]);
+    times.push_back(Block::tick());
+  }
 }
 
 }  // namespace
@@ -66,7 +79,7 @@ void fill_graphs(Driver& table) {
   table.graph_instantiate_with_flags = [](GraphExec* exec, Graph graph, unsigned long long) {
     return answer_on_device([&](DeviceState&) {
       auto made = std::make_unique<OpaqueGraphExec>();
-      for (const auto& node : graph_of(graph).nodes) made->launches.emplace_back(node.get(), node->launch);
+      for (const auto& node : graph_of(graph).nodes) made->launches.push_back({node.get(), node->launch, node->after});
       *exec = made.get();
       state().execs[*exec] = std::move(made);
       return Result::Success;
@@ -81,9 +94,7 @@ void fill_graphs(Driver& table) {
   // A launch takes the parameters as they are now: what is set later is for the next one.
   table.graph_launch = [](GraphExec exec, Stream stream) {
     return answer_on_device([&](DeviceState& device) {
-      enqueue(device, stream, [&device, launches = exec_of(exec).launches] {
-        for (const auto& [node, launch] : launches) run_bound(device, launch);
-      });
+      enqueue(device, stream, [&device, launches = exec_of(exec).launches] { run_nodes(device, launches); });
       return Result::Success;
     });
   };

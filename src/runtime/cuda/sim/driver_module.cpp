@@ -131,14 +131,15 @@ BoundLaunch bind_launch(Function handle, const LaunchShape& shape, void** parame
   return out;
 }
 
-void run_bound(DeviceState& device, const BoundLaunch& launch) {
+void run_bound(DeviceState& device, const BoundLaunch& launch, uint32_t since) {
   const Kernel& kernel = function_of(launch.function).kernel;
   Settings& settings = state().settings;
   if (settings.fail_launch && --settings.fail_launch == 0)
     throw Fault(Result::LaunchFailed, fmt::format("kernel {}: a fault that a test asked for", kernel.name));
   settings.seed = settings.seed * 6364136223846793005u + 1442695040888963407u;
   Counters counted;
-  run_launch(kernel, device.memory, launch.shape, launch.parameters.data(), {settings.seed, settings.check}, counted);
+  run_launch(kernel, device.memory, launch.shape, launch.parameters.data(), {settings.seed, settings.check, since},
+             counted);
   state().counters[kernel.name] += counted;
 }
 

@@ -7,9 +7,9 @@
 
 #include "runtime/cuda/sim/warp.h"
 
-// Lanes do not depend on each other, also where an instruction overwrites a register that it reads.
+// Lanes do not depend on each other, also where an instruction overwrites a register that it reads. Clang looks at run time.
 #ifdef __clang__
-#define SINTER_LANE_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#define SINTER_LANE_LOOP
 #else
 #define SINTER_LANE_LOOP _Pragma("GCC ivdep")
 #endif

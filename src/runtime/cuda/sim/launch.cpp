@@ -222,6 +222,7 @@ void run_launch(const Kernel& kernel, DeviceMemory& memory, const LaunchShape& s
   block.warps.resize(warps);
   block.hints.resize(kernel.code.size());
   block.launched = ++now;
+  block.ordered = options.since ? options.since : block.launched;
   std::mt19937_64 random(options.seed);
   BlockRunner runner(block, random);
   auto& at = block.index;

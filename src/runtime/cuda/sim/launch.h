@@ -18,8 +18,9 @@ struct LaunchShape {
 };
 
 struct LaunchOptions {
-  uint64_t seed = 0;  ///< decides the order in which warps run
-  bool check = true;  ///< shadow memory: races and what was never written
+  uint64_t seed = 0;   ///< decides the order in which warps run
+  bool check = true;   ///< shadow memory: races and what was never written
+  uint32_t since = 0;  ///< work of other launches since this time has no order with this one; 0: there is none
 };
 
 struct Barrier {
@@ -41,7 +42,9 @@ struct Block {
   std::vector<Warp> warps{};
   std::map<uint32_t, std::string> unwritten{};  ///< per load: a byte that it read and nothing had written, in words
   std::vector<Region*> hints{};                 ///< per instruction: the allocation that it touched last
-  uint32_t launched = 0, started = 0;           ///< times of Stamp
+  // Times of Stamp. What was done before `ordered` is done; what was done since by others than this block may be done
+  // now.
+  uint32_t ordered = 0, launched = 0, started = 0;
 
   uint32_t threads() const { return shape.block[0] * shape.block[1] * shape.block[2]; }
   /// The warp's lanes have all reached barrier `id`. `threads`: how many it waits for; `reduction`: bar.red, or null;

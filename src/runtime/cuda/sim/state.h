@@ -56,12 +56,19 @@ struct BoundLaunch {
 
 struct OpaqueGraphNode {
   BoundLaunch launch;
+  size_t after =
+      0;  ///< how many nodes of its graph come before all that may run beside it: up to the last that it waits for
 };
 struct OpaqueGraph {
   std::vector<std::unique_ptr<OpaqueGraphNode>> nodes;  ///< each after those that it waits for
 };
 struct OpaqueGraphExec {
-  std::vector<std::pair<GraphNode, BoundLaunch>> launches;
+  struct Launch {
+    GraphNode node;
+    BoundLaunch bound;
+    size_t after;
+  };
+  std::vector<Launch> launches;
 };
 
 namespace sim {
@@ -133,7 +140,8 @@ OpaqueStream& stream_of(DeviceState& device, Stream stream);
 
 /// Checks and copies what a launch is given. Throws Refusal.
 BoundLaunch bind_launch(Function function, const LaunchShape& shape, void** parameters);
-void run_bound(DeviceState& device, const BoundLaunch& launch);
+/// `since`: see LaunchOptions.
+void run_bound(DeviceState& device, const BoundLaunch& launch, uint32_t since = 0);
 
 // The parts of the table.
 void fill_devices(Driver& table);
