@@ -11,8 +11,8 @@ inline namespace v0 {
 /// NVIDIA GPUs: whether there are any, what they are, what is held on them. Everything is safe from several threads.
 namespace cuda {
 
-/// Whether tensors can be computed on a GPU: there is a driver of the right age, a device, and NVRTC to compile kernels with.
-/// Under SINTER_DEVICE=cuda-sim these are simulated.
+/// Whether tensors can be computed on a GPU: there is a driver of the right age, a device, and NVRTC to compile kernels
+/// with. Under SINTER_DEVICE=cuda-sim these are simulated.
 bool is_available();
 
 /// A sentence that says what is missing for is_available(), where it was looked for, and what to do; empty if nothing is.
@@ -31,8 +31,8 @@ struct Properties {
   uint64_t memory = 0;                     ///< of the device
   uint64_t l2_cache = 0;                   ///< shared by all multiprocessors
   uint64_t shared_memory_per_block = 0;    ///< at most
-  double memory_bandwidth = 0;             ///< bytes per second, by its clock and width; 0 where the driver does not say
-  std::string compiler;                    ///< "NVRTC 12.8 (/usr/local/cuda/lib64/libnvrtc.so.12)"; empty where there is none
+  double memory_bandwidth = 0;             ///< bytes per second, by its clock and width; 0 if the driver does not say
+  std::string compiler;                    ///< "NVRTC 12.8 (/usr/local/cuda/lib64/libnvrtc.so.12)"; empty if there is none
 };
 /// Throws UsageError for a number that no device has, BackendError where there is no driver.
 Properties properties(int device = 0, Loc where = Loc::current());
@@ -48,7 +48,8 @@ struct MemoryStats {
 /// Errors as for properties().
 MemoryStats memory_stats(int device = 0, Loc where = Loc::current());
 
-/// Waits until everything that was asked of the device is done. Throws BackendError if a kernel failed; else as properties().
+/// Waits until everything that was asked of the device is done. Throws BackendError if a kernel failed; else as
+/// properties().
 void synchronize(int device = 0, Loc where = Loc::current());
 
 /// Waits for the device, and gives what is pooled back to the driver. Errors as for synchronize().

@@ -25,7 +25,8 @@ Hash128 key_of(const KernelSource& kernel, const std::string& compiler, const Ta
   HashBuilder fields;
   fields.add("sinter kernel 1").add(compiler).add(target.isa);
   fields.add(kernel.name).add(kernel.has_finish).add(static_cast<uint64_t>(kernel.scratch));
-  for (const int64_t n : {int64_t{kernel.threads}, int64_t{kernel.finish_threads}, kernel.finish_points, kernel.shared}) fields.add(static_cast<uint64_t>(n));
+  for (const int64_t n : {int64_t{kernel.threads}, int64_t{kernel.finish_threads}, kernel.finish_points, kernel.shared})
+    fields.add(static_cast<uint64_t>(n));
   for (int64_t block : kernel.blocks) fields.add(static_cast<uint64_t>(block));
   return fields.add(kernel.text).hash();
 }

@@ -98,8 +98,8 @@ void look(bool many, const runtime::Fill& fill) {
   else
     runtime::log(1, fmt::format("realised by itself: pending values held {:.1f} MB of {}, more than half of the limit of "
                                 "{:.1f} MB; {:.1f} MB are live now",
-                                static_cast<double>(held) / 1e6, to_string(fill.device), static_cast<double>(fill.limit) / 1e6,
-                                static_cast<double>(now.live) / 1e6));
+                                static_cast<double>(held) / 1e6, to_string(fill.device),
+                                static_cast<double>(fill.limit) / 1e6, static_cast<double>(now.live) / 1e6));
 }
 
 }  // namespace
