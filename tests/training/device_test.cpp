@@ -51,7 +51,8 @@ TEST_CASE("twenty steps of a network on MNIST have the same losses on a GPU as o
   }
   manual_seed(1);
   const data::Mnist mnist = data::mnist();
-  const Mlp host;
+  Mlp host;
+  nn::to(host, Device::cpu());  // wherever SINTER_DEVICE has made it
   Mlp there = nn::clone(host);
   nn::to(there, Device::cuda());
   optim::Adam host_opt(nn::parameters(host), {.lr = 2e-3}), there_opt(nn::parameters(there), {.lr = 2e-3});
