@@ -11,8 +11,9 @@ struct HalfFormat {
   int mantissa_bits;
   int least_exponent;  ///< of the smallest normal number
   uint16_t infinity;
+  float scale;  ///< 2 to the power of the difference between float32's exponent of 0 and the format's
 };
-inline constexpr HalfFormat kFloat16{10, -14, 0x7c00}, kBFloat16{7, -126, 0x7f80};
+inline constexpr HalfFormat kFloat16{10, -14, 0x7c00, 0x1p112f}, kBFloat16{7, -126, 0x7f80, 1};
 
 float widen(uint16_t bits, const HalfFormat& format);
 /// The one number that every NaN becomes is 0x7fff, as on the device.
