@@ -23,7 +23,7 @@ std::string variable_at(const std::vector<Placed>& placed, uint64_t at, uint64_t
 
 }  // namespace
 
-AccessBase::AccessBase(Warp& warp, const Instruction& in, uint64_t bytes, Touch)
+AccessBase::AccessBase(Warp& warp, const Instruction& in, uint64_t bytes)
     : warp_(warp),
       block_(*warp.block),
       in_(in),

@@ -13,7 +13,7 @@ namespace sinter::runtime::cuda::sim {
 /// What does not depend on the size of an access. A place is a Region and an offset in it.
 class AccessBase {
  protected:
-  AccessBase(Warp& warp, const Instruction& in, uint64_t bytes, Touch touch);
+  AccessBase(Warp& warp, const Instruction& in, uint64_t bytes);
 
   /// Finds the place of a lane's access, whatever its space; region_ and least_ are then those of the place. Throws
   /// Fault: out of bounds, misaligned.
@@ -46,7 +46,7 @@ class AccessBase {
 template <uint64_t kBytes, Touch kTouch, int kElements = 1>
 class Access : AccessBase {
  public:
-  Access(Warp& warp, const Instruction& in) : AccessBase(warp, in, kBytes, kTouch) {}
+  Access(Warp& warp, const Instruction& in) : AccessBase(warp, in, kBytes) {}
 
   /// Where the data of a lane lie, which addresses in.source[0] + in.offset. Checks bounds, alignment and, unless
   /// checks are off, that what is read was written and that nobody races. Throws Fault.

@@ -59,7 +59,6 @@ void write_log(const std::string& text, unsigned count, const JitOption* options
 Result load(DeviceState& device, Module* out, const char* image, unsigned count, const JitOption* options,
             void** values) {
   auto module = std::make_unique<OpaqueModule>();
-  module->device = device.context.device;
   try {
     module->text = parse_ptx(image);
     place_variables(device, *module);
@@ -71,7 +70,6 @@ Result load(DeviceState& device, Module* out, const char* image, unsigned count,
         throw PtxError(fmt::format("{} declares {} bytes of shared memory, at most {} can be declared", function.name,
                                    made->kernel.static_shared, kStaticShared));
       made->dynamic_limit = kStaticShared - made->kernel.static_shared;
-      made->module = module.get();
       module->functions[function.name] = std::move(made);
     }
   } catch (const PtxError& error) {

@@ -83,7 +83,6 @@ void fill_streams(Driver& table) {
   table.stream_create = [](Stream* stream, unsigned) {
     return answer_on_device([&](DeviceState& device) {
       auto made = std::make_unique<OpaqueStream>();
-      made->device = device.context.device;
       *stream = made.get();
       device.streams[*stream] = std::move(made);
       return Result::Success;

@@ -7,7 +7,8 @@
 
 #include "runtime/cuda/sim/warp.h"
 
-// Lanes do not depend on each other, also where an instruction overwrites a register that it reads. Clang looks at run time.
+// Lanes do not depend on each other, also where an instruction overwrites a register that it reads. Clang looks at run
+// time.
 #ifdef __clang__
 #define SINTER_LANE_LOOP
 #else

@@ -21,7 +21,6 @@ struct OpaqueContext {
 };
 
 struct OpaqueStream {
-  int device = 0;
   std::deque<std::function<void()>> queue;
   uint64_t queued = 0, done = 0;  ///< pieces of work, counted since it was made
 };
@@ -35,13 +34,11 @@ struct OpaqueEvent {
 };
 
 struct OpaqueFunction {
-  Module module = nullptr;
   sim::Kernel kernel;
   uint64_t dynamic_limit = 0;  ///< bytes of dynamic shared memory that a launch may ask for
 };
 
 struct OpaqueModule {
-  int device = 0;
   sim::PtxModule text;
   std::vector<uint64_t> variables;  ///< addresses
   std::map<std::string, std::unique_ptr<OpaqueFunction>> functions;
