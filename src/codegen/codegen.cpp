@@ -15,6 +15,7 @@
 #include "codegen/render/cuda.h"
 #include "codegen/rule_log.h"
 #include "codegen/scalarise.h"
+#include "codegen/short_floats.h"
 #include "codegen/statement.h"
 #include "codegen/threads.h"
 #include "rewrite/rewriter.h"
@@ -58,6 +59,8 @@ Kernel prepared(const Kernel& given) {
   PassCheck values(kernel);
   step(kernel, "simplify", ir::rewrite(g, kernel.sink, ir::simplify_rules(), "codegen"), kernel_form("simplify"));
   values.same(kernel.sink, "simplify");
+  step(kernel, "short floats", widen_short_floats(g, kernel.sink), kernel_form("short floats"));
+  values.same(kernel.sink, "short floats");
   step(kernel, "math", expand_math(g, kernel.sink), kernel_form("math"));
   values.restart(kernel.sink);
   step(kernel, "reductions", split_reductions(g, kernel.sink), verify_reductions);

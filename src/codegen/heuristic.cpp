@@ -11,6 +11,7 @@
 #include "codegen/schedule.h"
 #include "codegen/tile.h"
 #include "codegen/view.h"
+#include "uop/short_float.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -70,11 +71,11 @@ class Chooser {
     return it == widths_.end() ? 1 : it->all();
   }
 
-  /// As many lanes as elements of the kernel's usual size fill a register.
+  /// As many lanes as elements of the kernel's usual size, as they are computed with, fill a register.
   void choose_width() {
     size_t bytes = 1;
     for (const Work& w : view_.works())
-      for (UOp a : w.accesses) bytes = std::max(bytes, size_of(a->src[0]->dtype));
+      for (UOp a : w.accesses) bytes = std::max(bytes, size_of(ir::compute_type(a->src[0]->dtype)));
     lanes_ = std::max(1, target_.vector_bytes / static_cast<int>(std::clamp<size_t>(bytes, 1, 4)));
     if (std::all_of(view_.works().begin(), view_.works().end(), [](const Work& w) {
           return size_of(w.node->src[0]->op == Op::Param ? w.node->src[0]->dtype : w.node->dtype) == 8;

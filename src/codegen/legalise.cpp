@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "codegen/short_floats.h"
 #include "rewrite/interval.h"
 #include "sinter/error.h"
 #include "uop/build.h"
@@ -73,8 +74,8 @@ void verify_legal(UOp sink) {
     if (has(n->op, ir::kExpanded))
       throw InternalError(fmt::format("codegen: {} was not expanded", ir::info(n->op).name));
     if (arithmetic_on_bool(n)) throw InternalError(fmt::format("codegen: {} on bool was left", ir::info(n->op).name));
-    if (is_float(n->dtype) && n->dtype != DType::F32 && n->dtype != DType::F64)
-      throw InternalError(fmt::format("codegen: no CPU op computes in {}", name_of(n->dtype)));
+    if (computes_in_short_float(n) || (is_float(n->dtype) && size_of(n->dtype) == 1))
+      throw InternalError(fmt::format("codegen: {} of {} was left, in which no target computes", ir::info(n->op).name, name_of(n->dtype)));
   }
 }
 

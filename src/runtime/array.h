@@ -66,7 +66,7 @@ struct Array {
   void require_size(size_t bytes) const;
 };
 
-/// One element in memory. The 8- and 16-bit floats are no CPU types: InternalError.
+/// One element in memory. The 8-bit floats are no types of numbers: InternalError.
 ir::Scalar load_scalar(DType dtype, const std::byte* address);
 void store_scalar(DType dtype, std::byte* address, ir::Scalar value);
 

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "uop/short_float.h"
+
 namespace sinter::ir {
 namespace {
 
@@ -57,7 +59,10 @@ uint64_t mix(uint64_t a, uint64_t b) {
 Scalar Scalar::of(DType dtype, double value) {
   Scalar s;
   if (is_float(dtype)) {
-    if (dtype != DType::F64) value = static_cast<double>(static_cast<float>(value));
+    if (is_short_float(dtype))
+      value = short_float_value(dtype, short_float_bits(dtype, value));
+    else if (dtype != DType::F64)
+      value = static_cast<double>(static_cast<float>(value));
     s.floating_ = true;
     s.bits_ = std::bit_cast<uint64_t>(value);
     return s;

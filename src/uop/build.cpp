@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "sinter/error.h"
+#include "uop/short_float.h"
 
 namespace sinter::ir {
 namespace {
@@ -26,6 +27,8 @@ void require(bool ok, Op op, std::string_view what, const Shape& wanted, UOp a) 
 UOp move(UOp x, Op op, Shape shape, Attr attr = {}) {
   return x->graph->make({op, x->dtype, std::move(shape), {x}, std::move(attr)});
 }
+
+bool is_short(UOp x) { return is_short_float(x->dtype); }
 
 }  // namespace
 
@@ -82,6 +85,7 @@ UOp alu(Op op, std::vector<UOp> src) {
 UOp alu(Op op, std::initializer_list<UOp> src) { return alu(op, std::vector<UOp>(src)); }
 
 UOp cast(UOp x, DType dtype) { return x->dtype == dtype ? x : x->graph->make({Op::Cast, dtype, x->shape, {x}}); }
+UOp computed(UOp x) { return cast(x, compute_type(x->dtype)); }
 UOp bitcast(UOp x, DType dtype) {
   require(size_of(x->dtype) == size_of(dtype), Op::Bitcast, "sizes differ", x);
   return x->dtype == dtype ? x : x->graph->make({Op::Bitcast, dtype, x->shape, {x}});
@@ -153,6 +157,11 @@ UOp reduce(Combine combine, UOp x, Ints axes) {
 UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result) {
   require(static_cast<int>(values.size()) == value_count(combine) && result < state_count(combine), Op::Reduce, "values do not fit");
   if (axes.empty()) return values[static_cast<size_t>(result)];
+  if (std::any_of(values.begin(), values.end(), is_short)) {
+    std::vector<UOp> wide;
+    for (UOp v : values) wide.push_back(computed(v));
+    return cast(reduce(combine, wide, std::move(axes), result), values[static_cast<size_t>(result)]->dtype);
+  }
   std::sort(axes.begin(), axes.end());
   Shape shape = values[0]->shape;
   for (int64_t a : axes) shape[static_cast<size_t>(a)] = 1;
@@ -161,7 +170,9 @@ UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result) 
 }
 UOp sum(UOp x, Ints axes) { return reduce(Combine::Add, x, std::move(axes)); }
 
-UOp scan(Combine combine, UOp x, int64_t axis) { return move(x, Op::Scan, x->shape, ReduceAttr{combine, {axis}, {}}); }
+UOp scan(Combine combine, UOp x, int64_t axis) {
+  return cast(move(computed(x), Op::Scan, x->shape, ReduceAttr{combine, {axis}, {}}), x->dtype);
+}
 
 UOp sum_to(UOp x, const Shape& shape) {
   size_t lead = x->rank() - shape.rank();
@@ -177,6 +188,7 @@ UOp gather(UOp x, UOp index, int64_t axis) {
 }
 UOp scatter_add(UOp base, UOp index, UOp value, int64_t axis) {
   require(base->rank() == index->rank() && index->shape == value->shape && base->dtype == value->dtype, Op::ScatterAdd, "sources do not fit", base, value);
+  if (is_short(base)) return cast(scatter_add(computed(base), index, computed(value), axis), base->dtype);
   return base->graph->make({Op::ScatterAdd, base->dtype, base->shape, {base, index, value}, axis});
 }
 UOp detach(UOp x) { return x->state.requires_grad ? move(x, Op::Detach, x->shape) : x; }

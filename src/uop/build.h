@@ -37,6 +37,8 @@ UOp argument(Graph& g, int64_t number, DType dtype, Device device = {});       /
 UOp alu(Op op, std::initializer_list<UOp> src);
 UOp alu(Op op, std::vector<UOp> src);
 UOp cast(UOp x, DType dtype);
+/// x in the type in which ops on it are computed: a 16-bit float in float32.
+UOp computed(UOp x);
 UOp bitcast(UOp x, DType dtype);
 UOp where(UOp condition, UOp x, UOp y);
 inline UOp exp(UOp x) { return alu(Op::Exp, {x}); }
@@ -90,7 +92,8 @@ UOp window(UOp x, int64_t axis, int64_t size, int64_t stride, int64_t dilation);
 Region whole(const Shape& shape);
 
 // -- reduce, pick, state
-/// The reduced axes keep size 1. Axes of size 1 are reduced too: the op may change the value (Max of NaN does not).
+/// The reduced axes keep size 1. Axes of size 1 are reduced too: the op may change the value (Max of NaN does not). Reductions,
+/// scans and scatters of 16-bit floats are made in float32, and their result is rounded once.
 UOp reduce(Combine combine, UOp x, Ints axes);
 UOp sum(UOp x, Ints axes);
 /// One accumulator of a reduction of several values of one shape.

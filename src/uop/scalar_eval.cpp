@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "sinter/error.h"
+#include "uop/short_float.h"
 
 namespace sinter::ir {
 namespace {
@@ -133,13 +134,17 @@ Scalar evaluate(Op op, DType dtype, DType from, std::span<const Scalar> args) {
     case Op::Check: return args[0];
     case Op::Cast: return convert(dtype, from, args[0]);
     case Op::Bitcast: return from_bits(dtype, to_bits(from, args[0]));
-    default: return is_float(from) ? on_floats(op, dtype, args) : on_integers(op, dtype, from, args);
+    default: break;
   }
+  if (!is_float(from)) return on_integers(op, dtype, from, args);
+  const Scalar result = on_floats(op, compute_type(dtype), args);
+  return is_short_float(dtype) ? Scalar::of(dtype, result.as_double()) : result;
 }
 
 uint64_t to_bits(DType dtype, Scalar value) {
   if (dtype == DType::F64) return value.bits();
   if (dtype == DType::F32) return std::bit_cast<uint32_t>(static_cast<float>(value.as_double()));
+  if (is_short_float(dtype)) return short_float_bits(dtype, value.as_double());
   if (is_float(dtype)) no_meaning(Op::Bitcast, dtype);
   size_t bits = 8 * size_of(dtype);
   return bits == 64 ? value.bits() : value.bits() & ((uint64_t{1} << bits) - 1);
@@ -149,6 +154,7 @@ Scalar from_bits(DType dtype, uint64_t bits) {
   if (dtype == DType::F64) return Scalar::of(dtype, std::bit_cast<double>(bits));
   if (dtype == DType::F32)
     return Scalar::of(dtype, static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits))));
+  if (is_short_float(dtype)) return Scalar::of(dtype, short_float_value(dtype, static_cast<uint16_t>(bits)));
   if (is_float(dtype)) no_meaning(Op::Bitcast, dtype);
   return Scalar::of(dtype, static_cast<int64_t>(bits));
 }

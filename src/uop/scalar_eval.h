@@ -12,13 +12,14 @@ namespace sinter::ir {
 
 /// op on `args`, one Scalar per source. `dtype` is the result's type, `from` that of the last source (they differ in
 /// casts and comparisons). float32 is rounded after every op, transcendental functions are computed in double and
-/// rounded once; integers wrap, x/0 = x%0 = 0, shifts are masked, casts saturate. Max and Min give the first of two
+/// rounded once; the 16-bit floats are computed in float32 and rounded once more, but a double is cast to them with one
+/// rounding; integers wrap, x/0 = x%0 = 0, shifts are masked, casts saturate. Max and Min give the first of two
 /// equal operands. A Check gives its value. Throws InternalError for an op that is not elementwise.
 Scalar evaluate(Op op, DType dtype, DType from, std::span<const Scalar> args);
 inline Scalar evaluate(Op op, DType dtype, std::span<const Scalar> args) { return evaluate(op, dtype, dtype, args); }
 
-/// The number's bits as it lies in memory, zero-extended; and back. The 8- and 16-bit floats are no CPU types:
-/// InternalError.
+/// The number's bits as it lies in memory, zero-extended; and back. The 8-bit floats are no types
+/// of numbers: InternalError.
 uint64_t to_bits(DType dtype, Scalar value);
 Scalar from_bits(DType dtype, uint64_t bits);
 

@@ -10,6 +10,7 @@
 
 #include "sinter/error.h"
 #include "uop/dump.h"
+#include "uop/short_float.h"
 #include "uop/verify_shape.h"
 #include "uop/walk.h"
 
@@ -122,6 +123,8 @@ class Verifier {
         require(is_integer(n->src[i]->dtype) && n->src[i]->shape.empty(), n, "moves by an offset that is no integer");
       return;
     }
+    if (n->op == Op::ScatterAdd || (n->op == Op::Store && std::get<int64_t>(n->attr)))
+      require(!is_short_float(n->src.back()->dtype), n, "adds up in a 16-bit float");
     if (n->op == Op::Reduce || n->op == Op::Scan) return reduced_types(n);
     if (info(n->op).result == ResultType::Same && n->op != Op::After)
       require(n->dtype == last->dtype, n, "differs in type from its source");
@@ -144,6 +147,7 @@ class Verifier {
     require(r.result >= 0 && r.result < state_count(r.combine), n, "picks an accumulator that there is not");
     const auto values = static_cast<size_t>(value_count(r.combine)), result = static_cast<size_t>(r.result);
     require(n->src.size() >= values && n->src[result]->dtype == n->dtype, n, "has another type than its accumulator");
+    for (size_t i = 0; i < values; ++i) require(!is_short_float(n->src[i]->dtype), n, "accumulates in a 16-bit float");
     const bool places = r.combine == Combine::ArgMax || r.combine == Combine::ArgMin;
     for (size_t i = 1; i < values; ++i)
       require(places ? is_integer(n->src[i]->dtype) : n->src[i]->dtype == n->src[0]->dtype, n, "reduces values of other types");

@@ -12,6 +12,7 @@
 
 #include "sinter/error.h"
 #include "uop/scalar_eval.h"
+#include "uop/short_float.h"
 
 namespace sinter::codegen {
 namespace {
@@ -177,6 +178,8 @@ std::string_view scalar_name(DType dtype) {
     case DType::U64: return "u64";
     case DType::I64:
     case DType::Index: return "i64";
+    case DType::F16: return "f16";
+    case DType::BF16: return "bf16";
     case DType::F32: return "f32";
     case DType::F64: return "f64";
     default: throw InternalError(fmt::format("codegen: C has no element type {}", name_of(dtype)));
@@ -187,7 +190,9 @@ std::string_view c_name(DType dtype) {
     case DType::Bool:
     case DType::U8: return "unsigned char";
     case DType::I8: return "signed char";
-    case DType::U16: return "unsigned short";
+    case DType::U16:
+    case DType::F16:
+    case DType::BF16: return "unsigned short";  // the 16-bit floats are known by their bits
     case DType::I16: return "short";
     case DType::U32: return "unsigned int";
     case DType::I32: return "int";
@@ -247,6 +252,7 @@ std::string CSpelling::type(Type type) {
 std::string CSpelling::memory_type(Type t) { return t.lanes > 1 ? vector_type(t, true) : type(t); }
 
 std::string CSpelling::number(DType dtype, ir::Scalar value) {
+  if (ir::is_short_float(dtype)) return fmt::format("{:#x}", ir::to_bits(dtype, value));
   if (is_float(dtype)) {
     const double v = value.as_double();
     const bool wide = dtype == DType::F64;
@@ -390,6 +396,8 @@ std::string CSpelling::lane_by_lane(Op op, Type result, Type source) {
 
 std::string CSpelling::alu(Op op, Type result, Type source, std::span<const std::string> args) {
   if (op == Op::Where) source = result;
+  if (op == Op::Cast && (ir::is_short_float(result.dtype) || ir::is_short_float(source.dtype)))
+    return short_float(result, source, without_parentheses(args[0]));
   auto call = [&](const std::string& function) {
     std::vector<std::string> bare;
     for (const std::string& a : args) bare.push_back(without_parentheses(a));

@@ -48,6 +48,8 @@ class CSpelling {
   std::string vector_type(Type type, bool memory);
   std::string pattern(ir::Op op, Type result, Type source);
   std::string conversion(ir::Op op, Type result, Type source);
+  /// float32 to a 16-bit float, or back.
+  std::string short_float(Type result, Type source, const std::string& value);
   std::string lane_by_lane(ir::Op op, Type result, Type source);
   /// The name of a helper function; writes it at its first use. `body` is its parameters and body, with $-names.
   std::string helper(const std::string& name, Type result, Type source, const std::string& body);

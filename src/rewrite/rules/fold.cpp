@@ -5,6 +5,7 @@
 #include "rewrite/rules/rules.h"
 #include "uop/build.h"
 #include "uop/scalar_eval.h"
+#include "uop/short_float.h"
 
 namespace sinter::ir {
 namespace {
@@ -20,7 +21,7 @@ UOp splat(UOp beside, Scalar value, DType dtype) {
   return broadcast_to(constant(*beside->graph, value, dtype, beside->device), beside->shape);
 }
 
-bool storage_only(DType d) { return is_float(d) && size_of(d) < 4; }
+bool storage_only(DType d) { return is_float(d) && size_of(d) == 1; }
 
 UOp fold(RewriteContext&, UOp x) {
   std::array<Scalar, 3> args;
@@ -38,14 +39,22 @@ UOp drop_check(RewriteContext&, UOp x) {
   return splat_of(x->src[1], ok) && ok.as_int() ? x->src[0] : UOp();
 }
 
-int digits(DType d) { return d == DType::F64 ? 53 : d == DType::F32 ? 24 : 0; }
+int digits(DType d) {
+  switch (d) {
+    case DType::F64: return 53;
+    case DType::F32: return 24;
+    case DType::F16: return 11;
+    case DType::BF16: return 8;
+    default: return 0;
+  }
+}
 int bits(DType d) { return d == DType::Bool ? 1 : 8 * static_cast<int>(size_of(d)); }
 
 /// Every value of `from` is a value of `to`.
 bool embeds(DType from, DType to) {
   if (from == to || from == DType::Bool) return true;
   if (to == DType::Bool || storage_only(from) || storage_only(to)) return false;
-  if (is_float(from)) return is_float(to) && digits(from) <= digits(to);
+  if (is_float(from)) return is_float(to) && size_of(from) < size_of(to);
   if (is_float(to)) return bits(from) - (is_unsigned(from) ? 0 : 1) <= digits(to);
   if (is_unsigned(from) == is_unsigned(to)) return bits(from) <= bits(to);
   return is_unsigned(from) && bits(from) < bits(to);
@@ -59,6 +68,8 @@ UOp cast_of_cast(RewriteContext&, UOp x) {
   const DType a = source->dtype, b = middle->dtype, c = x->dtype;
   // Integers wrap and floats saturate: by way of a float an integer may go only where it fits.
   const bool exact = embeds(a, b) && (!is_float(b) || is_float(a) || is_float(c) || c == DType::Bool || embeds(a, c));
+  // An integer becomes a 16-bit float by way of float32, which may round it differently than float64 does.
+  if (is_short_float(c) && !is_float(a) && b == DType::F64 && !embeds(a, DType::F32)) return {};
   const bool wraps = is_integer(a) && is_integer(b) && is_integer(c) && bits(c) <= bits(b);
   return exact || wraps ? cast(source, c) : UOp();
 }
