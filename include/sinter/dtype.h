@@ -9,8 +9,8 @@
 namespace sinter {
 inline namespace v0 {
 
-/// Element types. `Index` exists only inside kernels; the 8- and 16-bit floats are storage types that no CPU op
-/// computes in yet.
+/// Element types. The 16-bit floats are types of storage: what is computed with them is computed in float32 and rounded once per
+/// function, sums included. `Index` exists only inside kernels; the 8-bit floats are names that nothing computes with yet.
 enum class DType : uint8_t {
   Bool, U8, I8, U16, I16, U32, I32, U64, I64, F8E4M3, F8E5M2, F16, BF16, F32, F64, Index, Void
 };
@@ -27,8 +27,8 @@ inline constexpr DType uint32 = DType::U32;  ///< 0 to 2^32 - 1
 inline constexpr DType int32 = DType::I32;  ///< -2^31 to 2^31 - 1
 inline constexpr DType uint64 = DType::U64;  ///< 0 to 2^64 - 1
 inline constexpr DType int64 = DType::I64;  ///< -2^63 to 2^63 - 1
-inline constexpr DType float16 = DType::F16;  ///< IEEE half
-inline constexpr DType bfloat16 = DType::BF16;  ///< the upper half of a float32
+inline constexpr DType float16 = DType::F16;  ///< IEEE half: 11 digits, up to 65504
+inline constexpr DType bfloat16 = DType::BF16;  ///< the upper half of a float32: 8 digits
 inline constexpr DType float32 = DType::F32;  ///< IEEE single
 inline constexpr DType float64 = DType::F64;  ///< IEEE double
 /// @}
@@ -58,7 +58,7 @@ constexpr bool is_unsigned(DType d) {
 DType promote(DType a, DType b);
 
 /// The element type of a C++ type: dtype_of<float>::value. Only for those that have one: bool, the integers, float,
-/// double.
+/// double. The 16-bit floats have none: they are read and given as floats, or as bytes.
 template <class T>
 struct dtype_of;
 template <> struct dtype_of<bool> { static constexpr DType value = DType::Bool; };

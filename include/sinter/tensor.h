@@ -60,7 +60,7 @@ class Index;  // below: one item of index({...}) and at({...})
 /// write.
 ///
 /// Every call that takes a `Loc` or an Arg reports errors at the caller's line. What every call refuses with a
-/// UsageError: an empty handle, an axis that the tensor has not, an axis given twice, and the 8- and 16-bit floats.
+/// UsageError: an empty handle, an axis that the tensor has not, an axis given twice, and the 8-bit floats.
 class Tensor {
  public:
   /// An empty handle: using it is a UsageError.
@@ -101,12 +101,15 @@ class Tensor {
   /// @snippet reading.cpp reading
   /// @{
 
-  /// The number of a tensor of one element. UsageError if there are more, or T is not the C++ type of its dtype.
+  /// The number of a tensor of one element. UsageError if there are more, or T is not the C++ type of its dtype; float reads the
+  /// 16-bit floats too.
   template <class T> T item(Loc where = Loc::current()) const;
   /// The number of a tensor of one element, of any dtype, as a double.
   double item(Loc where = Loc::current()) const;
-  /// All elements, row-major. UsageError if T is not the C++ type of the dtype.
+  /// All elements, row-major. UsageError if T is not the C++ type of the dtype; float reads the 16-bit floats too.
   template <class T> std::vector<T> to_vector(Loc where = Loc::current()) const;
+  /// All elements, row-major, as they lie in memory: what from_bytes() takes.
+  std::vector<std::byte> to_bytes(Loc where = Loc::current()) const;
   /// NumPy-like text: large tensors are shortened. `os << t` is the same.
   std::string to_string(Loc where = Loc::current()) const;
   /// @}
@@ -226,8 +229,8 @@ class Tensor {
   /// @snippet gradients.cpp backward
   /// @{
 
-  /// Makes the cell a leaf whose gradient backward() collects, or no longer one. UsageError unless it is float32 or
-  /// float64.
+  /// Makes the cell a leaf whose gradient backward() collects, or no longer one. UsageError unless it is of
+  /// floats.
   Tensor& requires_grad(bool on = true, Loc where = Loc::current());
   /// It is such a leaf, or depends on one.
   bool needs_grad(Loc where = Loc::current()) const;

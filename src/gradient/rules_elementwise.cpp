@@ -32,8 +32,9 @@ void extremum(Adjoint& a, UOp first, UOp second) {
 void power(Adjoint& a) {
   UOp x = a.src(0), y = a.src(1), zero = zero_like(x), one = like(x, 1.0);
   if (a.wants(0)) {
-    const double smallest =
-        x->dtype == DType::F64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+    const double smallest = x->dtype == DType::F64   ? std::numeric_limits<double>::min()
+                            : x->dtype == DType::F16 ? 0x1p-14
+                                                     : std::numeric_limits<float>::min();
     UOp flat = le(alu(Op::Abs, {x}), like(x, smallest)) & eq(y, zero);
     a.give(0, a.g * (y * alu(Op::Pow, {x, where(flat, one, y) - one})));
   }

@@ -41,31 +41,6 @@ DType dtype_of_format(const std::string& name) {
   return DType::Void;
 }
 
-template <class T>
-std::vector<char> raw(const Tensor& t) {
-  const std::vector<T> values = t.to_vector<T>();
-  std::vector<char> bytes(values.size() * sizeof(T));
-  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
-/// The numbers as they lie in memory.
-std::vector<char> bytes_of(const Tensor& t) {
-  switch (t.dtype()) {
-    case DType::Bool: return raw<uint8_t>(t.to(uint8));
-    case DType::U8: return raw<uint8_t>(t);
-    case DType::I8: return raw<int8_t>(t);
-    case DType::U16: return raw<uint16_t>(t);
-    case DType::I16: return raw<int16_t>(t);
-    case DType::U32: return raw<uint32_t>(t);
-    case DType::I32: return raw<int32_t>(t);
-    case DType::U64: return raw<uint64_t>(t);
-    case DType::I64: return raw<int64_t>(t);
-    case DType::F32: return raw<float>(t);
-    case DType::F64: return raw<double>(t);
-    default: throw UsageError(fmt::format("save: tensors of dtype {} cannot be read on the host yet", name_of(t.dtype())));
-  }
-}
-
 /// A file that is written beside its place and takes it at the end. Gone if it does not come to that.
 class Aside {
  public:
@@ -152,7 +127,7 @@ void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc wh
   file.write(size.data(), size.size());
   file.write(text.data(), text.size());
   for (const auto& [name, t] : tensors) {
-    const std::vector<char> bytes = bytes_of(t);
+    const std::vector<std::byte> bytes = t.to_bytes();
     file.write(bytes.data(), bytes.size());
   }
   file.finish();

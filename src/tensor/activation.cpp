@@ -38,22 +38,23 @@ using tensor::float_operand;
 
 Tensor sigmoid(Arg x) {
   tensor::Call call("sigmoid", x.where());
-  return tensor::wrap(tensor::sigmoid(float_operand(x)));
+  UOp n = float_operand(x);
+  return tensor::wrap(ir::cast(tensor::sigmoid(ir::computed(n)), n->dtype));
 }
 
 Tensor silu(Arg x) {
   tensor::Call call("silu", x.where());
-  UOp n = float_operand(x);
-  return tensor::wrap(n * tensor::sigmoid(n));
+  UOp given = float_operand(x), n = ir::computed(given);
+  return tensor::wrap(ir::cast(n * tensor::sigmoid(n), given->dtype));
 }
 
 Tensor gelu(Arg x, Gelu form) {
   tensor::Call call("gelu", x.where());
-  UOp n = float_operand(x);
+  UOp given = float_operand(x), n = ir::computed(given);
   UOp inner = form == Gelu::Exact
                   ? ir::alu(ir::Op::Erf, {n * std::sqrt(0.5)})
                   : ir::alu(ir::Op::Tanh, {(n + n * n * n * 0.044715) * std::sqrt(2 / std::numbers::pi)});
-  return tensor::wrap(n * 0.5 * (inner + 1.0));
+  return tensor::wrap(ir::cast(n * 0.5 * (inner + 1.0), given->dtype));
 }
 
 Tensor relu(Arg x) {

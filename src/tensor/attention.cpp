@@ -63,7 +63,8 @@ Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v,
   check_shapes(q, tensor::operand(key, t), tensor::operand(value, t));
   if (!(o.dropout >= 0 && o.dropout < 1))
     usage_error(fmt::format("dropout is {}; a probability in [0, 1) is needed", o.dropout));
-  const Tensor size = wrap(tensor::size_node(behind(q, 1), t, q->device));
+  q = ir::computed(q);  // and so all that is multiplied with it
+  const Tensor size = wrap(tensor::size_node(behind(q, 1), q->dtype, q->device));
   const Tensor scores = matmul(wrap(q), k.transpose());
   UOp s = node_of(o.scale ? scores * *o.scale : scores / sqrt(size));
   if (o.causal) {
@@ -73,19 +74,19 @@ Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v,
   if (o.mask.defined()) s = masked(s, node_of(o.mask));
   Tensor weights = wrap(tensor::softmax(s, static_cast<int64_t>(s->rank()) - 1));
   if (o.dropout > 0) weights = where(bernoulli(o.dropout, weights.shape(), {.device = weights.device()}), 0.0, weights * (1.0 / (1.0 - o.dropout)));
-  return matmul(weights, v);
+  return matmul(weights, v).to(t);
 }
 
 Tensor rotary_embedding(Arg input, const RotaryOptions& o) {
   Call call("rotary_embedding", input.where());
-  UOp x = tensor::float_operand(input);
+  UOp given = tensor::float_operand(input), x = ir::computed(given);
   if (x->rank() < 2) usage_error(fmt::format("{} has {} axes; give [..., positions, size]", describe(x), x->rank()));
   const int64_t last = static_cast<int64_t>(x->rank()) - 1, size = tensor::fixed_size(x, last, "rotated");
   if (size % 2)
     usage_error(fmt::format("the last axis of {} has the odd size {}; pairs are rotated", describe(x), size));
   const int64_t half = size / 2;
 
-  // Angles [positions, half], in the tensor's type.
+  // Angles [positions, half], in the type of the computation.
   const Shape plane{behind(x, 2), half};
   UOp place = ir::cast(tensor::position(plane, 0, x->device), x->dtype) + static_cast<double>(o.offset);
   UOp pair = ir::cast(tensor::position(plane, 1, x->device), x->dtype);
@@ -105,7 +106,8 @@ Tensor rotary_embedding(Arg input, const RotaryOptions& o) {
   // (a, b) becomes (a cos - b sin, b cos + a sin).
   UOp sine = wave(ir::Op::Sin), number = tensor::position(paired, twos, x->device);
   sine = ir::where(ir::eq(number, ir::like(number, 0.0)), -sine, sine);
-  return wrap(ir::reshape(pairs * wave(ir::Op::Cos) + ir::flip(pairs, {twos}) * sine, x->shape));
+  UOp y = ir::reshape(pairs * wave(ir::Op::Cos) + ir::flip(pairs, {twos}) * sine, x->shape);
+  return wrap(ir::cast(y, given->dtype));
 }
 
 }  // namespace v0

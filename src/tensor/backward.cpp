@@ -102,7 +102,7 @@ Tensor& Tensor::requires_grad(bool on, Loc where) {
     return *this;
   }
   if (!is_float(n->dtype))
-    usage_error(fmt::format("{} has no gradient: only float32 and float64 have; convert it with .to(float32)",
+    usage_error(fmt::format("{} has no gradient: only floats have; convert it with .to(float32)",
                             tensor::describe(n)));
   TensorGraph& graph = TensorGraph::get();
   const uint64_t id = graph.fresh_id();

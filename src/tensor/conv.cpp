@@ -59,7 +59,7 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
     weights.push_back(1);
     weights.push_back(kernel[i]);
   }
-  UOp pair[] = {tensor::windows(ir::reshape(x, grouped), slide, given), ir::reshape(w, weights)};
+  UOp pair[] = {tensor::windows(ir::reshape(ir::computed(x), grouped), slide, given), ir::reshape(ir::computed(w), weights)};
   tensor::broadcast(pair);
   ir::Ints summed = tensor::tap_axes(pair[0], sliding);
   summed.insert(summed.begin(), 3);
@@ -70,8 +70,9 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
   if (b) {
     Shape along(std::vector<Dim>(y->rank(), Dim(1)));
     along[1] = out;
-    y = y + ir::broadcast_to(ir::reshape(b, along), y->shape);
+    y = y + ir::broadcast_to(ir::reshape(ir::computed(b), along), y->shape);
   }
+  y = ir::cast(y, t);
   return wrap(given->rank() == x->rank() ? y : tensor::drop_axes(y, {0}));
 }
 

@@ -130,17 +130,22 @@ Labels implicit_result(std::string_view inputs, size_t ellipsis) {
   return out;
 }
 
-/// The operands in one type with their labels; `ellipsis` becomes the most axes that "..." stands for.
-std::vector<Term> parse_terms(std::string_view inputs, std::string_view formula, const std::vector<Tensor>& operands,
+/// The type in which the operands meet.
+DType type_of(const std::vector<Tensor>& operands) {
+  DType type = tensor::node_of(operands[0])->dtype;
+  for (const Tensor& t : operands) type = promote(type, tensor::node_of(t)->dtype);
+  return type;
+}
+
+/// The operands in the type in which ops on `type` are computed, with their labels; `ellipsis` becomes the most axes that "..." stands for.
+std::vector<Term> parse_terms(std::string_view inputs, std::string_view formula, const std::vector<Tensor>& operands, DType type,
                               size_t& ellipsis) {
   std::vector<std::string_view> parts = split_commas(inputs);
   if (parts.size() != operands.size())
     usage_error(fmt::format("\"{}\" names {} operands, {} are given; write one list of letters for each", formula,
                             parts.size(), operands.size()));
-  DType type = tensor::node_of(operands[0])->dtype;
-  for (const Tensor& t : operands) type = promote(type, tensor::node_of(t)->dtype);
   std::vector<UOp> nodes;
-  for (const Tensor& t : operands) nodes.push_back(ir::cast(tensor::node_of(t), type));
+  for (const Tensor& t : operands) nodes.push_back(ir::computed(ir::cast(tensor::node_of(t), type)));
   tensor::meet(nodes);
   std::vector<Term> terms;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -179,7 +184,8 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
   if (operands.empty()) usage_error(fmt::format("\"{}\" with 0 operands; give at least 1", formula));
   const size_t arrow = formula.find("->");
   size_t ellipsis = 0;
-  std::vector<Term> terms = parse_terms(formula.substr(0, arrow), formula, operands, ellipsis);
+  const DType type = type_of(operands);
+  std::vector<Term> terms = parse_terms(formula.substr(0, arrow), formula, operands, type, ellipsis);
   const Labels result =
       arrow == formula.npos ? implicit_result(formula, ellipsis) : parse(formula.substr(arrow + 2), formula, ellipsis);
   for (size_t i = 0; i < result.size(); ++i) {
@@ -204,7 +210,7 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
     product = multiply(product, terms[i]);
     sum_rest(product, needed_from(i + 1, i));
   }
-  return tensor::wrap(aligned(product, result));
+  return tensor::wrap(ir::cast(aligned(product, result), type));
 }
 
 }  // namespace v0

@@ -135,7 +135,8 @@ Tensor tanh(Arg x) { return float_op("tanh", Op::Tanh, x); }
 Tensor erf(Arg x) { return float_op("erf", Op::Erf, x); }
 Tensor rsqrt(Arg x) {
   Call call("rsqrt", x.where());
-  return wrap(1.0 / ir::sqrt(tensor::float_operand(x)));
+  UOp n = tensor::float_operand(x);
+  return wrap(ir::cast(1.0 / ir::sqrt(ir::computed(n)), n->dtype));
 }
 Tensor reciprocal(Arg x) {
   Call call("reciprocal", x.where());
@@ -185,14 +186,15 @@ Tensor floor_divide(Arg a, Arg b) {
   DType t = tensor::common_type({&a, &b});
   if (!is_float(t)) return numeric("floor_divide", Op::IDiv, Op::IDiv, a, b, kToInteger);
   std::vector<UOp> n = tensor::operands({&a, &b}, t);
-  UOp x = ir::detach(n[0]), y = ir::detach(n[1]), zero = ir::like(x, 0.0);
+  UOp x = ir::computed(ir::detach(n[0])), y = ir::computed(ir::detach(n[1])), zero = ir::like(x, 0.0);
   // Of the magnitudes: what x has beyond a multiple of y is taken off first, exactly, so that the quotient is a whole
   // number but for rounding.
   UOp size = ir::alu(Op::Abs, {x}), by = ir::alu(Op::Abs, {y}), rest = ir::alu(Op::FMod, {size, by});
   UOp whole = ir::alu(Op::Round, {(size - rest) / by});
-  UOp below = -whole - ir::cast(ir::ne(rest, zero), t);
+  UOp below = -whole - ir::cast(ir::ne(rest, zero), x->dtype);
   UOp opposite = ir::ne(ir::lt(x, zero), ir::lt(y, zero));
-  return wrap(ir::where(ir::eq(x, zero) | ir::eq(y, zero), x / y, ir::where(opposite, below, whole)));
+  UOp quotient = ir::where(ir::eq(x, zero) | ir::eq(y, zero), x / y, ir::where(opposite, below, whole));
+  return wrap(ir::cast(quotient, t));
 }
 
 Tensor pow(Arg a, Arg b) {

@@ -33,15 +33,20 @@ UOp reduced(UOp x, Reduction reduction) {
   throw InternalError("no such reduction");
 }
 
-/// Prediction and target in one float type and shape. Broadcasting them would hide a forgotten axis, so it is refused.
-std::pair<UOp, UOp> matched(const Arg& x, const Arg& target) {
+/// Prediction and target in one shape and in the type in which the loss is computed; and the type that it gets.
+/// Broadcasting them would hide a forgotten axis, so it is refused.
+struct Matched {
+  UOp prediction, target;
+  DType type;
+};
+Matched matched(const Arg& x, const Arg& target) {
   const DType t = tensor::common_float_type({&x, &target});
   UOp a = tensor::operand(x, t), b = tensor::operand(target, t);
   tensor::meet(a, b);
   if (!(a->shape == b->shape))
     usage_error(fmt::format("the prediction is {}, the target {}; give both one shape (reshape or expand)",
                             to_string(a->shape), to_string(b->shape)));
-  return {a, b};
+  return {ir::computed(a), ir::computed(b), t};
 }
 
 /// The class axis of [classes], [n, classes] and [n, classes, ...].
@@ -81,15 +86,16 @@ UOp nll(UOp x, int64_t axis, UOp target, const CrossEntropyOptions& options) {
 Tensor nll_loss(Arg log_probabilities, const Tensor& target, CrossEntropyOptions options) {
   Call call("nll_loss", log_probabilities.where());
   UOp x = tensor::float_operand(log_probabilities);
-  return wrap(nll(x, class_axis(x), tensor::node_of(target), options));
+  return wrap(ir::cast(nll(ir::computed(x), class_axis(x), tensor::node_of(target), options), x->dtype));
 }
 
 Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions options) {
   Call call("cross_entropy", logits.where());
-  UOp x = tensor::float_operand(logits), y = tensor::node_of(target);
-  tensor::meet(x, y);
+  UOp given = tensor::float_operand(logits), y = tensor::node_of(target);
+  tensor::meet(given, y);
+  UOp x = ir::computed(given);
   const int64_t axis = class_axis(x);
-  if (!is_float(y->dtype)) return wrap(nll(tensor::log_softmax(x, axis), axis, y, options));
+  if (!is_float(y->dtype)) return wrap(ir::cast(nll(tensor::log_softmax(x, axis), axis, y, options), given->dtype));
   if (options.ignore_index && options.ignore_index != CrossEntropyOptions().ignore_index)
     usage_error(fmt::format("ignore_index {} needs class targets, but the target is {}; leave it out",
                             *options.ignore_index, describe(y)));
@@ -98,28 +104,28 @@ Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions optio
         "logits {} need probabilities of the same shape or integer classes, got {}; convert classes with to(int64)",
         describe(x), describe(y)));
   UOp loss = -ir::reduce(Combine::Add, tensor::log_softmax(x, axis) * ir::cast(y, x->dtype), {axis});
-  return wrap(reduced(tensor::drop_axes(loss, {axis}), options.reduction));
+  return wrap(ir::cast(reduced(tensor::drop_axes(loss, {axis}), options.reduction), given->dtype));
 }
 
 Tensor mse_loss(Arg x, Arg target, Reduction reduction) {
   Call call("mse_loss", x.where());
-  auto [a, b] = matched(x, target);
+  auto [a, b, t] = matched(x, target);
   UOp off = a - b;
-  return wrap(reduced(off * off, reduction));
+  return wrap(ir::cast(reduced(off * off, reduction), t));
 }
 
 Tensor l1_loss(Arg x, Arg target, Reduction reduction) {
   Call call("l1_loss", x.where());
-  auto [a, b] = matched(x, target);
-  return wrap(reduced(ir::alu(ir::Op::Abs, {a - b}), reduction));
+  auto [a, b, t] = matched(x, target);
+  return wrap(ir::cast(reduced(ir::alu(ir::Op::Abs, {a - b}), reduction), t));
 }
 
 Tensor binary_cross_entropy_with_logits(Arg x, Arg target, Reduction reduction) {
   Call call("binary_cross_entropy_with_logits", x.where());
-  auto [a, b] = matched(x, target);
+  auto [a, b, t] = matched(x, target);
   // max(a, 0) - a b is exact where the prediction is sure and right, so that the small rest is not lost in it.
   UOp zero = ir::like(a, 0.0), most = ir::where(ir::le(zero, a), a, zero);
-  return wrap(reduced((most - a * b) + tensor::softplus_rest(a), reduction));
+  return wrap(ir::cast(reduced((most - a * b) + tensor::softplus_rest(a), reduction), t));
 }
 
 }  // namespace v0

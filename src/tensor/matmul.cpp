@@ -18,7 +18,7 @@ using tensor::describe;
 using tensor::usage_error;
 using tensor::wrap;
 
-/// sum(a * b) along one axis; on bools: any(a & b).
+/// sum(a * b) along one axis; on bools: any(a & b). Of what ir::computed() gives.
 UOp contract(UOp a, UOp b, int64_t axis) {
   return tensor::drop_axes(ir::reduce(tensor::addition_of(a->dtype), a * b, {axis}), {axis});
 }
@@ -54,6 +54,7 @@ Tensor matmul(Arg a, Arg b) {
   check_inner(x, y, x->shape[x->rank() - 1], y->shape[inner]);
   check_batches(x, y);
   // Vectors become a row and a column; the axis that this adds goes again at the end.
+  x = ir::computed(x), y = ir::computed(y);
   const bool row = x->rank() == 1, column = y->rank() == 1;
   if (row) x = tensor::insert_axis(x, 0);
   if (column) y = tensor::insert_axis(y, 1);
@@ -68,7 +69,7 @@ Tensor matmul(Arg a, Arg b) {
   ir::Ints gone;
   if (row) gone.push_back(rank - 2);
   if (column) gone.push_back(rank - 1);
-  return wrap(tensor::drop_axes(out, gone));
+  return wrap(ir::cast(tensor::drop_axes(out, gone), t));
 }
 
 Tensor dot(Arg a, Arg b) {
@@ -80,7 +81,7 @@ Tensor dot(Arg a, Arg b) {
     usage_error(fmt::format("{} and {}: both must be vectors; use matmul", describe(x), describe(y)));
   if (!(x->shape == y->shape))
     usage_error(fmt::format("{} and {}: the lengths must be equal", describe(x), describe(y)));
-  return wrap(contract(x, y, 0));
+  return wrap(ir::cast(contract(ir::computed(x), ir::computed(y), 0), t));
 }
 
 }  // namespace v0

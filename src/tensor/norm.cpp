@@ -72,28 +72,28 @@ int64_t channels_of(UOp x) {
 
 Tensor layer_norm(Arg input, const Shape& normalized, const Tensor& weight, const Tensor& bias, double eps) {
   Call call("layer_norm", input.where());
-  UOp x = float_operand(input);
-  const Ints axes = last_axes(x, normalized);
+  UOp given = float_operand(input), x = ir::computed(given);
+  const Ints axes = last_axes(given, normalized);
   const auto at = static_cast<size_t>(axes[0]);
   UOp w = repeated(weight, "weight", x, normalized, at), b = repeated(bias, "bias", x, normalized, at);
-  return wrap(scaled(standardised(x, axes, eps), w, b));
+  return wrap(ir::cast(scaled(standardised(x, axes, eps), w, b), given->dtype));
 }
 
 Tensor rms_norm(Arg input, const Shape& normalized, const Tensor& weight, std::optional<double> eps) {
   Call call("rms_norm", input.where());
-  UOp x = float_operand(input);
-  const Ints axes = last_axes(x, normalized);
+  UOp given = float_operand(input), x = ir::computed(given);
+  const Ints axes = last_axes(given, normalized);
   UOp w = repeated(weight, "weight", x, normalized, static_cast<size_t>(axes[0]));
   const double epsilon =
       x->dtype == DType::F64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   UOp scale = 1.0 / ir::sqrt(tensor::mean_over(x * x, axes) + eps.value_or(epsilon));
-  return wrap(scaled(x * ir::expand(scale, x->shape), w, {}));
+  return wrap(ir::cast(scaled(x * ir::expand(scale, x->shape), w, {}), given->dtype));
 }
 
 Tensor group_norm(Arg input, int64_t groups, const Tensor& weight, const Tensor& bias, double eps) {
   Call call("group_norm", input.where());
-  UOp x = float_operand(input);
-  const int64_t channels = channels_of(x);
+  UOp given = float_operand(input), x = ir::computed(given);
+  const int64_t channels = channels_of(given);
   if (groups < 1 || channels % groups)
     usage_error(fmt::format("{} has {} channels, which {} groups do not divide; choose a divisor", describe(x),
                             channels, groups));
@@ -102,22 +102,23 @@ Tensor group_norm(Arg input, int64_t groups, const Tensor& weight, const Tensor&
   Ints axes(parted.rank() - 2);
   std::iota(axes.begin(), axes.end(), 2);
   UOp y = ir::reshape(standardised(ir::reshape(x, parted), axes, eps), x->shape);
-  return wrap(scaled(y, repeated(weight, "weight", x, {channels}, 1), repeated(bias, "bias", x, {channels}, 1)));
+  y = scaled(y, repeated(weight, "weight", x, {channels}, 1), repeated(bias, "bias", x, {channels}, 1));
+  return wrap(ir::cast(y, given->dtype));
 }
 
 Tensor batch_norm(Arg input, const Tensor& mean, const Tensor& variance, const Tensor& weight, const Tensor& bias,
                   double eps) {
   Call call("batch_norm", input.where());
-  UOp x = float_operand(input);
-  const int64_t channels = channels_of(x);
+  UOp given = float_operand(input), x = ir::computed(given);
+  const int64_t channels = channels_of(given);
   UOp w = repeated(weight, "weight", x, {channels}, 1), b = repeated(bias, "bias", x, {channels}, 1);
   UOp m = repeated(mean, "mean", x, {channels}, 1), v = repeated(variance, "variance", x, {channels}, 1);
   if (!m != !v)
     usage_error(fmt::format("only a {} is given; give the mean and the variance, or neither", m ? "mean" : "variance"));
-  if (m) return wrap(scaled((x - m) * (1.0 / ir::sqrt(v + eps)), w, b));
+  if (m) return wrap(ir::cast(scaled((x - m) * (1.0 / ir::sqrt(v + eps)), w, b), given->dtype));
   Ints axes{0};
   for (size_t i = 2; i < x->rank(); ++i) axes.push_back(static_cast<int64_t>(i));
-  return wrap(scaled(standardised(x, axes, eps), w, b));
+  return wrap(ir::cast(scaled(standardised(x, axes, eps), w, b), given->dtype));
 }
 
 }  // namespace v0

@@ -67,8 +67,8 @@ ir::UOp float_operand(const Arg& x) { return operand(x, common_float_type({&x}))
 void check_usable(DType dtype) {
   if (dtype == DType::Index || dtype == DType::Void)
     usage_error(fmt::format("{} is no type of elements; give float32, int64, bool or the like", name_of(dtype)));
-  if (is_float(dtype) && dtype != DType::F32 && dtype != DType::F64)
-    usage_error(fmt::format("{} is not computed in on the cpu; use float32 or float64", name_of(dtype)));
+  if (is_float(dtype) && size_of(dtype) == 1)
+    usage_error(fmt::format("{} is a name only, nothing computes with it; use float16, bfloat16 or float32", name_of(dtype)));
 }
 
 DType type_or(DType given, DType fallback) {

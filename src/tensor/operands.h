@@ -29,7 +29,7 @@ DType default_type(Arg::Kind kind);
 DType common_type(Args args);
 /// The same for ops of floats: integers and bools are computed in float32.
 DType common_float_type(Args args);
-/// UsageError for types that nothing computes in yet (16- and 8-bit floats) and for those that are no element types.
+/// UsageError for types that nothing computes with yet (8-bit floats) and for those that are no element types.
 void check_usable(DType dtype);
 /// The given type, or `fallback` when it was not given (DType::Void).
 DType type_or(DType given, DType fallback);
@@ -46,7 +46,8 @@ Shape common_shape(const Shape& a, const Shape& b);
 ir::UOp operand(const Arg& a, DType dtype);
 /// A tensor argument's node in its own type; a number in its default type.
 ir::UOp operand(const Arg& a);
-/// The operand of an op of floats alone: in its own type, or float32 for integers and bools.
+/// The operand of an op of floats alone: in its own type, or float32 for integers and bools. Functions of several ops compute
+/// with ir::computed() of it and round once, at their end.
 ir::UOp float_operand(const Arg& x);
 /// All arguments in `dtype` and in their common shape.
 std::vector<ir::UOp> operands(Args args, DType dtype);

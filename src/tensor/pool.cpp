@@ -81,7 +81,7 @@ Tensor max_pool2d(Arg input, const PerAxis& kernel, const MaxPoolOptions& o) {
 
 Tensor avg_pool2d(Arg input, const PerAxis& kernel, const AvgPoolOptions& o) {
   Call call("avg_pool2d", input.where());
-  const UOp given = tensor::float_operand(input), x = tensor::batched(given, kPlane);
+  const UOp given = tensor::float_operand(input), x = ir::computed(tensor::batched(given, kPlane));
   const std::vector<Sliding> sliding = pooling(kernel, o.stride, o.padding, 1);
   const UOp w = tensor::windows(x, sliding, given);
   const ir::Ints taps = tensor::tap_axes(w, kPlane);
@@ -90,7 +90,7 @@ Tensor avg_pool2d(Arg input, const PerAxis& kernel, const AvgPoolOptions& o) {
     count = ir::broadcast_to(ir::reduce(Combine::Add, ir::cast(inside, x->dtype), taps), total->shape);
   else
     count = ir::like(total, static_cast<double>(sliding[0].kernel * sliding[1].kernel));
-  UOp y = tensor::drop_axes(total / count, taps);
+  UOp y = ir::cast(tensor::drop_axes(total / count, taps), given->dtype);
   return wrap(given->rank() == x->rank() ? y : tensor::drop_axes(y, {0}));
 }
 

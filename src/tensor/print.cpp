@@ -7,6 +7,8 @@
 #include <limits>
 #include <optional>
 
+#include "uop/short_float.h"
+
 namespace sinter::tensor {
 namespace {
 
@@ -15,8 +17,21 @@ using runtime::Array;
 constexpr int64_t kThreshold = 1000, kEdge = 3;
 constexpr size_t kLineWidth = 75, kPrecision = 8;
 
+/// Of all numbers that round to v in a 16-bit float the one with the fewest digits; their own digits would tell v from its
+/// neighbours in float64.
+double fewest_digits(DType dtype, double v) {
+  char text[32];
+  double read = 0;
+  for (int digits = 0; ir::Scalar::of(dtype, read) != ir::Scalar::of(dtype, v); ++digits) {
+    const char* end = std::to_chars(text, text + sizeof text, v, std::chars_format::scientific, digits).ptr;
+    std::from_chars(text, end, read);
+  }
+  return read;
+}
+
 /// The shortest digits that read back as the same number of the type.
 std::string shortest(DType dtype, double v, std::chars_format form, std::optional<int> digits = {}) {
+  if (ir::is_short_float(dtype)) v = fewest_digits(dtype, v);
   char text[512];
   auto write = [&](auto value) -> char* {
     return digits ? std::to_chars(text, text + sizeof text, value, form, *digits).ptr

@@ -68,11 +68,20 @@ UOp high_bits(UOp word, int count) {
   return ir::alu(ir::Op::Shr, {word, ir::like(word, Scalar::of(DType::U64, 64 - count))});
 }
 
+int digits_of(DType dtype) {
+  switch (dtype) {
+    case DType::F64: return 53;
+    case DType::F16: return 11;
+    case DType::BF16: return 8;
+    default: return 24;
+  }
+}
+
 /// [0, 1): as many bits as the type has digits, so that every value is exact and 1 is never met.
 UOp uniform(UOp word, DType dtype) {
-  const int bits = dtype == DType::F64 ? 53 : 24;
+  const int bits = digits_of(dtype);
   UOp number = high_bits(word, bits);
-  if (dtype == DType::F32) number = ir::cast(number, DType::U32);  // 32-bit conversions are the fast ones
+  if (dtype != DType::F64) number = ir::cast(number, DType::U32);  // 32-bit conversions are the fast ones
   return ir::cast(number, dtype) * std::ldexp(1.0, -bits);
 }
 
@@ -102,11 +111,11 @@ Tensor randn(const Shape& shape, RandomOptions options, Loc where) {
   } else {
     // The two halves of one word. The radius takes all 32 bits: 24 would cut the tails at 5.8 standard deviations.
     UOp word = Words(shape, options, 1).get(0);
-    radius = (ir::cast(ir::cast(word, DType::U32), t) + 0.5) * 0x1p-32;
-    angle = uniform(word, t);
+    radius = (ir::cast(ir::cast(word, DType::U32), float32) + 0.5) * 0x1p-32;
+    angle = uniform(word, float32);
   }
   UOp length = ir::sqrt(ir::log(radius) * -2.0);
-  return wrap(length * ir::alu(ir::Op::Cos, {angle * (2 * std::numbers::pi)}));
+  return wrap(ir::cast(length * ir::alu(ir::Op::Cos, {angle * (2 * std::numbers::pi)}), t));
 }
 
 Tensor randint(int64_t low, int64_t high, const Shape& shape, RandomOptions options, Loc where) {

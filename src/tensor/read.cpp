@@ -8,6 +8,7 @@
 #include "runtime/buffer.h"
 #include "tensor/realize.h"
 #include "uop/scalar_eval.h"
+#include "uop/short_float.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -32,9 +33,13 @@ const runtime::Buffer& memory_of(const Tensor& t) {
   return static_cast<const runtime::Buffer&>(*n->storage());
 }
 
+/// Whether the elements are not as T has them: 16-bit floats read as floats.
+bool widens(const Tensor& t, DType asked) {
+  return asked == float32 && ir::is_short_float(tensor::node_of(t)->dtype);
+}
 void require_type(const Tensor& t, DType asked) {
   const DType has = tensor::node_of(t)->dtype;
-  if (has == asked) return;
+  if (has == asked || widens(t, asked)) return;
   tensor::usage_error(fmt::format("the tensor is {} and was read as {}; read it as {} or convert it with .to()",
                                   name_of(has), name_of(asked), name_of(has)));
 }
@@ -52,6 +57,7 @@ T Tensor::item(Loc where) const {
   const tensor::Call call("item", where);
   require_single(*this);
   require_type(*this, dtype_of<T>::value);
+  if (widens(*this, dtype_of<T>::value)) return static_cast<T>(item(where));
   T value;
   memory_of(*this).read(&value);
   return value;
@@ -72,12 +78,28 @@ template <class T>
 std::vector<T> Tensor::to_vector(Loc where) const {
   const tensor::Call call("to_vector", where);
   require_type(*this, dtype_of<T>::value);
+  if (widens(*this, dtype_of<T>::value)) {
+    const DType dtype = tensor::node_of(*this)->dtype;
+    const std::vector<std::byte> bytes = to_bytes(where);
+    std::vector<T> values(bytes.size() / size_of(dtype));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<T>(runtime::load_scalar(dtype, &bytes[i * size_of(dtype)]).as_double());
+    return values;
+  }
   const runtime::Buffer& memory = memory_of(*this);
   const auto count = static_cast<size_t>(tensor::node_of(*this)->shape.numel());
   if (memory.device() == Device::cpu()) return std::vector<T>(memory.as<T>(), memory.as<T>() + count);
   std::vector<std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>> values(count);  // a vector of bool is no memory
   memory.read(values.data());
   return std::vector<T>(values.begin(), values.end());
+}
+
+std::vector<std::byte> Tensor::to_bytes(Loc where) const {
+  const tensor::Call call("to_bytes", where);
+  const runtime::Buffer& memory = memory_of(*this);
+  const ir::UOp n = tensor::node_of(*this);
+  const auto* begin = memory.as<std::byte>();
+  return std::vector<std::byte>(begin, begin + static_cast<size_t>(n->shape.numel()) * size_of(n->dtype));
 }
 
 #define SINTER_READ(T)                   \

@@ -65,6 +65,10 @@ using tensor::wrap;
 Tensor finish(UOp reduced, const Ints& axes, bool keepdim) {
   return wrap(keepdim ? reduced : tensor::drop_axes(reduced, axes));
 }
+/// What was computed in ir::computed() of x, in x's type again.
+Tensor finish(UOp x, UOp reduced, const Ints& axes, bool keepdim) {
+  return finish(ir::cast(reduced, x->dtype), axes, keepdim);
+}
 
 /// Sums and products of bools and small integers would overflow in their own type.
 UOp widened(UOp x) {
@@ -116,19 +120,19 @@ Tensor Tensor::mean(Axes axes, bool keepdim, Loc where) const {
   Call call("mean", where);
   UOp x = floating(node_of(*this));
   Ints list = tensor::axes_of(x, axes);
-  return finish(tensor::mean_over(x, list), list, keepdim);
+  return finish(x, tensor::mean_over(ir::computed(x), list), list, keepdim);
 }
 Tensor Tensor::var(Axes axes, int64_t correction, bool keepdim, Loc where) const {
   Call call("var", where);
   UOp x = floating(node_of(*this));
   Ints list = tensor::axes_of(x, axes);
-  return finish(tensor::variance_over(x, list, correction), list, keepdim);
+  return finish(x, tensor::variance_over(ir::computed(x), list, correction), list, keepdim);
 }
 Tensor Tensor::std(Axes axes, int64_t correction, bool keepdim, Loc where) const {
   Call call("std", where);
   UOp x = floating(node_of(*this));
   Ints list = tensor::axes_of(x, axes);
-  return finish(ir::sqrt(tensor::variance_over(x, list, correction)), list, keepdim);
+  return finish(x, ir::sqrt(tensor::variance_over(ir::computed(x), list, correction)), list, keepdim);
 }
 Tensor Tensor::max(Axes axes, bool keepdim, Loc where) const {
   return extreme("max", Combine::Max, *this, axes, keepdim, where);

@@ -51,20 +51,20 @@ using tensor::wrap;
 Tensor softmax(Arg x, int64_t axis) {
   Call call("softmax", x.where());
   UOp n = float_operand(x);
-  return wrap(tensor::softmax(n, tensor::axis_of(n, axis)));
+  return wrap(ir::cast(tensor::softmax(ir::computed(n), tensor::axis_of(n, axis)), n->dtype));
 }
 
 Tensor log_softmax(Arg x, int64_t axis) {
   Call call("log_softmax", x.where());
   UOp n = float_operand(x);
-  return wrap(tensor::log_softmax(n, tensor::axis_of(n, axis)));
+  return wrap(ir::cast(tensor::log_softmax(ir::computed(n), tensor::axis_of(n, axis)), n->dtype));
 }
 
 Tensor logsumexp(Arg x, Axes axes, bool keepdim) {
   Call call("logsumexp", x.where());
   UOp n = float_operand(x);
   ir::Ints list = tensor::axes_of(n, axes);
-  UOp out = tensor::logsumexp(n, list);
+  UOp out = ir::cast(tensor::logsumexp(ir::computed(n), list), n->dtype);
   return wrap(keepdim ? out : tensor::drop_axes(out, list));
 }
 

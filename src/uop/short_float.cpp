@@ -31,6 +31,7 @@ uint16_t short_float_bits(DType dtype, double value) {
     return static_cast<uint16_t>(sign | t.infinity | (digits ? digits : 1 << (t.digits - 1)));
   }
   if (std::isinf(value)) return static_cast<uint16_t>(sign | t.infinity);
+  if (value == 0) return sign;  // of no binade
   int above = 0;  // |value| < 2^above
   std::frexp(value, &above);
   const int binade = std::max(above - 1, 1 - t.bias);

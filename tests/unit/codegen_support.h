@@ -2,6 +2,7 @@
 // with gcc, in one piece and in several. All must agree to the bit.
 #pragma once
 
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <random>
@@ -100,19 +101,7 @@ struct Bench {
 /// Equal bits, or both NaN.
 inline bool same(DType dtype, const std::byte* a, const std::byte* b) {
   if (std::memcmp(a, b, size_of(dtype)) == 0) return true;
-  auto nan = [&](const std::byte* p) {
-    if (dtype == DType::F32) {
-      float f;
-      std::memcpy(&f, p, 4);
-      return f != f;
-    }
-    if (dtype == DType::F64) {
-      double f;
-      std::memcpy(&f, p, 8);
-      return f != f;
-    }
-    return false;
-  };
+  auto nan = [&](const std::byte* p) { return is_float(dtype) && std::isnan(runtime::load_scalar(dtype, p).as_double()); };
   return nan(a) && nan(b);
 }
 
