@@ -98,8 +98,9 @@ std::vector<std::byte> Tensor::to_bytes(Loc where) const {
   const tensor::Call call("to_bytes", where);
   const runtime::Buffer& memory = memory_of(*this);
   const ir::UOp n = tensor::node_of(*this);
-  const auto* begin = memory.as<std::byte>();
-  return std::vector<std::byte>(begin, begin + static_cast<size_t>(n->shape.numel()) * size_of(n->dtype));
+  std::vector<std::byte> bytes(static_cast<size_t>(n->shape.numel()) * size_of(n->dtype));
+  memory.read(bytes.data());
+  return bytes;
 }
 
 #define SINTER_READ(T)                   \

@@ -18,11 +18,14 @@ inline double wrapped(sinter::DType d, double magnitude) {
   return is_unsigned(d) && !is_bool(d) ? std::ldexp(1.0, static_cast<int>(8 * size_of(d))) : magnitude;
 }
 
+/// Whole numbers of a float type are kept below this: a 16-bit float of them is whole, and no infinity comes of a few.
+inline double largest_whole(sinter::DType d) { return d == sinter::float16 ? 2e3 : 1e5; }
+
 inline Item finish(Run& r, sinter::Tensor t, double magnitude, double error) {
   const sinter::DType d = t.dtype();
   magnitude = wrapped(d, magnitude);
   error += rounding(r, d, magnitude);
-  if (r.exact && is_float(d) && magnitude > 1e5) return {t % 13.0, 13, 0};
+  if (r.exact && is_float(d) && magnitude > largest_whole(d)) return {t % 13.0, 13, 0};
   if (!r.exact && magnitude > 1e3) return {t * (1.0 / magnitude), 1, error / magnitude + rounding(r, d, 1)};
   return {t, std::min(magnitude, 1e15), error};
 }

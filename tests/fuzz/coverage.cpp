@@ -8,6 +8,7 @@
 
 #include "tensor/cell.h"
 #include "uop/names.h"
+#include "uop/short_float.h"
 #include "uop/walk.h"
 
 namespace fuzz {
@@ -19,7 +20,8 @@ using ir::UOp;
 
 namespace {
 
-constexpr std::array kTypes = {float32, float64, int64, int32, int16, int8, uint64, uint32, uint16, uint8, boolean};
+constexpr std::array kTypes = {float32, float64, float16, bfloat16, int64,  int32, int16,
+                               int8,    uint64,  uint32,  uint16,   uint8, boolean};
 constexpr std::array kCombines = {ir::Combine::Add, ir::Combine::Mul,    ir::Combine::Max,
                                   ir::Combine::Min, ir::Combine::ArgMax, ir::Combine::ArgMin};  // the compiler makes others
 
@@ -43,6 +45,7 @@ std::pair<std::string, DType> place(UOp n) {
 bool any_type(DType) { return true; }
 bool is_bool_or_narrow(DType d) { return !is_float(d) && d != int64 && d != uint64; }
 bool is_no_word(DType d) { return d != uint64; }
+bool accumulates(DType d) { return !ir::is_short_float(d); }  // sums of 16-bit floats are made in float32
 
 /// Pairs that no tensor call makes. Ops that the compiler makes have no row at all.
 struct Exception {
@@ -85,12 +88,14 @@ std::map<std::string, std::vector<DType>> legal() {
     if (op == Op::Cast) {
       for (DType to : kTypes) add(row_of_cast(to), [&](DType from) { return from != to; });
     } else if (op == Op::Reduce) {
-      for (ir::Combine c : kCombines) add(row(c), any_type);
+      for (ir::Combine c : kCombines) add(row(c), accumulates);
     } else if (op == Op::After) {
       for (bool whole : {false, true}) add(row_of_version(whole), any_type);
     } else if (cls == OpClass::Alu || cls == OpClass::Movement || cls == OpClass::Pick || op == Op::Contiguous ||
                op == Op::Scan) {
+      const bool sum = op == Op::Scan || op == Op::ScatterAdd;
       add(name_of_op(op), [&](DType d) {
+        if (sum && !accumulates(d)) return false;
         return ir::has(op, ir::kFloat) ? is_float(d) : ir::has(op, ir::kInteger) ? !is_float(d) : true;
       });
     }

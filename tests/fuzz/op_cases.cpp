@@ -110,10 +110,11 @@ std::vector<OpCase> make_cases() {
   exact("round", [](Run& r) { Item& a = r.floating(); return finish(r, round(a.t * 0.5), a.magnitude, 0); });
   exact("trunc", [](Run& r) { Item& a = r.floating(); return finish(r, trunc(a.t * 0.5), a.magnitude, 0); });
   exact("cast", [](Run& r) {
-    static constexpr DType kinds[] = {float32, float64, int64, int32, int16, int8, uint64, uint32, uint16, uint8, boolean};
+    static constexpr DType kinds[] = {float32, float64, float16, bfloat16, int64,  int32, int16,
+                                      int8,    uint64,  uint32,  uint16,   uint8, boolean};
     Item x = r.any();
     for (int64_t i = r.pick(3, 8); i > 0; --i) {
-      const DType d = kinds[r.pick(0, 10)];
+      const DType d = kinds[r.pick(0, 12)];
       // A negative number would become one beyond what remainders of floats reach (codegen/math_ops.h).
       if (d == uint64 || d == uint32) x.t = where(x.t < 0, 0, x.t).to(x.t.dtype());
       x = finish(r, x.t.to(d), d == boolean ? 1 : x.magnitude, 0);

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "uop/short_float.h"
+
 namespace fuzz {
 
 using namespace sinter;
@@ -63,9 +65,9 @@ Item& Run::any() {
 
 DType Run::type() {
   static constexpr DType common[] = {float32, float32, float32, float64, int32, int64, uint8, boolean};
-  static constexpr DType rare[] = {int8, int16, uint16, uint32, uint64};
-  if (!exact) return chance(80) ? float32 : float64;
-  return chance(25) ? rare[pick(0, 4)] : common[pick(0, 7)];
+  static constexpr DType rare[] = {int8, int16, uint16, uint32, uint64, float16, bfloat16};
+  if (!exact) return chance(70) ? float32 : chance(50) ? float64 : chance(50) ? float16 : bfloat16;
+  return chance(30) ? rare[pick(0, 6)] : common[pick(0, 7)];
 }
 
 Item& Run::of(const std::function<bool(DType)>& good, DType otherwise) {
@@ -113,7 +115,7 @@ namespace {
 std::vector<double> read(const Tensor& t) {
   if (t.dtype() == float64) return t.to_vector<double>();
   std::vector<double> out;
-  if (t.dtype() == float32)
+  if (t.dtype() == float32 || ir::is_short_float(t.dtype()))
     for (float v : t.to_vector<float>()) out.push_back(v);
   else
     for (int64_t v : t.to(int64).to_vector<int64_t>()) out.push_back(static_cast<double>(v));

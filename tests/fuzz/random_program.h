@@ -82,7 +82,9 @@ class Run {
   void met(const sinter::Tensor& value) {
     if (coverage_) coverage_->count(value);
   }
-  double unit(sinter::DType d) const { return d == sinter::float64 ? 0x1p-52 : 0x1p-23; }
+  double unit(sinter::DType d) const {
+    return d == sinter::float64 ? 0x1p-52 : d == sinter::float16 ? 0x1p-10 : d == sinter::bfloat16 ? 0x1p-7 : 0x1p-23;
+  }
 
   const bool exact;
   std::mt19937_64 random;

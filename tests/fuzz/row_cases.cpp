@@ -53,7 +53,7 @@ Tensor spoilt(Run& r, const Tensor& x) {
     default: return where(place < (x.numel() + 1) / 2, what, x);  // whole rows
   }
 }
-Tensor mended(const Tensor& t) { return where(t != t, 7.0, where(t > 1e30, 5.0, where(t < -1e30, -5.0, t))); }
+Tensor mended(const Tensor& t) { return where(t != t, 7.0, where(isinf(t), where(t > 0, 5.0, -5.0), t)); }
 
 Item exponents(Run& r) {
   Item& a = r.floating();

@@ -108,7 +108,8 @@ class LeftSide {
   int next_ = 0;
 };
 
-constexpr DType kTypes[] = {DType::F32, DType::F64, DType::I8,  DType::I16, DType::I32,  DType::I64,
+constexpr DType kTypes[] = {DType::F16, DType::BF16,
+                            DType::F32, DType::F64, DType::I8,  DType::I16, DType::I32,  DType::I64,
                             DType::U8,  DType::U16, DType::U32, DType::U64, DType::Bool, DType::Index};
 constexpr int kTypeCount = static_cast<int>(std::size(kTypes));
 

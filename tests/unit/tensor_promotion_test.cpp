@@ -42,7 +42,7 @@ TEST_CASE("types meet as docs/dtypes.md says", "[tensor]") {
       ++checked;
     }
   }
-  CHECK(checked == 121);
+  CHECK(checked == 169);
 }
 
 TEST_CASE("a number is weak", "[tensor]") {
@@ -52,6 +52,7 @@ TEST_CASE("a number is weak", "[tensor]") {
   };
   for (Case c : {Case{boolean, boolean, int64, float32}, Case{uint8, uint8, uint8, float32},
                  Case{int32, int32, int32, float32}, Case{int64, int64, int64, float32},
+                 Case{float16, float16, float16, float16}, Case{bfloat16, bfloat16, bfloat16, bfloat16},
                  Case{float32, float32, float32, float32}, Case{float64, float64, float64, float64}}) {
     Tensor x = ones({2}, c.tensor);
     CHECK((x + true).dtype() == c.with_bool);
