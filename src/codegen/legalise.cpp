@@ -75,7 +75,8 @@ void verify_legal(UOp sink) {
       throw InternalError(fmt::format("codegen: {} was not expanded", ir::info(n->op).name));
     if (arithmetic_on_bool(n)) throw InternalError(fmt::format("codegen: {} on bool was left", ir::info(n->op).name));
     if (computes_in_short_float(n) || (is_float(n->dtype) && size_of(n->dtype) == 1))
-      throw InternalError(fmt::format("codegen: {} of {} was left, in which no target computes", ir::info(n->op).name, name_of(n->dtype)));
+      throw InternalError(fmt::format("codegen: {} of {} was left, in which no target computes", ir::info(n->op).name,
+                                      name_of(n->dtype)));
   }
 }
 

@@ -14,13 +14,14 @@ using ir::UOp;
 bool is_short(UOp n) { return ir::is_short_float(n->dtype); }
 
 UOp wide(UOp x) {
-  if (is_short(x) && x->op == Op::Const) return ir::constant(*x->graph, ir::Scalar::of(DType::F32, x->scalar().as_double()), DType::F32);
+  if (is_short(x) && x->op == Op::Const)
+    return ir::constant(*x->graph, ir::Scalar::of(DType::F32, x->scalar().as_double()), DType::F32);
   return ir::computed(x);
 }
 
-/// A double in float32, rounded to odd: of the two neighbours that one whose last digit is 1. No number of a type with at
-/// least two digits less, nor the middle of two, is hidden by that, so that rounding the result rounds the double (Boldo and
-/// Melquiond, Emulation of a FMA and correctly rounded sums, 2008).
+/// A double in float32, rounded to odd: of the two neighbours that one whose last digit is 1. No number of a type with
+/// at least two digits less, nor the middle of two, is hidden by that, so that rounding the result rounds the double
+/// (Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, 2008).
 UOp rounded_to_odd(UOp x) {
   UOp near = ir::cast(x, DType::F32), back = ir::cast(near, DType::F64), bits = ir::bitcast(near, DType::U32);
   auto number = [&](int value) { return ir::like(bits, ir::Scalar::of(DType::U32, value)); };

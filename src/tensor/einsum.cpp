@@ -137,7 +137,8 @@ DType type_of(const std::vector<Tensor>& operands) {
   return type;
 }
 
-/// The operands in the type in which ops on `type` are computed, with their labels; `ellipsis` becomes the most axes that "..." stands for.
+/// The operands in the type in which ops on `type` are computed, with their labels; `ellipsis` becomes the most axes that
+/// "..." stands for.
 std::vector<Term> parse_terms(std::string_view inputs, std::string_view formula, const std::vector<Tensor>& operands, DType type,
                               size_t& ellipsis) {
   std::vector<std::string_view> parts = split_commas(inputs);

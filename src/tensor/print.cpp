@@ -29,9 +29,9 @@ double fewest_digits(DType dtype, double v) {
   return read;
 }
 
-/// The shortest digits that read back as the same number of the type.
+/// The shortest digits that read back as the same number of the type; or so many behind the point.
 std::string shortest(DType dtype, double v, std::chars_format form, std::optional<int> digits = {}) {
-  if (ir::is_short_float(dtype)) v = fewest_digits(dtype, v);
+  if (ir::is_short_float(dtype) && !digits) v = fewest_digits(dtype, v);
   char text[512];
   auto write = [&](auto value) -> char* {
     return digits ? std::to_chars(text, text + sizeof text, value, form, *digits).ptr
@@ -45,8 +45,9 @@ struct Digits {
   std::string whole, fraction, exponent;
 };
 
-/// At most `kPrecision` digits after the point, as many as tell the number from its neighbours.
-Digits digits_of(DType dtype, double v, bool scientific) {
+/// At most `kPrecision` digits after the point, as many as tell the number from its neighbours; before an exponent at least
+/// `fewest`, which go on with those of the number.
+Digits digits_of(DType dtype, double v, bool scientific, size_t fewest = 0) {
   const auto form = scientific ? std::chars_format::scientific : std::chars_format::fixed;
   auto cut = [](const std::string& text) {
     const size_t e = std::min(text.find('e'), text.size()), point = std::min(text.find('.'), e);
@@ -56,6 +57,7 @@ Digits digits_of(DType dtype, double v, bool scientific) {
   Digits d = cut(shortest(dtype, v, form));
   if (d.fraction.size() > kPrecision) d = cut(shortest(dtype, v, form, kPrecision));
   while (!d.fraction.empty() && d.fraction.back() == '0') d.fraction.pop_back();
+  if (scientific && d.fraction.size() < fewest) d = cut(shortest(dtype, v, form, static_cast<int>(fewest)));
   return d;
 }
 
@@ -81,9 +83,9 @@ class Words {
     if (!is_float(array_.dtype)) return pad_left(integer(i), width_);
     const double v = array_.at(i).as_double();
     if (!std::isfinite(v)) return pad_left(special(v), whole_ + 1 + fraction_ + exponent_);
-    Digits d = digits_of(array_.dtype, v, scientific_);
+    Digits d = digits_of(array_.dtype, v, scientific_, fraction_);
     std::string text = pad_left(d.whole, whole_) + "." + d.fraction;
-    text.append(fraction_ - d.fraction.size(), scientific_ ? '0' : ' ');
+    text.append(fraction_ - d.fraction.size(), ' ');
     return text + d.exponent + std::string(exponent_ - d.exponent.size(), ' ');
   }
 
@@ -106,7 +108,8 @@ class Words {
         smallest = std::min(smallest, size);
       }
     }
-    scientific_ = largest > 0 && (largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1000);
+    const double ratio = ir::Scalar::of(array_.dtype, largest / smallest).as_double();  // rounded as NumPy does
+    scientific_ = largest > 0 && (largest >= 1e8 || smallest < 1e-4 || ratio > 1000);
     for (int64_t i : shown) {
       const double v = array_.at(i).as_double();
       if (!std::isfinite(v)) continue;

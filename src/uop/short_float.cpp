@@ -1,5 +1,5 @@
-// By way of the spacing of numbers around the value: every one is a whole number of spacings, and so many, counted on from
-// the smallest number of its binade, are its bits.
+// By way of the spacing of numbers around the value: every one is a whole number of spacings, and so many, counted on
+// from the smallest number of its binade, are its bits.
 #include "uop/short_float.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ uint16_t short_float_bits(DType dtype, double value) {
   }
   if (std::isinf(value)) return static_cast<uint16_t>(sign | t.infinity);
   if (value == 0) return sign;  // of no binade
-  int above = 0;  // |value| < 2^above
+  int above = 0;                // |value| < 2^above
   std::frexp(value, &above);
   const int binade = std::max(above - 1, 1 - t.bias);
   const double spacings = std::nearbyint(std::ldexp(std::fabs(value), t.digits - binade));

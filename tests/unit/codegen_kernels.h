@@ -86,6 +86,11 @@ class KernelMaker {
     return list[static_cast<size_t>(pick(0, static_cast<int>(list.size()) - 1))];
   }
 
+  /// Of a buffer; all else is float32.
+  DType stored_type() {
+    return any(std::vector<DType>{DType::F32, DType::F32, DType::F32, DType::F32, DType::F16, DType::BF16});
+  }
+
   UOp make_store(Bench& b, bool all) {
     std::vector<UOp> index;
     for (UOp o : outer_)
@@ -96,7 +101,9 @@ class KernelMaker {
     std::shuffle(index.begin(), index.end(), rng_);
     UOp value = expression(b, index, pick(1, 5), 3);
     const bool add = pick(0, 5) == 0;
-    UOp target = b.buffer(random_array(DType::F32, shape(index), seed()));
+    const DType type = add ? DType::F32 : stored_type();
+    UOp target = b.buffer(random_array(type, shape(index), seed()));
+    value = cast(value, type);
     if (pick(0, 2) == 0) value = value + b.at(target, index);  // in place
     UOp gate = index.empty() || pick(0, 3) ? UOp() : lt(index[0], b.index(pick(0, 4)));
     return b.put(target, index, value, add, gate);
@@ -120,7 +127,7 @@ class KernelMaker {
       std::replace(index.begin(), index.end(), r, later);
       r = later;
     }
-    x = b.at(from, index);
+    x = computed(b.at(from, index));
     UOp out = b.buffer(Array(DType::F32, shape(kept)));
     b.kernel.finish = sink(b.g(), {b.put(out, kept, b.reduce(Combine::Add, {x}, closed) * 2.0)});
   }
@@ -137,7 +144,7 @@ class KernelMaker {
   }
   UOp fresh(Bench& b, const std::vector<UOp>& open, int size, int nesting) {
     if (size <= 1) return leaf(b, open);
-    const int kind = pick(0, 8);
+    const int kind = pick(0, 9);
     if (kind <= 2 && nesting > 0) return reduction(b, open, size - 1, nesting - 1);
     UOp x = expression(b, open, size / 2, nesting), y = expression(b, open, size - size / 2, nesting);
     switch (kind) {
@@ -146,6 +153,10 @@ class KernelMaker {
       case 5: return maximum(x, y);
       case 6: return where(lt(x, y), x - y, y * 0.5);
       case 7: return cast(lt(x, y), DType::F32) + cast(cast(x * 7.0, DType::I32), DType::F32);
+      case 8: {
+        const DType type = pick(0, 1) ? DType::F16 : DType::BF16;
+        return cast(cast(x, type) * cast(y, type) - cast(x, type), DType::F32);
+      }
       default: return fma(x, y, x);
     }
   }
@@ -176,8 +187,9 @@ class KernelMaker {
         case 3: index.push_back(idiv(plain[d], b.index(2))); break;
         default: index.push_back(plain[d]);
       }
-    UOp p = b.buffer(random_array(DType::F32, dims, seed()));
-    return gate ? b.at(p, index, gate, constant(b.g(), DType::F32, 0.25)) : b.at(p, index);
+    const DType type = stored_type();
+    UOp p = b.buffer(random_array(type, dims, seed()));
+    return computed(gate ? b.at(p, index, gate, constant(b.g(), type, 0.25)) : b.at(p, index));
   }
 
   UOp reduction(Bench& b, const std::vector<UOp>& open, int size_left, int nesting) {

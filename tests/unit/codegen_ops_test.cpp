@@ -67,7 +67,8 @@ Operands operands(DType dtype) {
   // Products that are too large for the type, but are not infinite: an infinite summand decides.
   if (is_float(dtype))
     for (double sign : {1.0, -1.0}) {
-      const double large = dtype == DType::F64 ? 1e200 : dtype == DType::F16 ? 6e4 : 1e30, inf = std::numeric_limits<double>::infinity();
+      const double large = dtype == DType::F64 ? 1e200 : dtype == DType::F16 ? 6e4 : 1e30;
+      const double inf = std::numeric_limits<double>::infinity();
       o.x.push_back(Scalar::of(dtype, large));
       o.y.push_back(Scalar::of(dtype, sign * large));
       o.z.push_back(Scalar::of(dtype, -sign * inf));

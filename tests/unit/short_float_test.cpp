@@ -3,11 +3,11 @@
 #include "uop/short_float.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
-#include "codegen_support.h"
+#include "codegen/heuristic.h"
+#include "codegen_cuda_support.h"
 #include "runtime/target.h"
 
 using namespace codegen_test;
@@ -31,8 +31,8 @@ std::vector<double> ladder(DType dtype) {
 template <class T>
 std::vector<T> near_ties(DType dtype) {
   const std::vector<double> all = ladder(dtype);
-  std::vector<T> out{static_cast<T>(kInf), static_cast<T>(-kInf), static_cast<T>(std::nan("")), std::numeric_limits<T>::max(),
-                     std::numeric_limits<T>::denorm_min()};
+  std::vector<T> out{static_cast<T>(kInf), static_cast<T>(-kInf), static_cast<T>(std::nan("")),
+                     std::numeric_limits<T>::max(), std::numeric_limits<T>::denorm_min()};
   for (size_t i = 0; i + 1 < all.size(); ++i)
     for (double at : {all[i], (all[i] + all[i + 1]) / 2}) {
       const T exact = static_cast<T>(at), none = 0;
@@ -73,9 +73,11 @@ TEST_CASE("bits of 16-bit floats and back: every number", "[short]") {
       const double value = short_float_value(dtype, static_cast<uint16_t>(bits));
       const uint32_t size = bits & 0x7fff;
       const double want = size < infinity ? all[size] : size == infinity ? kInf : std::nan("");
-      const bool right = std::signbit(value) == (bits > 0x7fff) && (std::fabs(value) == want || (want != want && value != value));
+      const bool right =
+          std::signbit(value) == (bits > 0x7fff) && (std::fabs(value) == want || (want != want && value != value));
       if (!right || short_float_bits(dtype, value) != bits)
-        FAIL(name_of(dtype) << " " << bits << " is " << value << " and comes back as " << short_float_bits(dtype, value));
+        FAIL(name_of(dtype) << " " << bits << " is " << value << " and comes back as "
+                            << short_float_bits(dtype, value));
     }
   }
 }
@@ -85,7 +87,8 @@ TEST_CASE("doubles round to the nearer of two 16-bit floats, from their middle t
     const std::vector<double> all = ladder(dtype);
     for (size_t i = 0; i + 1 < all.size(); ++i) {
       const double middle = (all[i] + all[i + 1]) / 2;
-      const std::pair<double, size_t> cases[] = {{middle, i + (i & 1)}, {std::nextafter(middle, 0), i}, {std::nextafter(middle, kInf), i + 1}};
+      const std::pair<double, size_t> cases[] = {
+          {middle, i + (i & 1)}, {std::nextafter(middle, 0), i}, {std::nextafter(middle, kInf), i + 1}};
       for (auto [value, nearest] : cases)
         if (short_float_bits(dtype, value) != nearest || short_float_bits(dtype, -value) != (nearest | 0x8000))
           FAIL(name_of(dtype) << ": " << value << " became " << short_float_bits(dtype, value) << ", not " << nearest);
@@ -124,4 +127,23 @@ TEST_CASE("compiled conversions of 16-bit floats have the evaluator's bits", "[s
   runtime_test::Setting cc("SINTER_CC", "gcc");
   target = runtime::host_target();
   run();
+}
+
+TEST_CASE("a GPU's conversions of 16-bit floats have the evaluator's bits", "[short][codegen][cuda]") {
+  const SimulatedGpu gpu;
+  const DType dtype = GENERATE(DType::F16, DType::BF16);
+  INFO(name_of(dtype));
+  Bench b;
+  const std::vector<float> floats = near_ties<float>(dtype);
+  const std::vector<double> doubles = near_ties<double>(dtype);
+  build_casts(b, {{every_number(dtype), DType::F32},
+                  {every_number(dtype), DType::F64},
+                  {Array::of<float>({static_cast<int64_t>(floats.size())}, floats), dtype},
+                  {Array::of<double>({static_cast<int64_t>(doubles.size())}, doubles), dtype}});
+  const std::vector<Array> before = b.interpret();
+  const codegen::Prepared prepared = codegen::prepare(b.kernel);
+  const runtime::KernelSource source =
+      codegen::write(prepared, gpu.target(), codegen::heuristic(prepared.main, gpu.target()), {});
+  INFO(source.text);
+  gpu.compare(b, "heuristic", *runtime::compile({&source, 1}, gpu.target()).at(0), before);
 }

@@ -40,6 +40,7 @@ TEST_CASE("arrays print as NumPy prints them", "[tensor]") {
   CHECK(tensor::print(floats({3}, {0.1, 1 / 3.0, 100})) == "[  0.1          0.33333334 100.        ]");
   CHECK(tensor::print(doubles({3}, {0.1, 1 / 3.0, 100})) == "[  0.1          0.33333333 100.        ]");
   CHECK(tensor::print(floats({3}, {1e-5, 1.25, 3e10})) == "[1.00e-05 1.25e+00 3.00e+10]");
+  CHECK(tensor::print(floats({3}, {1.23456788e-05, 0.3, 1e-20})) == "[1.2345678e-05 3.0000001e-01 9.9999997e-21]");
   CHECK(tensor::print(doubles({2, 2}, {-1e-5, 1.25, 2, 1e10})) ==
         "[[-1.00e-05  1.25e+00]\n"
         " [ 2.00e+00  1.00e+10]]");

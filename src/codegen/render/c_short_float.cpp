@@ -1,5 +1,6 @@
-// Conversions between float32 and the 16-bit floats, which lie in memory and in registers as unsigned short: by instruction
-// where compiler and target have one, else on the bits, with masks for selects, so that one text serves numbers and vectors.
+// Conversions between float32 and the 16-bit floats, which lie in memory and in registers as unsigned short: by
+// instruction where compiler and target have one, else on the bits, with masks for selects, so that one text serves
+// numbers and vectors.
 #include <fmt/format.h>
 
 #include <string_view>
@@ -14,15 +15,16 @@ using runtime::Dialect;
 
 // On the bits. From $S, the bits in a word of 32, to float32; and from float32 to such a word.
 //
-// The digits moved to their place are the number but for its exponent, which a product with a power of two sets right, also
-// where it is denormal; infinity and NaN get the exponent that they have.
+// The digits moved to their place are the number but for its exponent, which a product with a power of two sets right,
+// also where it is denormal; infinity and NaN get the exponent that they have.
 constexpr const char* kFromHalf =
     "($S h) {\n  const $S size = h & 0x7fff, moved = size << 13;\n  $T x;\n  __builtin_memcpy(&x, &moved, sizeof x);\n"
     "  x *= 5192296858534827628530496329220096.0f;\n  $S b;\n  __builtin_memcpy(&b, &x, sizeof x);\n"
-    "  b |= (($S)((0x7bff - ($I)size) >> 31) & 0x7f800000) | (h & 0x8000) << 16;\n  __builtin_memcpy(&x, &b, sizeof x);\n"
+    "  b |= (($S)((0x7bff - ($I)size) >> 31) & 0x7f800000) | (h & 0x8000) << 16;\n  __builtin_memcpy(&x, &b, sizeof "
+    "x);\n"
     "  return x;\n}";
-// Of a normal number half a unit of the last digit is added, less one if that digit is even, and the rest cut off; adding 0.5
-// rounds the others, because its last digit is the smallest half.
+// Of a normal number half a unit of the last digit is added, less one if that digit is even, and the rest cut off;
+// adding 0.5 rounds the others, because its last digit is the smallest half.
 constexpr const char* kToHalf =
     "($S x) {\n  $T b;\n  __builtin_memcpy(&b, &x, sizeof x);\n  const $T size = b & 0x7fffffff;\n"
     "  const $T normal = (size + 0xc8000fff + ((size >> 13) & 1)) >> 13;\n  $S low;\n"
@@ -61,7 +63,8 @@ std::string CSpelling::short_float(Type result, Type source, const std::string& 
   const bool half = (widens ? source : result).dtype == DType::F16;
   const int lanes = result.lanes;
   const char* name = widens ? "widen" : "narrow";
-  if (half && cuda()) return fmt::format("{}({})", helper(name, result, source, widens ? kFromHalfCuda : kToHalfCuda), value);
+  if (half && cuda())
+    return fmt::format("{}({})", helper(name, result, source, widens ? kFromHalfCuda : kToHalfCuda), value);
   // What every machine with AVX2 has, F16C, Clang knows as its type _Float16.
   if (half && target_.dialect == Dialect::Clang && (target_.isa == "x86-64-v3" || target_.isa == "x86-64-v4")) {
     const std::string body = lanes == 1 ? (widens ? kFromHalfClang : kToHalfClang)
