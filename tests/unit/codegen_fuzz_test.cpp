@@ -24,7 +24,7 @@ TEST_CASE("random kernels under random Opts", "[codegen][opts]") {
   std::map<std::string, int> used;
   for (unsigned seed = first; seed < first + kernels; ++seed) {
     INFO("CODEGEN_SEED=" << seed);
-    KernelMaker maker(seed);
+    KernelMaker maker(seed, true);
     Bench b = maker.make();
     const codegen::Prepared prepared = codegen::prepare(b.kernel);
     std::vector<std::vector<Opt>> lists{{}, codegen::heuristic(prepared.main, target)};

@@ -15,7 +15,8 @@ namespace codegen_test {
 
 class KernelMaker {
  public:
-  explicit KernelMaker(unsigned seed) : rng_(seed), types_(seed) {}
+  /// `short_floats`: some buffers and values are 16-bit floats.
+  explicit KernelMaker(unsigned seed, bool short_floats = false) : short_floats_(short_floats), rng_(seed), types_(seed) {}
 
   /// One to three stores over outer ranges and rows; what they read and write is laid out at random.
   Bench make() {
@@ -88,7 +89,7 @@ class KernelMaker {
 
   /// Of a buffer; all else is float32.
   DType stored_type() {
-    const unsigned drawn = static_cast<unsigned>(types_() % 6);
+    const unsigned drawn = short_floats_ ? static_cast<unsigned>(types_() % 6) : 5;
     return drawn == 0 ? DType::F16 : drawn == 1 ? DType::BF16 : DType::F32;
   }
 
@@ -246,6 +247,7 @@ class KernelMaker {
     if (!candidates.empty()) list.push_back(any(candidates));
   }
 
+  const bool short_floats_;
   std::mt19937 rng_, types_;  ///< the second of element types
   std::vector<UOp> outer_, rows_, reduced_, values_;
   int next_id_ = 10;
