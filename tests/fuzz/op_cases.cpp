@@ -283,7 +283,7 @@ std::vector<OpCase> make_cases() {
 
   // Situations that the ops above meet too rarely.
   both("update", [](Run& r) {  // a version in place, and readers of the one before, in one plan
-    const DType d = r.chance(50) ? float32 : r.type();
+    const DType d = r.chance(30) ? float32 : r.type();
     const int64_t n = r.pick(2, 20);
     Item x = r.leaf(d, {n, n}), w = r.leaf(d, {n, n});
     r.pool.pop_back();
@@ -294,7 +294,7 @@ std::vector<OpCase> make_cases() {
     const bool chain = r.chance(50);
     Tensor reader = chain ? matmul(matmul(matmul(x.t, w.t), w.t), w.t) : x.t.transpose() + w.t;
     double m = x.magnitude;
-    switch (r.pick(0, 3)) {
+    switch (r.pick(0, 4)) {
       case 0: x.t += w.t; m += w.magnitude; break;
       case 1: x.t.assign(x.t.flip({0}) + w.t); m += w.magnitude; break;
       case 2: x.t.assign(x.t.transpose() + x.t); m *= 2; break;
