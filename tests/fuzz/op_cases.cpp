@@ -283,7 +283,7 @@ std::vector<OpCase> make_cases() {
 
   // Situations that the ops above meet too rarely.
   both("update", [](Run& r) {  // a version in place, and readers of the one before, in one plan
-    const DType d = r.chance(30) ? float32 : r.type();
+    const DType d = r.chance(15) ? float32 : r.type();
     const int64_t n = r.pick(2, 20);
     Item x = r.leaf(d, {n, n}), w = r.leaf(d, {n, n});
     r.pool.pop_back();
