@@ -65,9 +65,9 @@ Item& Run::any() {
 
 DType Run::type() {
   static constexpr DType common[] = {float32, float32, float32, float64, int32, int64, uint8, boolean};
-  static constexpr DType rare[] = {int8, int16, uint16, uint32, uint64, float16, float16, bfloat16, bfloat16};
+  static constexpr DType rare[] = {int8, int16, uint16, uint16, uint32, uint64, float16, float16, bfloat16, bfloat16};
   if (!exact) return chance(60) ? float32 : chance(40) ? float64 : chance(50) ? float16 : bfloat16;
-  return chance(40) ? rare[pick(0, 8)] : common[pick(0, 7)];
+  return chance(45) ? rare[pick(0, 9)] : common[pick(0, 7)];
 }
 
 Item& Run::of(const std::function<bool(DType)>& good, DType otherwise) {
