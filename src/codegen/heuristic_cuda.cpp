@@ -2,7 +2,7 @@
 // tile per thread.
 #include <algorithm>
 #include <bit>
-#include <optional>
+#include <tuple>
 
 #include "codegen/heuristic.h"
 #include "codegen/loop_tree.h"
@@ -87,7 +87,8 @@ class Chooser {
     std::erase_if(reuse, [&](UOp r) { return in(fixed_, r) || view_.size(r) < kTileSide; });
     if (reuse.size() < 2) return false;
     // Columns lie side by side where the result is stored.
-    std::stable_sort(reuse.begin(), reuse.end(), [&](UOp a, UOp b) { return along(a) > along(b); });
+    std::sort(reuse.begin(), reuse.end(),
+              [&](UOp a, UOp b) { return std::pair(-along(a), range_id(a)) < std::pair(-along(b), range_id(b)); });
     const UOp columns = reuse[0], rows = *std::max_element(reuse.begin() + 1, reuse.end(), [&](UOp a, UOp b) { return view_.size(a) < view_.size(b); });
     const int lanes = lanes_along(columns);
     auto copies = [&](UOp r, int lanes) { return std::max(1, static_cast<int>(view_.size(r) >= kWideTile ? 8 : 4) / lanes); };
@@ -113,9 +114,8 @@ class Chooser {
     std::vector<UOp> inner;
     for (UOp r : view_.ranges())
       if (!is_outer(r) && !in(fixed_, r)) inner.push_back(r);
-    std::stable_sort(inner.begin(), inner.end(), [&](UOp a, UOp b) {
-      return std::pair(along(a) > 0, view_.size(a)) > std::pair(along(b) > 0, view_.size(b));
-    });
+    auto rank = [&](UOp r) { return std::tuple(along(r) == 0, -view_.size(r), range_id(r)); };
+    std::sort(inner.begin(), inner.end(), [&](UOp a, UOp b) { return rank(a) < rank(b); });
     for (UOp r : inner) {
       int64_t chains = 0;  // the fewest of the sums along it
       bool used = false, met = false;
@@ -150,8 +150,8 @@ class Chooser {
     std::vector<UOp> outer;
     for (UOp r : view_.ranges())
       if (is_outer(r) && !in(fixed_, r)) outer.push_back(r);
-    std::reverse(outer.begin(), outer.end());
-    std::stable_sort(outer.begin(), outer.end(), [&](UOp a, UOp b) { return along(a) > along(b); });
+    std::sort(outer.begin(), outer.end(),
+              [&](UOp a, UOp b) { return std::pair(-along(a), -range_id(a)) < std::pair(-along(b), -range_id(b)); });
     const bool vectors = shares_.empty();
     for (UOp r : outer) {
       const int lanes = vectors && r == outer[0] && !sums_in_chains() ? lanes_along(r) : 1;
