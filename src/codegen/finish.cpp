@@ -25,12 +25,15 @@ bool reads_what_it_writes(UOp sink) {
                      [&](UOp n) { return n->op == Op::Load && written.contains(n->src[0]->integer()); });
 }
 
-/// By id.
+/// Those that all stores run over and no REDUCE closes, by id.
 std::vector<UOp> ranges_of_all(UOp sink) {
   Ranges free;
-  std::vector<UOp> all;
+  std::vector<UOp> all, closed;
   for (UOp n : ir::topological(sink))
-    if (n->op == Op::Range && n->src[0]->op == Op::Const &&
+    if (combines(n))
+      for (UOp r : ranges_of(n)) closed.push_back(r);
+  for (UOp n : ir::topological(sink))
+    if (n->op == Op::Range && std::find(closed.begin(), closed.end(), n) == closed.end() && n->src[0]->op == Op::Const &&
         std::all_of(sink->src.begin(), sink->src.end(), [&](UOp store) { return store->integer() == 0 && free.depends(store, n); }))
       all.push_back(n);
   std::sort(all.begin(), all.end(), [](UOp a, UOp b) { return range_id(a) < range_id(b); });

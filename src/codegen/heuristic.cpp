@@ -17,7 +17,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::AxisKind;
 using ir::Op;
 using ir::UOp;
 
@@ -34,8 +33,6 @@ constexpr double kManyOperations = 12;  ///< operations of one element above whi
 constexpr int kSomeChains = 4;          ///< independent sums in a loop body above which it needs two copies at most,
 constexpr int kManyChains = 12;         ///< and above which it needs none
 
-bool is_outer(UOp range) { return range_kind(range) == AxisKind::Outer; }
-
 class Chooser {
  public:
   Chooser(const Kernel& kernel, const runtime::Target& target)
@@ -43,12 +40,7 @@ class Chooser {
 
   std::vector<Opt> run() {
     choose_width();
-    for (UOp r : view_.ranges())  // copies of a range would have bounds of their own inside
-      for (UOp other : view_.ranges())
-        if (view_.depends(other->src[0], r)) fixed_.push_back(r);
-    for (UOp n : ir::topological(kernel_.sink))  // a scan goes one by one
-      if (n->op == Op::Scan)
-        for (UOp r : ranges_of(n)) fixed_.push_back(r);
+    fixed_ = ranges_in_order(kernel_, view_);
     choose_products();
     choose_lanes();
     choose_copies();

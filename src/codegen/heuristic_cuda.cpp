@@ -13,7 +13,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::AxisKind;
 using ir::Op;
 using ir::UOp;
 
@@ -21,7 +20,6 @@ constexpr int kThreads = 256;          ///< of a block
 constexpr int64_t kWideTile = 512;     ///< values of a product's range from which a thread has more copies
 constexpr int kTileSide = 16;          ///< threads along each side of a product's tile
 
-bool is_outer(UOp range) { return range_kind(range) == AxisKind::Outer; }
 int64_t ceil_power(int64_t n) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(n, 1)))); }
 
 /// What a range gets.
@@ -35,9 +33,7 @@ class Chooser {
   /// `vectors`: whether threads may have lanes and copies.
   Chooser(const Kernel& kernel, const runtime::Target& target, bool vectors)
       : kernel_(kernel), vectors_(vectors), rows_(legal_rows(kernel, target.shared / 2)), view_(with(kernel, rows_)) {
-    for (UOp r : view_.ranges())  // threads along a range would have bounds of their own inside
-      for (UOp other : view_.ranges())
-        if (view_.depends(other->src[0], r)) fixed_.push_back(r);
+    fixed_ = ranges_in_order(kernel_, view_);
     for (const Work& w : view_.works())
       for (UOp a : w.accesses)
         bytes_ = std::max(bytes_, static_cast<int>(size_of(a->src[0]->dtype)));

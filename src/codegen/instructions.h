@@ -62,7 +62,7 @@ struct Slot {
   DType dtype = DType::Void;
   bool written = false;
   int64_t tile = 0;     ///< elements of a tile
-  int64_t offset = -1;  ///< of a tile in the thread's scratch memory, in bytes; -1: it lies on the stack
+  int64_t offset = -1;  ///< of a tile in the thread's or block's scratch memory, in bytes; -1: it lies on the stack, or in a GPU block's shared memory
 };
 
 struct Instructions {

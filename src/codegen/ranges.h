@@ -53,6 +53,7 @@ class RangeSet {
 
 inline int range_id(ir::UOp range) { return range->get<ir::RangeAttr>().id; }
 inline ir::AxisKind range_kind(ir::UOp range) { return range->get<ir::RangeAttr>().kind; }
+inline bool is_outer(ir::UOp range) { return range_kind(range) == ir::AxisKind::Outer; }
 /// Whether the node has accumulators: a REDUCE, or a SCAN, whose value is there in each turn of its ranges.
 inline bool combines(ir::UOp n) { return n->op == ir::Op::Reduce || n->op == ir::Op::Scan; }
 /// The value sources of a REDUCE or SCAN, and the ranges after them.

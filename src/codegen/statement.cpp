@@ -19,7 +19,6 @@
 namespace sinter::codegen {
 namespace {
 
-using ir::AxisKind;
 using ir::Op;
 using ir::UOp;
 
@@ -36,7 +35,6 @@ std::vector<UOp> index_of(UOp access) {
 }
 UOp value_of(UOp store) { return store->src[1 + store->src[0]->rank()]; }
 bool is_gated(UOp store) { return store->src.size() > 2 + store->src[0]->rank(); }
-bool is_outer(UOp range) { return range_kind(range) == AxisKind::Outer; }
 
 class Builder {
  public:

@@ -1,4 +1,4 @@
-// Memory of one thread inside a point of the launch: what a kernel keeps between its loops.
+// Memory of one point of the launch, of a thread on a CPU, of a block on a GPU: what a kernel keeps between its loops.
 #pragma once
 
 #include <cstdint>

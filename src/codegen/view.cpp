@@ -55,6 +55,17 @@ void View::add(UOp node) {
   works_.push_back(std::move(w));
 }
 
+std::vector<UOp> ranges_in_order(const Kernel& kernel, View& view) {
+  std::vector<UOp> out;
+  for (UOp r : view.ranges())  // copies of a range would have bounds of their own inside
+    for (UOp other : view.ranges())
+      if (view.depends(other->src[0], r)) out.push_back(r);
+  for (UOp n : ir::topological(kernel.sink))
+    if (n->op == Op::Scan)
+      for (UOp r : ranges_of(n)) out.push_back(r);
+  return out;
+}
+
 int64_t View::stride(UOp access, UOp range) {
   auto [it, fresh] = offsets_.try_emplace(access.get());
   if (fresh) it->second = offset_of(access);

@@ -16,7 +16,7 @@ inline bool in(const std::vector<ir::UOp>& list, ir::UOp x) { return std::find(l
 /// Operations that a node counts for: 4 for a division or a root, none for the arithmetic of indices.
 double operations_of(ir::UOp n);
 
-/// A REDUCE or STORE.
+/// A REDUCE or STORE; a SCAN counts for the statements that read it.
 struct Work {
   ir::UOp node;
   std::vector<ir::UOp> outs;      ///< ranges with several values that it runs over, by id, without
@@ -57,5 +57,8 @@ class View {
   std::unordered_map<ir::Node*, ir::Linear> offsets_;
   Ranges free_;
 };
+
+/// Ranges whose elements go one by one: those on which the bound of another one depends, and those of SCANs.
+std::vector<ir::UOp> ranges_in_order(const Kernel& kernel, View& view);
 
 }  // namespace sinter::codegen

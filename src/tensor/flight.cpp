@@ -128,7 +128,11 @@ void Flight::run() noexcept {
 
 void Flight::land() {
   TensorGraph& g = TensorGraph::get();
-  if (!unchanged_) store();
+  std::shared_ptr<ir::Notice> notice;
+  if (!error_) try {
+      notice = this->notice();  // may ask the device, which may be lost: claims are given back all the same
+    } catch (...) { error_ = std::current_exception(); }
+  if (!unchanged_) store(notice);
   for (const auto& [n, t] : stored_) {
     n->state.claimed = false;
     g.release(n);
@@ -167,11 +171,10 @@ std::shared_ptr<ir::Notice> Flight::notice() {
   return before_.empty() ? nullptr : before_[0];
 }
 
-void Flight::store() {
+void Flight::store(const std::shared_ptr<ir::Notice>& notice) {
   TensorGraph& g = TensorGraph::get();
   std::string text;
   if (error_) text = text_of(error_);
-  const std::shared_ptr<ir::Notice> notice = error_ ? nullptr : this->notice();
   std::vector<Storage*> memory;
   for (size_t t = 0; t < homes_.size(); ++t) {
     memory.push_back(homes_[t] >= 0 ? slots_[static_cast<size_t>(homes_[t])] : run_->fresh[t].release());

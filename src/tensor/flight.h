@@ -38,7 +38,7 @@ class Flight {
   std::string fault() const;
   /// What reads of the stored values will have to say.
   std::shared_ptr<ir::Notice> notice();
-  void store();
+  void store(const std::shared_ptr<ir::Notice>& notice);
 
   std::shared_ptr<const schedule::Executable> plan_;  ///< outlives the run, whatever becomes of the cache
   std::unique_ptr<schedule::Execution> run_;

@@ -19,15 +19,22 @@ Notice::Notice(std::string text, std::function<bool()> happened, std::vector<std
     unknown_ = std::max(unknown_, b->unknown_);
   }
   std::erase_if(before_, [](const auto& b) { return b->silent(); });
-  if (happened_) ++unknown_;
+  if (happened_)
+    ++unknown_;
+  else if (!text_.empty())
+    before_.clear();  // who reads this hears of the latest
 }
 
 void Notice::ask() {
+  if (!unknown_) return;
   unknown_ = 0;
   for (const auto& b : before_) b->ask();
   std::erase_if(before_, [](const auto& b) { return b->silent(); });
   if (!happened_) return;
-  if (!happened_()) text_.clear();
+  if (happened_())
+    before_.clear();
+  else
+    text_.clear();
   happened_ = nullptr;
 }
 

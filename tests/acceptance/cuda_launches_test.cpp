@@ -37,6 +37,12 @@ TEST_CASE("launches on a GPU: rows", "[launches][cuda]") {
   CHECK(launches(gradient((layer_norm(y, {1024}, w, b) * x).sum(), {y})) == 1);
 }
 
+TEST_CASE("a scan on a GPU has threads along its other axes", "[cuda]") {
+  const schedule::Written made = tensor::explain(std::vector<Tensor>{cumsum(stored(rand({4096, 256})), 1)}, runtime::cuda_target({}));
+  REQUIRE(made.sources.size() == 1);
+  CHECK(made.sources[0].threads > 1);
+}
+
 TEST_CASE("launches on a GPU: backward passes", "[launches][cuda]") {
   Tensor x = stored(randn({8192, 1024})).requires_grad(), w = stored(ones({1024})).requires_grad(),
          b = stored(ones({1024})).requires_grad(), g = stored(randn({8192, 1024}));

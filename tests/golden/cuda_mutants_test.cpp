@@ -101,12 +101,12 @@ Outcome run(const Subject& s, const Lowered& code) {
     const runtime::cuda::LoadedKernel& kernel = program->image()->on(*gpu);
     gpu->launch(kernel.main, points, parameters);
     if (kernel.finish) gpu->launch(*kernel.finish, kernel.finish_blocks, parameters);
-    for (size_t i = 0; i < s.memory.size(); ++i) {
-      out.memory.emplace_back(s.memory[i].data.size());
-      gpu->copy_to_host(out.memory.back().data(), parameters[i + 1], out.memory.back().size());
+    for (size_t i = 0; i <= s.memory.size(); ++i) {  // the error word first
+      out.memory.emplace_back(i ? s.memory[i - 1].data.size() : 4);
+      gpu->copy_to_host(out.memory.back().data(), parameters[i], out.memory.back().size());
     }
     for (runtime::cuda::DevicePointer p : places) gpu->driver().mem_free(p);
-  } catch (const Error& e) {  // the context is lost with what it held
+  } catch (const BackendError& e) {  // the context is lost with what it held
     out.fault = e.what();
     gpu.reset();
     runtime::forget_programs();

@@ -266,8 +266,10 @@ void Context::copy_from(Context& other, DevicePointer to, DevicePointer from, si
 }
 
 void Context::meet(Context& other) {
-  std::lock_guard lock(mutex_);
-  if (!peers_.insert(other.index_).second) return;
+  {
+    std::lock_guard lock(mutex_);  // not held below: who reports an error takes it
+    if (!peers_.insert(other.index_).second) return;
+  }
   int can = 0;
   if (driver_.device_can_access_peer(&can, device_, other.device_) != Result::Success || !can) return;
   const Result code = driver_.ctx_enable_peer_access(other.handle_, 0);

@@ -12,9 +12,9 @@ namespace {
 
 uint64_t address(const void* p) { return reinterpret_cast<uint64_t>(p); }
 
-/// Bytes of all blocks of a step, a multiple of what vector accesses need.
-size_t scratch_of(const Program& program, const StepLoad& load) {
-  return static_cast<size_t>((program.scratch() * load.points + 255) / 256 * 256);
+/// Bytes of all blocks of a step, in either phase, a multiple of what vector accesses need.
+size_t scratch_of(const Program& program, const LoadedKernel& kernel, const StepLoad& load) {
+  return static_cast<size_t>((program.scratch() * std::max(load.points, kernel.finish_blocks) + 255) / 256 * 256);
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ Run::Run(LaunchLists& lists, const Plan& plan, const ArenaLayout& layout, std::s
   size_t most = 0, step = 0;
   for (const int together : plan.launches) {
     size_t bytes = 0;
-    for (int i = 0; i < together; ++i, ++step) bytes += scratch_of(program(step), load(step));
+    for (int i = 0; i < together; ++i, ++step) bytes += scratch_of(program(step), kernel(step), load(step));
     most = std::max(most, bytes);
   }
   if (most) scratch_ = Buffer::allocate(most, plan.device);
@@ -63,23 +63,25 @@ void Run::launch(size_t first, size_t count) {
     for (int b : step.buffers) parameters.push_back(address(data(b)));
     if (program(i).scratch()) parameters.push_back(address(scratch));
     for (int64_t n : numbers(i)) parameters.push_back(static_cast<uint64_t>(n));
-    scratch += scratch_of(program(i), load(i));
-    const LoadedKernel& kernel = *kernels_[static_cast<size_t>(step.program)];
-    list_->add(kernel.main, load(i).points, parameters);
-    if (kernel.finish) finishes.emplace_back(&kernel, std::move(parameters));
+    scratch += scratch_of(program(i), kernel(i), load(i));
+    list_->add(kernel(i).main, load(i).points, parameters);
+    if (kernel(i).finish) finishes.emplace_back(&kernel(i), std::move(parameters));
   }
   list_->then();
   for (const auto& [kernel, parameters] : finishes) list_->add(*kernel->finish, kernel->finish_blocks, parameters);
   if (!finishes.empty()) list_->then();
   if (!logging(2)) return;
-  list_->run();  // alone, because it is timed
+  run_list();  // alone, because it is timed
   context_->synchronize();
   list_->begin();
 }
 
-uint32_t Run::end() {
-  list_->run();
-  return 0;
+/// A launch that needs memory of its own and does not get it comes too late for OutOfMemory, which says that nothing happened:
+/// others of the plan have run.
+void Run::run_list() {
+  try {
+    list_->run();
+  } catch (const OutOfMemory& e) { throw BackendError(e.what()); }
 }
 
 }  // namespace sinter::runtime::cuda

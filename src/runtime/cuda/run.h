@@ -38,7 +38,9 @@ class Run final : public PlanRun {
 
  private:
   void launch(size_t first, size_t count) override;
-  uint32_t end() override;
+  uint32_t end() override { return run_list(), 0; }
+  void run_list();
+  const LoadedKernel& kernel(size_t step) const { return *kernels_[static_cast<size_t>(plan().steps[step].program)]; }
 
   LaunchLists& lists_;
   const std::shared_ptr<Context> context_;
