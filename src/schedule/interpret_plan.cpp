@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "codegen/math.h"
+#include "codegen/short_floats.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rules/rules.h"
 #include "runtime/buffer.h"
@@ -160,7 +161,10 @@ void check_programs(const PlanGraph& plan, Scheduled scheduled) {
   if (!in) return;
   for (codegen::Kernel& k : scheduled.kernels)  // as codegen begins: what follows keeps every bit
     for (ir::UOp* sink : {&k.sink, &k.finish})
-      if (*sink) *sink = codegen::expand_math(*k.graph, ir::rewrite(*k.graph, *sink, ir::simplify_rules(), "check"));
+      if (*sink) {
+        *sink = codegen::widen_short_floats(*k.graph, ir::rewrite(*k.graph, *sink, ir::simplify_rules(), "check"));
+        *sink = codegen::expand_math(*k.graph, *sink);
+      }
   const PlanValues expected = interpret_steps(scheduled, *in, true);
 
   const Unseen unseen;
