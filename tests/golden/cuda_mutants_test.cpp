@@ -9,6 +9,7 @@
 #include "catch.h"
 #include "codegen/codegen.h"
 #include "codegen/heuristic.h"
+#include "gpu_launch.h"
 #include "programs.h"
 #include "runtime/array.h"
 #include "runtime/cuda/device.h"
@@ -82,30 +83,9 @@ Outcome run(const Subject& s, const Lowered& code) {
   auto gpu = runtime::cuda::Context::get(0);
   const runtime::KernelSource source = codegen::render(code, s.kernel.name, gpu->target());
   Outcome out;
-  std::vector<runtime::cuda::DevicePointer> places;
-  auto place = [&](size_t bytes) {  // no pool: whatever lies behind the last byte is out of bounds
-    gpu->check(gpu->driver().mem_alloc(&places.emplace_back(), bytes), "taking memory");
-    return places.back();
-  };
   try {
     const auto program = runtime::compile({&source, 1}, gpu->target()).at(0);
-    std::vector<uint64_t> parameters{place(4)};
-    gpu->fill(parameters[0], 0, 4);
-    for (const runtime::Array& a : s.memory) {
-      parameters.push_back(place(a.data.size()));
-      gpu->copy_to_device(parameters.back(), a.data.data(), a.data.size());
-    }
-    const int64_t points = program->points(s.outer);
-    if (program->scratch()) parameters.push_back(place(static_cast<size_t>(program->scratch() * points)));
-    parameters.insert(parameters.end(), s.numbers.begin(), s.numbers.end());
-    const runtime::cuda::LoadedKernel& kernel = program->image()->on(*gpu);
-    gpu->launch(kernel.main, points, parameters);
-    if (kernel.finish) gpu->launch(*kernel.finish, kernel.finish_blocks, parameters);
-    for (size_t i = 0; i <= s.memory.size(); ++i) {  // the error word first
-      out.memory.emplace_back(i ? s.memory[i - 1].data.size() : 4);
-      gpu->copy_to_host(out.memory.back().data(), parameters[i], out.memory.back().size());
-    }
-    for (runtime::cuda::DevicePointer p : places) gpu->driver().mem_free(p);
+    out.memory = launched(*gpu, *program, program->points(s.outer), s.memory, s.numbers);
   } catch (const BackendError& e) {  // the context is lost with what it held
     out.fault = e.what();
     gpu.reset();

@@ -8,15 +8,6 @@
 
 using namespace codegen_test;
 
-namespace {
-
-unsigned number(const char* name, unsigned otherwise) {
-  const char* text = std::getenv(name);
-  return text ? static_cast<unsigned>(std::atoi(text)) : otherwise;
-}
-
-}  // namespace
-
 TEST_CASE("random kernels for a GPU under random Opts", "[codegen][cuda]") {
   const SimulatedGpu gpu;
   const auto first = number("CODEGEN_SEED", 1);

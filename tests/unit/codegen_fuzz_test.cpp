@@ -7,15 +7,6 @@
 
 using namespace codegen_test;
 
-namespace {
-
-unsigned number(const char* name, unsigned otherwise) {
-  const char* text = std::getenv(name);
-  return text ? static_cast<unsigned>(std::atoi(text)) : otherwise;
-}
-
-}  // namespace
-
 TEST_CASE("random kernels under random Opts", "[codegen][opts]") {
   const auto first = number("CODEGEN_SEED", 1);
   const auto kernels = number("CODEGEN_FUZZ", cases(450));

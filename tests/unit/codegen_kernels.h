@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <random>
 #include <set>
 #include <vector>
@@ -12,6 +13,12 @@
 #include "uop/walk.h"
 
 namespace codegen_test {
+
+/// What an environment variable says, or a number of one's own.
+inline unsigned number(const char* name, unsigned otherwise) {
+  const char* text = std::getenv(name);
+  return text ? static_cast<unsigned>(std::atoi(text)) : otherwise;
+}
 
 class KernelMaker {
  public:
