@@ -1,0 +1,190 @@
+// The roofs of the roofline model (Williams, Waterman and Patterson, CACM 2009), measured by loops that only the unit in
+// question can limit: multiply-adds in twelve independent chains, more than latency times units of the cores we know;
+// copies much larger than caches, on huge pages that the thread itself touched first.
+#include "runtime/cpu/roofs.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#ifdef __x86_64__
+#include <xmmintrin.h>
+#endif
+
+namespace sinter::runtime::cpu {
+namespace {
+
+constexpr int kRounds = 5;
+constexpr int64_t kSteps = 1'000'000;         // of all chains: some milliseconds
+constexpr int kChains = 12;
+constexpr size_t kBytes = size_t{128} << 20;  // of each of two buffers, over all threads
+constexpr size_t kHugePage = size_t{2} << 20;
+
+// A function of `steps` rounds over the twelve chains, for vectors of so many bytes. `step(a)` is one multiply-add, written
+// as an instruction: no compiler's flags or opinion on contraction matter.
+#define SINTER_CHAINS(step) \
+  step(a0) step(a1) step(a2) step(a3) step(a4) step(a5) step(a6) step(a7) step(a8) step(a9) step(a10) step(a11)
+#define SINTER_SEED(a) V a = c;
+#define SINTER_SUM(a) sum += a[0];
+#define SINTER_FMA_LOOP(name, attribute, bytes, step)            \
+  attribute float name(int64_t steps) {                          \
+    using V = float __attribute__((vector_size(bytes)));         \
+    const V b = V{} + 0.999f, c = V{} + 1e-6f;                   \
+    SINTER_CHAINS(SINTER_SEED)                                   \
+    for (int64_t i = 0; i < steps; ++i) { SINTER_CHAINS(step) }  \
+    float sum = 0;                                               \
+    SINTER_CHAINS(SINTER_SUM)                                    \
+    return sum;                                                  \
+  }
+
+struct Arithmetic {
+  float (*loop)(int64_t steps);
+  int lanes;
+};
+
+#if defined(__x86_64__)
+#define SINTER_FMA(a) asm("vfmadd213ps %2, %1, %0" : "+v"(a) : "v"(b), "v"(c));
+#define SINTER_MUL_ADD(a) asm("mulps %1, %0\n\taddps %2, %0" : "+x"(a) : "x"(b), "x"(c));
+SINTER_FMA_LOOP(fma_avx512, __attribute__((target("avx512f"))), 64, SINTER_FMA)
+SINTER_FMA_LOOP(fma_avx2, __attribute__((target("avx2,fma"))), 32, SINTER_FMA)
+SINTER_FMA_LOOP(mul_add_sse, , 16, SINTER_MUL_ADD)
+
+Arithmetic arithmetic() {
+  if (__builtin_cpu_supports("avx512f")) return {fma_avx512, 16};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {fma_avx2, 8};
+  return {mul_add_sse, 4};
+}
+
+using Quad = __m128;
+void store_past_caches(float* to, Quad value) { _mm_stream_ps(to, value); }
+void finish_stores() { _mm_sfence(); }
+#elif defined(__aarch64__)
+#define SINTER_FMA(a) asm("fmla %0.4s, %1.4s, %2.4s" : "+w"(a) : "w"(b), "w"(c));
+SINTER_FMA_LOOP(fma_neon, , 16, SINTER_FMA)
+
+Arithmetic arithmetic() { return {fma_neon, 4}; }
+
+using Quad = float __attribute__((vector_size(16)));
+void store_past_caches(float* to, Quad value) { *reinterpret_cast<Quad*>(to) = value; }
+void finish_stores() {}
+#else
+#error "write the multiply-add of this architecture's vectors"
+#endif
+
+// Four vectors a turn: a cache line on x86-64.
+constexpr size_t kTurn = 16;
+
+void copy(const float* from, float* to, size_t count) {
+  for (size_t i = 0; i < count; i += kTurn)
+    for (size_t j = 0; j < kTurn; j += 4) store_past_caches(to + i + j, *reinterpret_cast<const Quad*>(from + i + j));
+  finish_stores();
+}
+
+float sum(const float* from, size_t count) {
+  Quad a{}, b{}, c{}, d{};
+  for (size_t i = 0; i < count; i += kTurn) {
+    const Quad* line = reinterpret_cast<const Quad*>(from + i);
+    a += line[0], b += line[1], c += line[2], d += line[3];
+  }
+  a += b, c += d, a += c;
+  return a[0];
+}
+
+/// Memory on huge pages where the system has them.
+class Pages {
+ public:
+  explicit Pages(size_t bytes) : bytes_(bytes + kHugePage) {
+    base_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base_ == MAP_FAILED) throw std::bad_alloc();
+    madvise(base_, bytes_, MADV_HUGEPAGE);
+  }
+  ~Pages() { munmap(base_, bytes_); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  float* data() const {
+    return reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(base_) + kHugePage - 1) / kHugePage * kHugePage);
+  }
+
+ private:
+  size_t bytes_;
+  void* base_;
+};
+
+// What keeps a result from being left out.
+void keep(float value) { asm volatile("" : : "r,m"(value) : "memory"); }
+
+/// Pins the calling thread to the CPU of this number in the process's mask; what cannot be pinned runs where it may.
+void pin(const cpu_set_t& allowed, int number) {
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed) || number-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+    return;
+  }
+}
+
+/// Seconds from the first thread's start to the last one's end of work(member), on `threads` threads.
+template <class Work>
+double seconds(int threads, const Work& work) {
+  using Clock = std::chrono::steady_clock;
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  sched_getaffinity(0, sizeof allowed, &allowed);
+  const int cpus = std::max(1, CPU_COUNT(&allowed));
+  std::vector<std::pair<Clock::time_point, Clock::time_point>> spans(static_cast<size_t>(threads));
+  {
+    std::vector<std::jthread> team;
+    for (int member = 0; member < threads; ++member) {
+      team.emplace_back([&, member] {
+        pin(allowed, member % cpus);
+        const auto begin = Clock::now();
+        work(member);
+        spans[static_cast<size_t>(member)] = {begin, Clock::now()};
+      });
+    }
+  }
+  auto [first, last] = spans[0];
+  for (const auto& [begin, end] : spans) first = std::min(first, begin), last = std::max(last, end);
+  return std::chrono::duration<double>(last - first).count();
+}
+
+template <class Work>
+double best_seconds(int threads, const Work& work) {
+  double best = seconds(threads, work);
+  for (int round = 1; round < kRounds; ++round) best = std::min(best, seconds(threads, work));
+  return best;
+}
+
+}  // namespace
+
+Roofs measure_roofs(int threads) {
+  threads = std::max(1, threads);
+  const size_t floats = kBytes / sizeof(float) / static_cast<size_t>(threads) / kTurn * kTurn;  // per thread
+  const double bytes = static_cast<double>(floats * sizeof(float)) * threads;
+  const Pages from(kBytes), to(kBytes);
+  const auto part = [&](const Pages& pages, int member) { return pages.data() + static_cast<size_t>(member) * floats; };
+  Roofs roofs{};
+  const Arithmetic fma = arithmetic();
+  const double fma_seconds = best_seconds(threads, [&](int) { keep(fma.loop(kSteps)); });
+  roofs.flops = 2.0 * kChains * fma.lanes * kSteps * threads / fma_seconds;
+  seconds(threads, [&](int member) {  // the first touch, of both
+    std::fill_n(part(from, member), floats, 1.0f);
+    std::fill_n(part(to, member), floats, 0.0f);
+  });
+  roofs.read = bytes / best_seconds(threads, [&](int member) { keep(sum(part(from, member), floats)); });
+  roofs.copy = 2 * bytes / best_seconds(threads, [&](int member) { copy(part(from, member), part(to, member), floats); });
+  return roofs;
+}
+
+}  // namespace sinter::runtime::cpu
