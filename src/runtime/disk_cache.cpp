@@ -167,7 +167,8 @@ void DiskCache::store(const std::string& name, const Hash128& key, std::string_v
   EntryHead head{{}, object.size(), checksum_of(stem, object)};
   std::memcpy(head.magic, kMagic, sizeof kMagic);
   const std::string_view head_bytes(reinterpret_cast<const char*>(&head), sizeof head);
-  if (!write_entry(stem + ".c", source, "") || !write_entry(stem + ".o", head_bytes, object)) {
+  const bool kept = source.empty() || write_entry(stem + ".c", source, "");
+  if (!kept || !write_entry(stem + ".o", head_bytes, object)) {
     if (writable_.exchange(false))
       log(0, fmt::format("sinter: no more kernels are cached: folder \"{}\": {}", path_, std::strerror(errno)));
     return;

@@ -1,5 +1,5 @@
-// Compiled kernels on disk: an entry per kernel with its source beside it. Everything that is wrong with the folder or
-// an entry is a miss, never an error.
+// Compiled kernels on disk: an entry per kernel with its source beside it; and what else is worth keeping, such as the
+// machine's roofs. Everything that is wrong with the folder or an entry is a miss, never an error.
 #pragma once
 
 #include <atomic>
@@ -34,6 +34,7 @@ class DiskCache {
   /// The object stored under this key; nothing if there is none or it is damaged.
   std::optional<std::string> load(const std::string& name, const Hash128& key) const;
 
+  /// The object and, unless it is empty, the source.
   void store(const std::string& name, const Hash128& key, std::string_view object, std::string_view source);
 
   /// Writes a source alone, for a message that names it; into the temporary folder if this one cannot be used. Returns

@@ -67,8 +67,8 @@ struct Variable {
 
 constexpr std::array<Variable, 11> kVariables = {{
     {{"DEBUG", "0 to 7", "0",
-      "what is printed to stderr: 1 a line per plan, 2 a line per launch with its speed, 3 partition and scheduling "
-      "decisions, 4 generated source, 5 IR after each pass, 6 each rewrite rule, 7 disassembly"},
+      "what is printed to stderr: 1 a line per plan, 2 a line per launch with its speed and the machine's "
+      "limit, 3 partition and scheduling decisions, 4 generated source, 5 IR after each pass, 6 each rewrite rule, 7 disassembly"},
      [](Env& e, std::string_view v) { return parse_number(v, 0, 7, e.debug); }},
     {{"SINTER_CACHE", "a folder", "$XDG_CACHE_HOME/sinter or ~/.cache/sinter",
       "where compiled kernels are kept; a folder that cannot be written is not used"},

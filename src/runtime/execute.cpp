@@ -8,6 +8,8 @@
 #include <deque>
 
 #include "runtime/counters.h"
+#include "runtime/cpu/known_roofs.h"
+#include "runtime/cpu/pool.h"
 #include "runtime/env.h"
 #include "runtime/faults.h"
 #include "runtime/log.h"
@@ -17,6 +19,16 @@
 #include "sinter/error.h"
 
 namespace sinter::runtime {
+
+/// Against what a launch on the CPU is held: arithmetic or memory, whichever takes longer at best.
+struct PlanRun::Limit {
+  double us = 0;
+  const char* of = "math";
+  int threads = 1;
+
+  static Limit of_launch(const StepLoad& load);
+};
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -24,7 +36,25 @@ double microseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
+/// The line of DEBUG=2, which scripts/roofline.py reads.
+std::string line_of(const std::string& name, const StepLoad& load, double us) {
+  const auto moved = static_cast<double>(load.moved);
+  return fmt::format("  {:<56} {:>9} points {:>10.1f} us {:>10.4f} MB {:>11.4f} MFLOP {:>8.2f} GB/s {:>8.2f} GFLOP/s", name,
+                     load.points, us, moved * 1e-6, load.flops * 1e-6, moved / us * 1e-3, load.flops / us * 1e-3);
+}
+
 }  // namespace
+
+PlanRun::Limit PlanRun::Limit::of_launch(const StepLoad& load) {
+  Limit limit;
+  const double shares = std::min(static_cast<double>(load.points), load.pieces);
+  limit.threads = static_cast<int>(std::clamp(shares, 1.0, static_cast<double>(cpu::pool().threads())));
+  const cpu::Roofs roofs = cpu::known_roofs(limit.threads);
+  const double math = load.flops / roofs.flops * 1e6, memory = static_cast<double>(load.moved) / roofs.copy * 1e6;
+  limit.us = std::max(math, memory);
+  if (memory > math) limit.of = "memory";
+  return limit;
+}
 
 PlanRun::PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots,
                  std::span<const int64_t> vars, std::span<const uint64_t> args, std::span<const StepLoad> loads)
@@ -67,6 +97,10 @@ std::vector<int64_t> PlanRun::numbers(size_t step) const {
 
 uint32_t PlanRun::run() {
   Faults& f = faults();
+  std::vector<Limit> limits;  // beforehand: roofs may have to be measured
+  if (logging(2) && plan_.device.kind() == Device::Kind::Cpu)
+    for (size_t l = 0, first = 0; l < plan_.launches.size(); first += static_cast<size_t>(plan_.launches[l++]))
+      limits.push_back(Limit::of_launch(load_of(first, static_cast<size_t>(plan_.launches[l]))));
   const Clock::time_point start = Clock::now();
   size_t moved = 0, done = 0;
   for (size_t l = 0; l < plan_.launches.size(); ++l) {
@@ -75,7 +109,7 @@ uint32_t PlanRun::run() {
       throw BackendError("the launch failed (injected)");
     }
     const auto steps = static_cast<size_t>(plan_.launches[l]);
-    moved += launch_counted(done, steps);
+    moved += launch_counted(done, steps, limits.empty() ? nullptr : &limits[l]);
     done += steps;
   }
   const uint32_t error = end();
@@ -85,7 +119,16 @@ uint32_t PlanRun::run() {
   return error;
 }
 
-size_t PlanRun::launch_counted(size_t first, size_t number) {
+StepLoad PlanRun::load_of(size_t first, size_t number) const {
+  StepLoad all = load(first);
+  for (size_t i = first + 1; i < first + number; ++i) {
+    const StepLoad& more = load(i);
+    all.moved += more.moved, all.flops += more.flops, all.points += more.points, all.pieces += more.pieces;
+  }
+  return all;
+}
+
+size_t PlanRun::launch_counted(size_t first, size_t number, const Limit* limit) {
   std::deque<MemoryUse> uses;
   if (kSanitizer == Sanitizer::Thread || env().check)
     for (size_t i = first; i < first + number; ++i) {
@@ -96,9 +139,7 @@ size_t PlanRun::launch_counted(size_t first, size_t number) {
                           std::find(step.writes.begin(), step.writes.end(), b) != step.writes.end()});
       uses.emplace_back(program(i).name(), std::move(ranges));
     }
-  StepLoad all;
-  for (size_t i = first; i < first + number; ++i)
-    all.moved += load(i).moved, all.flops += load(i).flops, all.points += load(i).points;
+  const StepLoad all = load_of(first, number);
   count(counters().launches);
   count(counters().bytes_moved, all.moved);
 
@@ -108,8 +149,11 @@ size_t PlanRun::launch_counted(size_t first, size_t number) {
     const double us = microseconds_since(start);
     std::string name = program(first).name();
     if (number > 1) name += fmt::format(" and {} more", number - 1);
-    log(2, fmt::format("  {:<56} {:>9} points {:>10.1f} us {:>8.2f} GFLOP/s {:>8.2f} GB/s", name, all.points, us,
-                       all.flops / us * 1e-3, static_cast<double>(all.moved) / us * 1e-3));
+    std::string line = line_of(name, all, us);
+    if (limit)
+      line += fmt::format(" {:>6.1f} % of {}, {} thread{}", 100 * limit->us / us, limit->of, limit->threads,
+                          limit->threads == 1 ? "" : "s");
+    log(2, line);
   }
   return all.moved;
 }

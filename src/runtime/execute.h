@@ -53,8 +53,12 @@ class PlanRun {
   const Buffer* arena() const { return arena_.get(); }
 
  private:
-  /// The same with counters and the log; returns the bytes that the steps read and write.
-  size_t launch_counted(size_t first, size_t count);
+  struct Limit;
+  /// Of the steps of one launch together.
+  StepLoad load_of(size_t first, size_t count) const;
+  /// Launches with counters and the log, where a limit is said beside the time; returns the bytes that the steps read and
+  /// write.
+  size_t launch_counted(size_t first, size_t count, const Limit* limit);
 
   const Plan& plan_;
   std::vector<int64_t> vars_;

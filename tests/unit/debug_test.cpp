@@ -1,8 +1,11 @@
 // What DEBUG prints, level by level (docs/environment.md), and that its numbers are those of the work done.
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "catch.h"
+#include "runtime/cpu/known_roofs.h"
 #include "sinter/sinter.h"
 #include "unit/runtime_support.h"
 
@@ -30,26 +33,24 @@ int lines_with(const std::string& text, const std::string& what) {
   return n;
 }
 
-/// A number known as well as its print allows.
-struct Printed {
-  double value = 0, off = 0;
-  Approx near() const { return Approx(value).epsilon(0).margin(off); }
+/// The one launch that a text of DEBUG=2 shows.
+struct Launch {
+  double us = 0, bytes = 0, flops = 0, gbs = 0, gflops = 0, percent = 0;
+  char of[20] = "";
+  int threads = 0;
 };
-/// Float operations and bytes of the one launch that a text of DEBUG=2 shows: what the rates and the time say.
-struct Rates {
-  Printed flops, bytes;
-};
-Rates rates(const std::string& text) {
+Launch launch(const std::string& text) {
   char name[200];
   long points = 0;
-  double us = 0, flops = 0, bytes = 0;
-  REQUIRE(std::sscanf(text.c_str(), " %199s %ld points %lf us %lf GFLOP/s %lf GB/s", name, &points, &us, &flops,
-                      &bytes) == 5);
-  const auto times = [us](double rate) {  // rates have two decimals, the time has one
-    return Printed{rate * us * 1e3, (0.01 * (us + 0.1) + 0.1 * rate) * 1e3};
-  };
-  return {times(flops), times(bytes)};
+  Launch l;
+  INFO(text);
+  REQUIRE(std::sscanf(text.c_str() + text.find("  "), " %199s %ld points %lf us %lf MB %lf MFLOP %lf GB/s %lf GFLOP/s %lf %% of %19[a-z], %d",
+                      name, &points, &l.us, &l.bytes, &l.flops, &l.gbs, &l.gflops, &l.percent, l.of, &l.threads) == 10);
+  l.bytes *= 1e6, l.flops *= 1e6;
+  return l;
 }
+/// The print has four decimals of a million.
+Approx near(double value) { return Approx(value).epsilon(0).margin(51); }
 
 }  // namespace
 
@@ -69,34 +70,86 @@ TEST_CASE("each DEBUG level adds what the table of variables says", "[runtime][d
       CHECK((lines_with(text, marks[l - 1]) > 0) == (l <= level));
     }
     if (level == 1) CHECK(lines_with(text, "plan: ") == lines_with(text, ""));
+    if (level == 7) CHECK(lines_with(text, "; r_64_64") > 0);  // each listing begins with the kernel's name
     if (level >= 3) CHECK(lines_with(text, "after schedule") > 0);  // the options that kernels were given
   }
 }
 
 TEST_CASE("DEBUG=2 counts arithmetic on floats, and bytes once", "[runtime][debug]") {
   Tensor a = rand({200, 300}).realize(), b = rand({300, 100}).realize();
-  Rates r = rates(printed("2", [&] { matmul(a, b).realize(); }));
-  CHECK(2.0 * 200 * 300 * 100 == r.flops.near());
-  CHECK(4.0 * (200 * 300 + 300 * 100 + 200 * 100) == r.bytes.near());
+  Launch r = launch(printed("2", [&] { matmul(a, b).realize(); }));
+  CHECK(r.flops == near(2.0 * 200 * 300 * 100));
+  CHECK(r.bytes == near(4.0 * (200 * 300 + 300 * 100 + 200 * 100)));
 
   Tensor x = rand({1 << 20}).realize();  // two operations on floats: choosing and comparing are none
   const auto chosen = [&] {  // in a function: what handles hold at realize() would be stored too
     return where(x > 0.5, x * 2.0 + 1.0, x);
   };
-  r = rates(printed("2", [&] { chosen().realize(); }));
-  CHECK(2.0 * (1 << 20) == r.flops.near());
-  CHECK(8.0 * (1 << 20) == r.bytes.near());
+  r = launch(printed("2", [&] { chosen().realize(); }));
+  CHECK(r.flops == near(2.0 * (1 << 20)));
+  CHECK(r.bytes == near(8.0 * (1 << 20)));
 
   Tensor i = arange(1 << 20).realize();
   const auto whole = [&] { return i * 3 + 1; };
-  r = rates(printed("2", [&] { whole().realize(); }));
-  CHECK(r.flops.value == 0);
-  CHECK(16.0 * (1 << 20) == r.bytes.near());
+  r = launch(printed("2", [&] { whole().realize(); }));
+  CHECK(r.flops == 0);
+  CHECK(r.bytes == near(16.0 * (1 << 20)));
 
   const Var n("n", 1, 4096);  // the size of this call, not the bound
   Tensor s = from(std::vector<float>(512 * 512, 1), {n(512), 512}).realize();
   const auto sums = [&] { return (s * s + 1.0).sum(1); };
-  r = rates(printed("2", [&] { sums().realize(); }));
-  CHECK(3.0 * 512 * 512 == r.flops.near());
-  CHECK(4.0 * (512 * 512 + 512) == r.bytes.near());
+  r = launch(printed("2", [&] { sums().realize(); }));
+  CHECK(r.flops == near(3.0 * 512 * 512));
+  CHECK(r.bytes == near(4.0 * (512 * 512 + 512)));
+}
+
+TEST_CASE("DEBUG=2 holds launches against the machine's roofs", "[runtime][debug]") {
+  const Setting threads("SINTER_THREADS", "2");
+  runtime::cpu::forget_roofs();
+  Tensor a = rand({256, 256}).realize(), b = rand({256, 256}).realize();
+  const std::string first = printed("2", [&] { matmul(a, b).realize(); });
+  INFO(first);
+  double flops = 0, copy = 0, read = 0;
+  int of = 0;
+  REQUIRE(std::sscanf(first.c_str(), "roofs of %d threads: %lf GFLOP/s, copy %lf GB/s, read %lf GB/s", &of, &flops, &copy, &read) == 4);
+  CHECK(of == 2);
+  const Launch product = launch(first);
+  CHECK(product.threads == 2);
+  CHECK(std::string(product.of) == "math");
+  CHECK(product.percent == Approx(product.gflops / flops * 100).epsilon(0.02).margin(0.1));
+
+  const auto sum = [&] { return a + b; };
+  const std::string second = printed("2", [&] { sum().realize(); });  // the roofs are known, and said, already
+  CHECK(second.find("roofs") == std::string::npos);
+  const Launch stream = launch(second);
+  CHECK(std::string(stream.of) == "memory");
+  CHECK(stream.percent == Approx(stream.gbs / copy * 100).epsilon(0.02).margin(0.1));
+
+  const auto little = [&] { return a[0] + b[0]; };
+  CHECK(launch(printed("2", [&] { little().realize(); })).threads == 1);
+}
+
+TEST_CASE("a machine's roofs are measured once and kept in the cache folder", "[runtime][debug]") {
+  const runtime_test::FreshCache cache;
+  runtime::cpu::forget_roofs();
+  const auto same = [](const runtime::cpu::Roofs& a, const runtime::cpu::Roofs& b) {
+    return a.flops == b.flops && a.copy == b.copy && a.read == b.read;
+  };
+  const runtime::cpu::Roofs measured = runtime::cpu::known_roofs(1);
+  const auto files = cache.folder.files(".o");
+  REQUIRE(files.size() == 1);
+  runtime::cpu::forget_roofs();
+  CHECK(same(runtime::cpu::known_roofs(1), measured));
+
+  runtime::cpu::forget_roofs();
+  {  // an entry whose checksum is wrong
+    std::fstream file(files[0], std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-1, std::ios::end);
+    file.put('\x7f');
+  }
+  const runtime::cpu::Roofs again = runtime::cpu::known_roofs(1);
+  CHECK(again.read < 1e15);
+  runtime::cpu::forget_roofs();
+  CHECK(same(runtime::cpu::known_roofs(1), again));
+  CHECK(cache.folder.files(".o").size() == 1);
 }
