@@ -137,7 +137,7 @@ def plot(title, roofs, kernels):
     x = Axis([k.intensity for k in drawn] + ridges + [2 * r for r in ridges], LEFT, WIDTH - RIGHT)
     y = Axis([k.gflops for k in drawn] + [1.3 * peak for peak, _ in roofs.values()], HEIGHT - BOTTOM, TOP)
     height = HEIGHT + ROW * (len(kernels) + 2)
-    style = ("text{font:12px sans-serif;fill:#222;stroke:#fff;stroke-width:3px;paint-order:stroke}.grid{stroke:#ddd;fill:none}.roof{stroke:#222;stroke-width:1.5;fill:none}"
+    style = ("text{font:12px sans-serif;fill:#222}.grid{stroke:#ddd;fill:none}.roof{stroke:#222;stroke-width:1.5;fill:none}"
              "rect{fill:#fff}")
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}">',
              f"<style>{style}</style>", f'<rect width="{WIDTH}" height="{height}"/>',
