@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "codegen/transpose.h"
+
 namespace sinter::codegen {
 
 using ir::UOp;
@@ -63,6 +65,21 @@ void write(Values& values, Emitter& emit, UOp access, Id v, Id only, UOp gate, c
     element(0, lanes);
   else
     for (int l = 0; l < (limit.known >= 0 ? static_cast<int>(limit.known) : lanes); ++l) element(l, 1);
+}
+
+void write_rows(Values& values, Emitter& emit, UOp store, std::vector<Id> columns) {
+  const int lanes = values.lanes(store);
+  const Limit limit = values.limit(store);
+  for (Id& column : columns) column = emit.splat(column, lanes);
+  const std::vector<Id> rows = rows_of(emit, std::move(columns));
+  for (int lane = 0; lane < (limit.known >= 0 ? static_cast<int>(limit.known) : lanes); ++lane) {
+    const Id there = values.exists(store, lane);
+    if (there != kNone) emit.open_if(there);
+    Inst row{Code::Store, {}, {values.address(store, lane), rows[static_cast<size_t>(lane)]}};
+    row.imm = store->src[0]->integer();
+    emit.here(std::move(row));
+    if (there != kNone) emit.close();
+  }
 }
 
 }  // namespace sinter::codegen

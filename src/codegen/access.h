@@ -12,4 +12,7 @@ Id read(Values& values, Emitter& emit, ir::UOp access, Id open, Id other);
 /// is combined with what lies there by that op. Lanes follow one another. `only`: a condition for all of it, or kNone.
 void write(Values& values, Emitter& emit, ir::UOp access, Id v, Id only, ir::UOp gate = {}, const ir::Op* add = nullptr);
 
+/// Puts vectors where a STORE without a gate stands, one for each copy of its Run, of which the present copy is the first: row by row.
+void write_rows(Values& values, Emitter& emit, ir::UOp store, std::vector<Id> columns);
+
 }  // namespace sinter::codegen

@@ -69,6 +69,12 @@ class Emitter {
   Id splat(Id scalar, int lanes);
   Id part(Id vector, int from, int lanes);
   Id lane(Id vector, int lane) { return part(vector, lane, 1); }
+  /// As Code::Interleave: blocks of so many lanes, the even or the odd ones.
+  Id interleave(Id a, Id b, int block, bool odd) {
+    Inst n{Code::Interleave, type(a), {a, b}};
+    n.imm = odd ? -block : block;
+    return value(std::move(n));
+  }
   Id iota(int lanes) { return value({Code::Iota, {DType::Index, lanes}, {}}); }
   /// Bool per lane: whether its number is below `count`.
   Id below(Id count, int lanes) { return value({Code::Below, {DType::Bool, lanes}, {count}}); }

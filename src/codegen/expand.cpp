@@ -150,19 +150,17 @@ class Expander {
   /// Runs `body` for each register copy of the unrolled ranges on which n depends; `own`: also of those that n, a
   /// REDUCE, closes.
   void for_each_copy(UOp n, bool own, const std::function<void()>& body) {
-    std::vector<std::pair<UOp, int>> copy;
-    std::vector<int> counts;
+    std::vector<Copy> copy;
     const std::vector<UOp> closed = own ? ranges_of(n) : std::vector<UOp>{};
     for (const auto& [range, count] : unrolled_) {
       const bool turns = ranges_.depends(n, range) || std::find(closed.begin(), closed.end(), range) != closed.end();
-      copy.emplace_back(range, 0);
-      counts.push_back(turns ? count : 1);
+      copy.push_back({range, 0, turns ? count : 1});
     }
     while (true) {
       values_.set_copy(copy);
       body();
       size_t i = copy.size();
-      while (i > 0 && ++copy[i - 1].second == counts[i - 1]) copy[--i].second = 0;
+      while (i > 0 && ++copy[i - 1].number == copy[i - 1].count) copy[--i].number = 0;
       if (i == 0) break;
     }
     values_.set_copy({});
@@ -179,7 +177,14 @@ class Expander {
     const Op sum = is_bool(n->src[0]->dtype) ? Op::Or : Op::Add;
     const Id leader = leads(emit_, s, schedule_.threads);
     if (leader != kNone && loads_what_it_stores(s)) emit_.here({Code::Barrier, {}, {}});  // all have read it
-    write(values_, emit_, n, v, leader, gate, adds ? &sum : nullptr);
+    const Values::Run run = adds || gate || leader != kNone ? Values::Run{} : values_.run(n);
+    if (run.count == 1) {
+      write(values_, emit_, n, v, leader, gate, adds ? &sum : nullptr);
+    } else if (values_.copy_of(run) == run.first) {  // for all copies of the run
+      std::vector<Id> columns;
+      values_.for_each(run, [&] { columns.push_back(values_.value(n->src[1 + rank])); });
+      write_rows(values_, emit_, n, std::move(columns));
+    }
     if (guard != kNone)
       emit_.close();
     else if (!gate && !adds)

@@ -12,7 +12,7 @@ using ir::Op;
 
 std::string_view name(Code code) {
   constexpr std::string_view kNames[] = {"begin", "end",   "thread", "const", "var",  "arg",         "alu",    "splat",
-                                         "iota",  "below", "pack",   "part",  "load", "store",       "raise",  "accumulator",
+                                         "iota",  "below", "pack", "interleave",   "part",  "load", "store",       "raise",  "accumulator",
                                          "result", "assign", "shuffle", "barrier", "loop", "if"};
   return kNames[static_cast<int>(code)];
 }
@@ -52,7 +52,13 @@ class Checker {
       case Code::Alu: return alu(id, n);
       case Code::Splat: return require(type(n.src[0]) == Type{n.type.dtype, 1}, id, "repeats another type");
       case Code::Pack:
-        return require(static_cast<int>(n.src.size()) == n.type.lanes, id, "has another number of lanes");
+        for (Id s : n.src) require(type(s) == type(n.src[0]), id, "mixes types");
+        return require(static_cast<int>(n.src.size()) * type(n.src[0]).lanes == n.type.lanes, id, "has another number of lanes");
+      case Code::Interleave: {
+        const int64_t block = n.imm < 0 ? -n.imm : n.imm;
+        require(type(n.src[0]) == n.type && type(n.src[1]) == n.type, id, "takes another type");
+        return require(block > 0 && n.type.lanes % (2 * block) == 0, id, "has blocks that are no half of the lanes");
+      }
       case Code::Below: return require(index(n.src[0]) && n.type.dtype == DType::Bool, id, "counts no lanes");
       case Code::Part:
         return require(type(n.src[0]).dtype == n.type.dtype && n.imm >= 0 &&

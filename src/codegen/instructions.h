@@ -31,7 +31,8 @@ enum class Code : uint8_t {
   Splat,        ///< src in every lane
   Iota,         ///< 0, 1, 2, ... per lane
   Below,        ///< bool per lane: its number is below src[0]
-  Pack,         ///< one scalar per lane
+  Pack,         ///< the lanes of all sources one behind the other; these have equally many
+  Interleave,   ///< blocks of |imm| lanes from src[0] and src[1] in turn: the even ones of both, or, imm < 0, the odd ones
   Part,         ///< as many lanes as its type has, from lane imm on
   Load,         ///< element src[0] and its neighbours of slot imm. Further sources: [gate, other], [count]: where the gate
                 ///< is false, other; with a count only that many lanes are read and the rest is 0

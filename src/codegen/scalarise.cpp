@@ -110,8 +110,14 @@ class Scalariser {
     switch (n.code) {
       case Code::Splat: out = of(n.src[0]); return;
       case Code::Pack:
-        for (Id s : n.src) out.push_back(of(s)[0]);
+        for (Id s : n.src)
+          for (int l = 0; l < code_[s].type.lanes; ++l) out.push_back(lane(s, static_cast<size_t>(l)));
         return;
+      case Code::Interleave: {
+        const size_t block = static_cast<size_t>(std::abs(n.imm)), odd = n.imm < 0 ? block : 0;
+        for (size_t l = 0; l < count; ++l) out.push_back(lane(n.src[l / block % 2], l / block % 2 * -block + l + odd));
+        return;
+      }
       case Code::Part:
         for (size_t l = 0; l < count; ++l) out.push_back(lane(n.src[0], static_cast<size_t>(n.imm) + l));
         return;

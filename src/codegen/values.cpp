@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "codegen/offset.h"
+#include "codegen/transpose.h"
 #include "sinter/error.h"
 #include "uop/build.h"
 #include "uop/walk.h"
@@ -43,8 +44,8 @@ int Values::lanes(UOp n) const {
 }
 
 int Values::copy_of(UOp range) const {
-  for (const auto& [r, copy] : copy_)
-    if (r == range) return copy;
+  for (const Copy& c : copy_)
+    if (c.range == range) return c.number;
   return 0;
 }
 
@@ -87,8 +88,8 @@ uint64_t Values::copies(UOp n) {
   uint64_t code = 0;
   size_t shift =
       0;  // from the outermost copied range on, so that an inner one more does not rename what stands outside it
-  for (const auto& [range, offset] : copy_) {
-    if (ranges_.depends(n, range)) code |= static_cast<uint64_t>(offset) << shift;
+  for (const Copy& c : copy_) {
+    if (ranges_.depends(n, c.range)) code |= static_cast<uint64_t>(c.number) << shift;
     shift += 6;
   }
   return code;
@@ -234,6 +235,34 @@ Values::Place Values::place(UOp access) {
   return place;
 }
 
+Values::Run Values::run(UOp access) {
+  const Open* vector = vector_of(access);
+  const Place along = place(access);
+  if (!vector || !along.regular || along.stride == 1) return {};
+  for (size_t i = 0; i < copy_.size(); ++i) {
+    const Copy& c = copy_[i];
+    const Open* o = c.count > 1 ? binding(c.range) : nullptr;
+    if (!o || o->lanes > 1 || o->threads > 1) continue;
+    int64_t stride = 0;
+    bool regular = true;
+    for (const ir::Term& t : offset_of(access).terms) {
+      if (t.atom == c.range)
+        stride += t.factor;
+      else
+        regular &= !ranges_.depends(t.atom, c.range);
+    }
+    if (!regular || stride != 1) continue;
+    // From the first copy on, as many as the lanes allow; then the largest powers of two that are left.
+    Run run{i, 0, 1};
+    while (true) {
+      run.count = static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(vector->lanes, c.count - run.first))));
+      if (c.number < run.first + run.count) return run;
+      run.first += run.count;
+    }
+  }
+  return {};
+}
+
 bool Values::use_address(UOp access, int lane) {
   bool all = true;
   for (const ir::Term& t : offset_of(access).terms)
@@ -293,7 +322,11 @@ Id Values::make_load(UOp n, int lane) {
   Type type{n->dtype, 1};
   if (lane == kWhole && varies(n)) {
     const Place p = place(n);
-    if (!p.regular || p.stride != 1 || (gated && varies(gate))) return pack(n);
+    if (!p.regular || p.stride != 1 || (gated && varies(gate))) {
+      const Run run = this->run(n);
+      const auto moves = [&](UOp x) { return varies(x) || ranges_.depends(x, copy_[run.range].range); };
+      return run.count == 1 || (gated && (moves(gate) || moves(other))) ? pack(n) : make_rows(n, run);
+    }
     type.lanes = lanes(n);
   }
   const Id missing = exists(n, type.lanes > 1 ? kWhole : lane);
@@ -311,12 +344,48 @@ Id Values::make_load(UOp n, int lane) {
                              : emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), type.lanes));
   }
   if (const Limit l = type.lanes > 1 ? limit(n) : Limit{}; !l.none()) inst.src.push_back(count(l));
+  return emit_load(std::move(inst), n);
+}
+
+Id Values::emit_load(Inst inst, UOp n) {
   // What this kernel writes is read where it is used: before the store, or after it, as the statement's versions say.
   const auto& rewritten = statements_.rewritten;
   const bool home = std::any_of(homes_.begin(), homes_.end(), [n](const auto& h) { return h.second == n; });
   const bool fixed = inst.imm < kernel_.params && !home &&
                      std::find(rewritten.begin(), rewritten.end(), inst.imm) == rewritten.end();
   return fixed ? emit_.value(std::move(inst)) : emit_.here(std::move(inst));
+}
+
+/// A load whose copies lie side by side: each lane's row of them in one piece, for all copies of the run.
+Id Values::make_rows(UOp n, const Run& run) {
+  const bool gated = n->src.size() > 1 + n->src[0]->rank();
+  bool ready = use_address(n, 0);
+  if (gated)
+    for (size_t s : {n->src.size() - 2, n->src.size() - 1}) ready &= use(n->src[s], kWhole) != kNone;
+  if (!ready) return kNone;
+  const Id zero = emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), run.count);
+  const int present = std::exchange(copy_[run.range].number, run.first);
+  const Limit l = limit(n);
+  std::vector<Id> rows;
+  for (int lane = 0; lane < lanes(n); ++lane) {
+    if (l.known >= 0 && lane >= l.known) {
+      rows.push_back(zero);
+      continue;
+    }
+    Inst row{Code::Load, {n->dtype, run.count}, {address(n, lane)}};
+    row.imm = n->src[0]->integer();
+    const Id there = exists(n, lane);
+    if (gated || there != kNone) {
+      row.src.push_back(emit_.both(gated ? use(n->src[n->src.size() - 2], kWhole) : kNone, there));
+      row.src.push_back(gated ? emit_.splat(use(n->src.back(), kWhole), run.count) : zero);
+    }
+    rows.push_back(emit_load(std::move(row), n));
+  }
+  copy_[run.range].number = present;
+  std::vector<Id> columns = columns_of(emit_, rows);
+  auto column = columns.begin();
+  for_each(run, [&] { remember(key(n, kWhole), n, *column++); });
+  return columns[static_cast<size_t>(present - run.first)];
 }
 
 Id Values::make_check(UOp n, int lane) {

@@ -24,6 +24,13 @@ struct Limit {
   bool none() const { return known < 0 && count == kNone; }
 };
 
+/// Which of the written-out copies of a range is meant; all of them exist, unless the range has lanes.
+struct Copy {
+  ir::UOp range;
+  int number = 0;
+  int count = 1;
+};
+
 class Values {
  public:
   Values(const Kernel& kernel, const Statements& statements, Ranges& ranges, Emitter& emit)
@@ -44,7 +51,7 @@ class Values {
   }
   void leave() { open_.pop_back(); }
   /// From now on the ranges stand so many vectors behind their base: one register copy.
-  void set_copy(std::vector<std::pair<ir::UOp, int>> copy) { copy_ = std::move(copy); }
+  void set_copy(std::vector<Copy> copy) { copy_ = std::move(copy); }
   /// From now on memory is as `statement` sees it.
   void set_statement(const Statement& statement) { versions_ = &statement.versions; }
   /// Where the loop of a range stands, for all threads; kNone if it is not open.
@@ -75,6 +82,25 @@ class Values {
     int64_t stride = 0;
   };
   Place place(ir::UOp access);
+  /// Register copies, a power of two of them, of a range without lanes: where they lie side by side in memory, and lanes do not.
+  /// The present copy is one of them; count 1: it lies alone.
+  struct Run {
+    size_t range = 0;  ///< its place among the copies
+    int first = 0;
+    int count = 1;
+  };
+  Run run(ir::UOp access);
+  int copy_of(const Run& run) const { return copy_[run.range].number; }
+  /// Calls `body` with each copy of the run as the present one.
+  template <class Body>
+  void for_each(const Run& run, Body body) {
+    const int present = copy_[run.range].number;
+    for (int i = 0; i < run.count; ++i) {
+      copy_[run.range].number = run.first + i;
+      body();
+    }
+    copy_[run.range].number = present;
+  }
   /// The offset of the element that a lane accesses; kWhole: that of the first lane.
   Id address(ir::UOp access, int lane);
   /// Of the present copy and what n depends on: distinguishes register copies.
@@ -106,6 +132,8 @@ class Values {
   Id make(ir::UOp n, int lane);
   Id make_range(ir::UOp n, int lane);
   Id make_load(ir::UOp n, int lane);
+  Id make_rows(ir::UOp n, const Run& run);
+  Id emit_load(Inst inst, ir::UOp n);
   Id make_check(ir::UOp n, int lane);
   Id make_alu(ir::UOp n, int lane);
   Id pack(ir::UOp n);
@@ -118,7 +146,7 @@ class Values {
   Ranges& ranges_;
   Emitter& emit_;
   std::vector<Open> open_;
-  std::vector<std::pair<ir::UOp, int>> copy_;
+  std::vector<Copy> copy_;
   const std::vector<int>* versions_ = nullptr;
   std::vector<std::pair<ir::UOp, int>> missing_;
   std::unordered_map<ir::Node*, ir::Linear> offsets_;

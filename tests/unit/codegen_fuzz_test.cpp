@@ -11,7 +11,7 @@ TEST_CASE("random kernels under random Opts", "[codegen][opts]") {
   const auto first = number("CODEGEN_SEED", 1);
   const auto kernels = number("CODEGEN_FUZZ", cases(450));
   const runtime::Target target = runtime::host_target();
-  int legal = 0, refused = 0;
+  int legal = 0, refused = 0, transposed = 0;
   std::map<std::string, int> used;
   for (unsigned seed = first; seed < first + kernels; ++seed) {
     INFO("CODEGEN_SEED=" << seed);
@@ -25,6 +25,7 @@ TEST_CASE("random kernels under random Opts", "[codegen][opts]") {
     for (size_t i = 0; i < lists.size(); ++i) try {
         sources.push_back(codegen::write(prepared, target, lists[i], {}));
         names.push_back(to_string(lists[i]));
+        transposed += count(sources.back().text, "sn_odd1_") > 0;
         for (const Opt& o : lists[i]) ++used[to_string(o).substr(0, to_string(o).find('('))];
         legal += i > 1;
       } catch (const codegen::IllegalOpt& e) {
@@ -43,6 +44,8 @@ TEST_CASE("random kernels under random Opts", "[codegen][opts]") {
   CHECK(refused <= legal);
   if (kernels < 100) return;
   CHECK(legal >= static_cast<int>(3 * kernels));
+  INFO(transposed << " kernels transpose in registers");
+  CHECK(transposed >= static_cast<int>(kernels / 20));
   for (const char* opt : {"lanes", "unroll", "split", "order", "row", "block"}) {
     INFO(opt << ": " << used[opt]);
     CHECK(used[opt] >= 20);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cstdlib>
 #include <string_view>
 
 #include "codegen/render/c_spelling.h"
@@ -25,6 +26,34 @@ std::string CSpelling::pack(Type t, std::span<const std::string> lanes) {
     body += fmt::format(" r.v[{0}] = x{0};", i);
   }
   return fmt::format("{}({})", function(name, type(t), fmt::format("({}) {{ {} r;{} return r; }}", parameters, type(t), body)), list);
+}
+
+std::string CSpelling::join(Type t, std::span<const std::string> vectors) {
+  const Type source{t.dtype, t.lanes / static_cast<int>(vectors.size())};
+  std::vector<std::string> parts;
+  std::string parameters;
+  for (size_t i = 0; i < vectors.size(); ++i) {
+    parts.push_back(fmt::format("x{}", i));
+    parameters += fmt::format("{}{} x{}", i ? ", " : "", type(source), i);
+  }
+  for (int lanes = 2 * source.lanes; parts.size() > 1; lanes *= 2) {
+    std::vector<std::string> pairs;
+    for (size_t i = 0; i < parts.size(); i += 2) {
+      std::string pair = fmt::format("__builtin_shufflevector({}, {}", parts[i], parts[i + 1]);
+      for (int l = 0; l < lanes; ++l) pair += fmt::format(", {}", l);
+      pairs.push_back(pair + ")");
+    }
+    parts = std::move(pairs);
+  }
+  const std::string name = helper("join", t, source, fmt::format("({}) {{\n  return {};\n}}", parameters, parts[0]));
+  return fmt::format("{}({})", name, fmt::join(vectors, ", "));
+}
+
+std::string CSpelling::interleave(Type t, const std::string& a, const std::string& b, int block) {
+  const int size = std::abs(block), odd = block < 0 ? size : 0;
+  std::string body = "($S x, $S y) { return __builtin_shufflevector(x, y";
+  for (int l = 0; l < t.lanes; ++l) body += fmt::format(", {}", l / size % 2 ? t.lanes + l - size + odd : l + odd);
+  return fmt::format("{}({}, {})", helper(fmt::format("{}{}", odd ? "odd" : "even", size), t, t, body + "); }"), a, b);
 }
 
 std::string CSpelling::lane(const std::string& vector, int lane) const {

@@ -31,6 +31,10 @@ class CSpelling {
   std::string shuffle(Type type, const std::string& value, const std::string& lane);
   /// As many lanes as the type has, from lane `from` on.
   std::string part(Type type, const std::string& vector, int from);
+  /// The lanes of several vectors of one type, a power of two of them, one behind the other.
+  std::string join(Type type, std::span<const std::string> vectors);
+  /// Code::Interleave.
+  std::string interleave(Type type, const std::string& a, const std::string& b, int block);
   /// Bool per lane: whether its number is below `count`.
   std::string below(int lanes, const std::string& count);
   /// The first `count` lanes of a vector in memory, the others 0; memory behind them is not touched.

@@ -117,7 +117,10 @@ void CStyle::instruction(Id id) {
       for (int i = 0; i < n.type.lanes; ++i) numbers.push_back(std::to_string(i));
       return define(id, spell_.pack(n.type, numbers), false);
     }
-    case Code::Pack: return define(id, spell_.pack(n.type, operands(n.src)), false);
+    case Code::Pack:
+      return define(id, code_[n.src[0]].type.lanes > 1 ? spell_.join(n.type, operands(n.src)) : spell_.pack(n.type, operands(n.src)), false);
+    case Code::Interleave:
+      return define(id, spell_.interleave(n.type, text(n.src[0]), text(n.src[1]), static_cast<int>(n.imm)), false);
     case Code::Below: return define(id, spell_.below(n.type.lanes, bare(n.src[0])), true);
     case Code::Part:
       if (n.type.lanes > 1) return define(id, spell_.part(n.type, text(n.src[0]), static_cast<int>(n.imm)), false);

@@ -1,0 +1,46 @@
+// Vectors of blocks: with C columns, vector i has row i, row i + C, row i + 2C, ... one behind the other. Each step exchanges, between
+// vectors whose numbers differ in one bit, the elements whose numbers differ in that bit; after all of them every block of C x C is
+// transposed, and lane l of vector c is element c of row l.
+#include "codegen/transpose.h"
+
+#include <utility>
+
+namespace sinter::codegen {
+namespace {
+
+/// Transposes the blocks. Done twice it changes nothing.
+void exchange(Emitter& emit, std::vector<Id>& vectors) {
+  for (size_t bit = 1; bit < vectors.size(); bit *= 2)
+    for (size_t i = 0; i < vectors.size(); ++i) {
+      if (i & bit) continue;
+      const Id a = vectors[i], b = vectors[i + bit];
+      vectors[i] = emit.interleave(a, b, static_cast<int>(bit), false);
+      vectors[i + bit] = emit.interleave(a, b, static_cast<int>(bit), true);
+    }
+}
+
+}  // namespace
+
+std::vector<Id> columns_of(Emitter& emit, const std::vector<Id>& rows) {
+  const auto columns = static_cast<size_t>(emit.type(rows[0]).lanes);
+  std::vector<Id> vectors;
+  for (size_t i = 0; i < columns; ++i) {
+    std::vector<Id> blocks;
+    for (size_t row = i; row < rows.size(); row += columns) blocks.push_back(rows[row]);
+    const Type type{emit.type(rows[0]).dtype, static_cast<int>(rows.size())};
+    vectors.push_back(blocks.size() == 1 ? blocks[0] : emit.value({Code::Pack, type, std::move(blocks)}));
+  }
+  exchange(emit, vectors);
+  return vectors;
+}
+
+std::vector<Id> rows_of(Emitter& emit, std::vector<Id> columns) {
+  exchange(emit, columns);
+  const int width = static_cast<int>(columns.size()), lanes = emit.type(columns[0]).lanes;
+  std::vector<Id> rows;
+  for (int row = 0; row < lanes; ++row)
+    rows.push_back(emit.part(columns[static_cast<size_t>(row % width)], row / width * width, width));
+  return rows;
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,131 @@
+// Memory that is strided along lanes and lies side by side along register copies: whole rows, transposed in registers.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "codegen/emit.h"
+#include "codegen_support.h"
+#include "sinter/error.h"
+
+using namespace codegen_test;
+
+namespace {
+
+using codegen::Lanes, codegen::Unroll;
+
+/// out[i, j] = in[j, i]
+Bench transposed(DType dtype, int64_t rows, int64_t columns) {
+  Bench b;
+  UOp in = b.buffer(random_array(dtype, {columns, rows}, 1)), out = b.buffer(Array(dtype, {rows, columns}));
+  UOp i = b.outer(rows), j = b.outer(columns);
+  b.stores({b.put(out, {i, j}, b.at(in, {j, i}))});
+  return b;
+}
+
+/// Memory that ends where a page begins that nobody may read or write.
+class Guarded {
+ public:
+  explicit Guarded(const Array& a) : bytes_(a.data.size()) {
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    size_ = (bytes_ + page - 1) / page * page;
+    start_ = static_cast<std::byte*>(mmap(nullptr, size_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    REQUIRE(start_ != MAP_FAILED);
+    REQUIRE(mprotect(start_ + size_, page, PROT_NONE) == 0);
+    size_ += page;
+    std::memcpy(data(), a.data.data(), bytes_);
+  }
+  ~Guarded() { munmap(start_, size_); }
+  Guarded(const Guarded&) = delete;
+  std::byte* data() { return start_ + size_ - static_cast<size_t>(sysconf(_SC_PAGESIZE)) - bytes_; }
+
+ private:
+  size_t bytes_, size_ = 0;
+  std::byte* start_ = nullptr;
+};
+
+}  // namespace
+
+TEST_CASE("loads and stores strided along the lanes are transposed in registers", "[codegen][transpose]") {
+  for (const DType dtype : {DType::U8, DType::BF16, DType::F32, DType::I64})
+    for (const int lanes : {4, 8, 16})
+      for (const bool store : {false, true}) {
+        INFO(name_of(dtype) << ", " << lanes << " lanes along the range that the " << (store ? "load" : "store") << " has contiguous");
+        Bench b = transposed(dtype, 2 * lanes + 3, 2 * lanes + 1);  // tails of copies and of lanes
+        const std::string text = b.check({Lanes{store ? 0 : 1, lanes}, Unroll{store ? 1 : 0, lanes}});
+        CHECK(count(text, "sn_odd1_") > 0);
+      }
+}
+
+TEST_CASE("copies that are fewer or more than the lanes, and no power of two, are transposed in groups", "[codegen][transpose]") {
+  for (const int copies : {2, 3, 6, 13, 20})
+    for (const bool store : {false, true}) {
+      INFO(copies << " copies");
+      Bench b = transposed(DType::F32, 45, 45);
+      const std::string text = b.check({Lanes{store ? 0 : 1, 8}, Unroll{store ? 1 : 0, copies}});
+      CHECK(count(text, "sn_odd1_") > 0);
+    }
+}
+
+TEST_CASE("a transposed operand of a product, with a limit that is known at the launch only", "[codegen][transpose]") {
+  const Dim rows = Var("m", 1, 64)(37), columns = 21;
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {37, 21}, 1), Shape{rows, columns});
+  UOp w = b.buffer(random_array(DType::F32, {21}, 2), Shape{columns});
+  UOp out = b.buffer(Array(DType::F32, {37}), Shape{rows});
+  UOp i = b.outer(rows), k = b.over(columns, 1);
+  b.stores({b.put(out, {i}, b.reduce(Combine::Dot, {b.at(x, {i, k}), b.at(w, {k})}, {k}))});
+  const std::string text = b.check({Lanes{0, 16}, Unroll{1, 8}});
+  CHECK(count(text, "sn_odd1_") > 0);
+}
+
+TEST_CASE("gates: one for all rows is kept, one that differs between rows is not transposed", "[codegen][transpose]") {
+  for (const int gated : {0, 1, 2}) {
+    INFO("range " << gated);
+    Bench b;
+    UOp in = b.buffer(random_array(DType::F32, {3, 19, 18}, 1)), out = b.buffer(Array(DType::F32, {3, 18, 19}));
+    UOp r[] = {b.outer(3), b.outer(18), b.outer(19)};
+    UOp open = lt(b.index(1), r[gated]);
+    b.stores({b.put(out, {r[0], r[1], r[2]}, b.at(in, {r[0], r[2], r[1]}, open, constant(b.g(), DType::F32, 2.5)))});
+    const std::string text = b.check({Lanes{2, 8}, Unroll{1, 8}});
+    CHECK((count(text, "sn_odd1_") > 0) == (gated == 0));
+  }
+}
+
+TEST_CASE("a value that replaces what it is made from, both strided along the lanes", "[codegen][transpose]") {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {20, 24}, 1)), y = b.buffer(random_array(DType::F32, {24, 20}, 2));
+  UOp z = b.buffer(Array(DType::F32, {24, 20}));
+  UOp i = b.outer(24), j = b.outer(20), sum = b.at(x, {j, i}) + b.at(y, {i, j});
+  b.stores({b.put(x, {j, i}, sum), b.put(z, {i, j}, b.at(x, {j, i}) * 2.0)});
+  CHECK(count(b.check({Lanes{1, 16}, Unroll{0, 8}}), "sn_odd1_") > 0);
+}
+
+TEST_CASE("rows and columns that do not exist are not touched", "[codegen][transpose]") {
+  const runtime::Target target = runtime::host_target();
+  for (const bool store : {false, true}) {
+    Bench b = transposed(DType::F32, 21, 23);
+    const auto program = runtime::compile({{codegen::write(b.kernel, target, {Lanes{store ? 0 : 1, 16}, Unroll{store ? 1 : 0, 16}})}}, target);
+    const std::vector<Array> before = b.interpret();
+    Guarded in(before[0]), out(before[1]);
+    uint32_t raised = 0;
+    void* bufs[] = {&raised, in.data(), out.data(), nullptr};
+    REQUIRE(program.at(0)->entry()(bufs, nullptr, 0, b.points(*program.at(0))) == 0);
+    CHECK(std::memcmp(out.data(), b.arrays[1].data.data(), b.arrays[1].data.size()) == 0);
+  }
+}
+
+TEST_CASE("interleaved lanes are checked", "[codegen][transpose]") {
+  using namespace codegen;
+  Instructions code;
+  Emitter emit(code);
+  const Id four = emit.splat(emit.constant(DType::F32, Scalar::of(DType::F32, 1)), 4);
+  const Id odd = emit.interleave(four, four, 2, true), joined = emit.value({Code::Pack, {DType::F32, 8}, {four, odd}});
+  CHECK_NOTHROW(verify(code));
+  for (const int64_t block : {0, 3, 4, -4}) {
+    Instructions broken = code;
+    broken[odd].imm = block;
+    CHECK_THROWS_AS(verify(broken), InternalError);
+  }
+  Instructions broken = code;
+  broken[joined].type.lanes = 16;
+  CHECK_THROWS_AS(verify(broken), InternalError);
+}
