@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""./dev bench: Sinter against the peers that are installed, each in a process of its own, in pairs. See --help and README.md."""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+
+import peers
+import table
+from cases import CASES
+from compare import agree, compare
+from workers import ALL_CPUS, Worker, WorkerError, cpus_for, run_once
+
+LOSS = (1.0, 4.0)  # of a first step over ten classes, whatever the initial values are
+FIRST_ANSWER = 180  # seconds: some peers compile for long
+
+
+@dataclass(frozen=True)
+class Roofs:
+    flops: float  # per second
+    copy: float   # bytes per second, as the next
+    read: float
+
+
+def measure_roofs(threads):
+    """The best of three, as a disturbed one is too low."""
+    os.sched_setaffinity(0, cpus_for(threads))
+    command = [os.path.join(peers.BIN, "bench_roofs"), str(threads)]
+    runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() for _ in range(3)]
+    os.sched_setaffinity(0, ALL_CPUS)
+    return Roofs(*(max(map(float, column)) for column in zip(*runs)))
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
+    parser.add_argument("--only", metavar="REGEX", default="", help="cases whose name matches")
+    parser.add_argument("--peers", metavar="REGEX", default="", help="peers whose name matches")
+    parser.add_argument("--threads", default="1,2", help="numbers of threads, with commas between them (1,2)")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--pairs", type=int, default=7, help="turns of Sinter and each near peer (7)")
+    parser.add_argument("--seconds", type=float, default=0.1, help="of each turn (0.1)")
+    parser.add_argument("--tsv", action="store_true", help=" ".join(table.COLUMNS))
+    parser.add_argument("--list", action="store_true", help="cases and installed peers; measures nothing")
+    parser.add_argument("--setup", action="store_true", help="alone: install the peers that package registries offer")
+    parser.add_argument("--plot", nargs=2, metavar=("TSV", "SVG"), help="draw what --tsv printed")
+    return parser.parse_args()
+
+
+class Bench:
+    """The workers of one number of threads, started when a case needs them."""
+
+    def __init__(self, options, threads, libraries, log, complain):
+        self.options, self.threads, self.log, self.complain = options, threads, log, complain
+        self.libraries = {library.name: library for library in libraries}
+        self.workers = {}
+        self.roofs = measure_roofs(threads) if options.device == "cpu" else None
+
+    def row(self, case):
+        complain = lambda name, text: self.complain(f"{case.name}, {self.threads} threads: {name}: {text}")
+        names = [name for name in self.libraries if name != "sinter"]
+        if case.kind == "time":
+            return compare(case, self.threads, lambda name: self.ask(name, case), names, self.options.pairs, self.roofs, complain)
+        caches = {name: tempfile.TemporaryDirectory(prefix="bench-") for name in self.libraries}
+        try:
+            if case.warm:
+                for name in self.libraries:
+                    self.once(name, case, caches[name].name, ignore=True)
+            count = 11 if case.kind == "start" else 3
+            plausible = lambda a, b: all(LOSS[0] < loss < LOSS[1] for loss in (a[0], b[0]))
+            return compare(case, self.threads, lambda name: self.once(name, case, caches[name].name), names, count, None, complain,
+                           same=plausible)
+        finally:
+            for cache in caches.values():
+                cache.cleanup()
+
+    def ask(self, name, case):
+        worker = self.workers.get(name)
+        if worker is None or not worker.alive():
+            worker = self.workers[name] = Worker(self.libraries[name], self.threads, self.log)
+        return worker.ask(case.name, self.options.seconds, FIRST_ANSWER)
+
+    def once(self, name, case, cache, ignore=False):
+        try:
+            if case.warm:
+                return run_once(self.libraries[name], case, self.threads, cache, self.log, FIRST_ANSWER)
+            with tempfile.TemporaryDirectory(prefix="bench-") as empty:
+                return run_once(self.libraries[name], case, self.threads, empty, self.log, FIRST_ANSWER)
+        except WorkerError:
+            if not ignore:
+                raise
+
+    def close(self):
+        for worker in self.workers.values():
+            worker.close()
+
+
+def main():
+    options = arguments()
+    cases = [case for case in CASES if re.search(options.only, case.name)]
+    if not cases:
+        sys.exit(f"--only {options.only}: no case matches; --list names them")
+    libraries = [peer for peer in peers.installed(options.device) if re.search(options.peers, peer.name)]
+    if options.list:
+        print("cases: " + " ".join(case.name for case in cases))
+        print("peers: " + (" ".join(peer.name for peer in libraries) or "none; ./dev bench --setup installs them"))
+        return
+    if not libraries:
+        print("no peer is installed: every case is unmeasured; ./dev bench --setup installs some", file=sys.stderr)
+    faults, rows = [], []
+    print("\t".join(table.COLUMNS) if options.tsv else table.header(), flush=True)
+    with open(os.path.join(peers.ROOT, "build", "bench.log"), "w") as log:
+        for threads in map(int, options.threads.split(",")):
+            bench = Bench(options, threads, [peers.sinter(options.device), *libraries], log, faults.append)
+            try:
+                for case in cases:
+                    if row := bench.row(case):
+                        rows.append(row)
+                        print(table.to_tsv(row) if options.tsv else table.to_text(row), flush=True)
+            finally:
+                bench.close()
+            if bench.roofs:
+                print(f"# roofs, {threads} threads: {bench.roofs.flops / 1e9:.0f} GFLOP/s, copy {bench.roofs.copy / 1e9:.1f} GB/s, "
+                      f"read {bench.roofs.read / 1e9:.1f} GB/s", file=sys.stderr)
+    for line in [*table.summary(rows, CASES), *faults]:
+        print(line, file=sys.stderr)
+    if faults:
+        sys.exit("what went wrong stands above; build/bench.log has what the workers printed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""What is measured: the one list of cases. A name is a family and its arguments, which workers parse (worker.h)."""
+from dataclasses import dataclass
+from math import prod
+
+FLOAT = 4  # bytes
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    flops: float = 0      # that the work needs, a multiply-add being two
+    bytes: float = 0      # that must cross memory, where nothing fits the caches
+    kind: str = "time"    # time: us of a run; start: us from process start to the first loss; memory: KiB
+    once: str = ""        # of start and memory: the worker's case
+    steps: int = 1        # of start and memory: of training
+    warm: bool = False    # of start and memory: with full disk caches
+    plain: str = ""       # the product whose FLOP rate this one should reach
+    ranked: bool = False  # counts in the geometric mean of the products
+
+
+def product(layout, m, k, n, ranked=True):
+    return Case(f"sgemm:{layout}:{m}x{k}x{n}", flops=2.0 * m * k * n, ranked=ranked)
+
+
+def nest(family, *sizes, plain):
+    return Case(f"{family}:{'x'.join(map(str, sizes))}", flops=2.0 * prod(sizes), plain=f"sgemm:nn:{plain}x{plain}x{plain}")
+
+
+def stream(name, floats):
+    return Case(name, bytes=floats * FLOAT)
+
+
+def conv_step_flops(batch=128):
+    """Forward, and twice as much backward but for the first layer, whose input needs no gradient."""
+    first = 24 * 24 * 32 * 25
+    others = 20 * 20 * 32 * 800 + 8 * 8 * 64 * 288 + 6 * 6 * 64 * 576 + 576 * 10
+    return 2.0 * batch * (2 * first + 3 * others)
+
+
+def mlp_step_flops(batch=256):
+    return 2.0 * batch * (2 * 784 * 128 + 3 * 128 * 10)
+
+
+M16 = 1 << 24
+ROWS = 8192 * 1024
+
+CASES = [
+    *(product("nn", n, n, n) for n in (256, 512, 1024, 2048)),
+    # The products of a training step of 784-128-10 with batches of 256: forward, weight gradients (tn), input gradients (nt).
+    product("nn", 256, 784, 128), product("tn", 784, 256, 128), product("nt", 256, 128, 784),
+    product("nn", 256, 128, 10), product("nt", 256, 10, 128), product("tn", 128, 256, 10),
+    product("nn", 1023, 1023, 1023), product("nn", 500, 700, 300),
+    product("nn", 1000, 1000, 1000, ranked=False),
+    nest("sum", 1024, 1024, 1024, plain=1024), nest("batch", 4, 8, 256, 256, 256, plain=256),
+    nest("gelu", 1024, 1024, 1024, plain=1024), nest("slice", 1000, 1000, 1000, plain=1000),
+    Case("step:mlp", flops=mlp_step_flops()), Case("step:conv", flops=conv_step_flops()),
+    stream(f"chain:{M16}", 2 * M16), stream("softmax:8192x1024", 2 * ROWS), stream("layernorm:8192x1024", 2 * ROWS),
+    stream(f"total:{M16}", M16), stream("transpose:4096x4096", 2 * M16),
+    Case("attention:4x8x512x64", flops=4.0 * 4 * 8 * 512 * 512 * 64),
+    stream("matvec:nn:4096x4096", M16), stream("matvec:tn:4096x4096", M16),
+    Case("forward:mlp:1"),
+    *(Case(f"start:{model}:{'warm' if warm else 'empty'}", kind="start", once=f"step:{model}", warm=warm)
+      for model in ("mlp", "conv") for warm in (False, True)),
+    Case("memory:mlp", kind="memory", once="step:mlp", steps=100, warm=True),
+    Case("memory:conv", kind="memory", once="step:conv", steps=5, warm=True),
+]

@@ -1,0 +1,79 @@
+"""Sinter against its peers on one case: who is measured, how often, and what follows. No printing and no processes: what
+asks a library is passed in, so that tests can pass in their own."""
+import math
+from dataclasses import dataclass
+from statistics import median
+
+from workers import WorkerError
+
+NEAR = 1.5        # a peer that needs so many times what the quickest needs in a first look is not compared in pairs
+TOLERANCE = 2e-3  # of results, relative to the largest value of a fingerprint
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table. `peer` is the best that ran; empty when none did: the case is unmeasured."""
+    case: str
+    threads: int
+    sinter: float
+    peer: str = ""
+    peer_time: float = math.nan
+    ratio: float = math.nan  # the peer's time by Sinter's, median of pairs: above 1, Sinter is ahead
+    floor: float = math.nan  # what the machine allows at best, by the roofs
+
+
+def agree(a, b):
+    """Two fingerprints are of the same result, but for rounding."""
+    scale = max(map(abs, a + b), default=0.0)
+    return len(a) == len(b) and all(math.isfinite(x) and abs(x - y) <= TOLERANCE * scale for x, y in zip(a, b))
+
+
+def floor_us(case, roofs):
+    """NaN where the machine's roofs say nothing."""
+    if not case.flops and not case.bytes or roofs is None:
+        return math.nan
+    return 1e6 * max(case.flops / roofs.flops, case.bytes / roofs.copy)
+
+
+def ask_all(ask, libraries, complain):
+    """The samples of those that can do it, by name."""
+    samples = {}
+    for name in libraries:
+        try:
+            samples[name] = ask(name)
+        except WorkerError as error:
+            if str(error) != "unknown case":
+                complain(name, str(error))
+    return samples
+
+
+def compare(case, threads, ask, peers, pairs, roofs, complain, same=agree):
+    """The Row of a case, or None if Sinter itself failed. `ask(name)` gives a Sample or raises WorkerError; `peers` are
+    names; `complain(name, text)` hears of each fault. Sinter and the peers near the best take turns `pairs` times: sinter,
+    peer, sinter, peer. A peer with another result is no peer."""
+    first = ask_all(ask, ["sinter", *peers], complain)
+    if "sinter" not in first:
+        return None
+    own = first.pop("sinter")
+    for name in list(first):
+        if not same(own.values, first[name].values):
+            complain(name, f"computes {first[name].values}, Sinter {own.values}")
+            del first[name]
+    quickest = min((s.us for s in first.values()), default=0.0)
+    times = {name: [] for name in ["sinter", *(n for n in first if first[n].us <= NEAR * quickest)]}
+    ratios = {name: [] for name in times if name != "sinter"}
+    try:
+        for _ in range(pairs):
+            for name in ratios or [None]:
+                times["sinter"].append(ask("sinter").us)
+                if name:
+                    times[name].append(ask(name).us)
+                    ratios[name].append(times[name][-1] / times["sinter"][-1])
+    except WorkerError as error:
+        complain("sinter and its peers", str(error))
+        return None
+    row = Row(case.name, threads, median(times["sinter"]), floor=floor_us(case, roofs))
+    if not ratios:
+        return row
+    best = min(ratios, key=lambda name: median(ratios[name]))
+    return Row(row.case, threads, row.sinter, best, median(times[best]), median(ratios[best]), row.floor)

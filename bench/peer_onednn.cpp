@@ -1,0 +1,191 @@
+// oneDNN: matrix products (with bias and gelu fused), rows, sums and transposition as primitives that are made once.
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include <cstdlib>
+#include <memory>
+#include <unordered_map>
+
+#include "worker.h"
+
+namespace bench {
+namespace {
+
+using dnnl::memory;
+using Floats = std::vector<float>;
+
+const dnnl::engine& engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+memory::desc packed(const memory::dims& sizes) {
+  memory::dims strides(sizes.size(), 1);
+  for (size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
+  return {sizes, memory::data_type::f32, strides};
+}
+
+/// A primitive and its memories; the first is the result.
+struct Bound {
+  dnnl::primitive primitive;
+  std::unordered_map<int, memory> arguments;
+  std::vector<std::shared_ptr<Floats>> storage;  ///< of the memories
+  size_t count = 0;                              ///< elements of the result
+
+  memory bind(int argument, const memory::desc& desc, const Floats& data, size_t offset = 0) {
+    storage.push_back(std::make_shared<Floats>(data));
+    const memory bound(desc, engine(), storage.back()->data() + offset);
+    arguments.insert({argument, bound});
+    return bound;
+  }
+};
+
+Work work(Bound bound) {
+  auto shared = std::make_shared<Bound>(std::move(bound));
+  auto stream = std::make_shared<dnnl::stream>(engine());
+  const auto run = [=] {
+    shared->primitive.execute(*stream, shared->arguments);
+    stream->wait();
+  };
+  return {.run = run, .check = [=] { return run(), fingerprint(shared->storage[0]->data(), shared->count); }};
+}
+
+Floats input(int64_t count, uint32_t seed) { return uniform(static_cast<size_t>(count), seed); }
+
+/// c [dims..., m, n] of a and b as described; with a bias [n] and gelu if `epilogue`.
+Work multiply(const memory::desc& a, const Floats& a_data, size_t a_offset, const memory::desc& b, const Floats& b_data, bool epilogue) {
+  memory::dims sizes = a.dims();
+  sizes.back() = b.dims().back();
+  const memory::desc c = packed(sizes);
+  memory::dims bias_sizes(sizes.size(), 1);
+  bias_sizes.back() = sizes.back();
+  const memory::desc bias = packed(bias_sizes);
+  dnnl::primitive_attr attributes;
+  if (epilogue) {
+    dnnl::post_ops after;
+    after.append_eltwise(1, dnnl::algorithm::eltwise_gelu_erf, 0, 0);
+    attributes.set_post_ops(after);
+  }
+  const auto desc = epilogue ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
+  Bound bound;
+  bound.primitive = dnnl::matmul(dnnl::matmul::primitive_desc(desc, attributes, engine()));
+  bound.count = c.get_size() / sizeof(float);
+  bound.bind(DNNL_ARG_DST, c, Floats(bound.count));
+  bound.bind(DNNL_ARG_SRC, a, a_data, a_offset);
+  bound.bind(DNNL_ARG_WEIGHTS, b, b_data);
+  if (epilogue) bound.bind(DNNL_ARG_BIAS, bias, input(sizes.back(), 3));
+  return work(std::move(bound));
+}
+
+Work product_of(const std::string& layout, int64_t m, int64_t k, int64_t n, bool epilogue = false) {
+  const auto f32 = memory::data_type::f32;
+  const memory::desc a({m, k}, f32, layout == "tn" ? memory::dims{1, m} : memory::dims{k, 1});
+  const memory::desc b({k, n}, f32, layout == "nt" ? memory::dims{1, k} : memory::dims{n, 1});
+  return multiply(a, input(m * k, 1), 0, b, input(k * n, 2), epilogue);
+}
+
+/// The function for products of BLAS that oneDNN has beside its primitive; the quicker of both depends on the shape.
+Work sgemm(const std::string& layout, int64_t m, int64_t k, int64_t n) {
+  auto c = std::make_shared<Floats>(static_cast<size_t>(m * n));
+  const bool ta = layout == "tn", tb = layout == "nt";
+  const auto run = [=, a = input(m * k, 1), b = input(k * n, 2)] {
+    dnnl::sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', m, n, k, 1, a.data(), ta ? m : k, b.data(), tb ? k : n, 0, c->data(), n);
+  };
+  return {.run = run, .check = [=] { return run(), fingerprint(*c); }};
+}
+
+/// BENCH_SGEMM in the environment chooses the function; only products are cases of that worker.
+bool by_function() { return std::getenv("BENCH_SGEMM") != nullptr; }
+
+Work product(const Arguments& arguments) {
+  const auto s = arguments.sizes(2);
+  return by_function() ? sgemm(arguments.text(1), s.at(0), s.at(1), s.at(2)) : product_of(arguments.text(1), s.at(0), s.at(1), s.at(2));
+}
+
+Work product_as_sum(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  return by_function() ? sgemm("nn", s.at(0), s.at(1), s.at(2)) : product_of("nn", s.at(0), s.at(1), s.at(2));
+}
+
+Work with_epilogue(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  return product_of("nn", s.at(0), s.at(1), s.at(2), true);
+}
+
+Work permuted_batch(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  const int64_t p = s.at(0), q = s.at(1), m = s.at(2), k = s.at(3), n = s.at(4);
+  const memory::desc a({p, q, m, k}, memory::data_type::f32, memory::dims{m * k, p * m * k, k, 1});
+  return multiply(a, input(p * q * m * k, 1), 0, packed({p, q, k, n}), input(p * q * k * n, 2), false);
+}
+
+Work of_slice(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  const int64_t m = s.at(0), k = s.at(1), n = s.at(2);
+  const memory::desc a({m, k}, memory::data_type::f32, memory::dims{k + 5, 1});
+  return multiply(a, input((m + 3) * (k + 5), 1), static_cast<size_t>(3 * (k + 5) + 5), packed({k, n}), input(k * n, 2), false);
+}
+
+Work matrix_vector(const Arguments& arguments) {
+  const auto s = arguments.sizes(2);
+  const int64_t m = s.at(0), n = s.at(1);
+  const memory::desc a = packed({m, n});
+  if (arguments.text(1) == "tn") return multiply(packed({1, m}), input(m, 2), 0, a, input(m * n, 1), false);
+  return multiply(a, input(m * n, 1), 0, packed({n, 1}), input(n, 2), false);
+}
+
+Work softmax_rows(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  const memory::desc x = packed({s.at(0), s.at(1)});
+  Bound bound;
+  bound.primitive = dnnl::softmax_forward(dnnl::softmax_forward::primitive_desc({dnnl::prop_kind::forward_inference, x, 1}, engine()));
+  bound.count = x.get_size() / sizeof(float);
+  bound.bind(DNNL_ARG_DST, x, Floats(bound.count));
+  bound.bind(DNNL_ARG_SRC, x, input(s[0] * s[1], 1));
+  return work(std::move(bound));
+}
+
+Work layer_norm_rows(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  const memory::desc x = packed({s.at(0), s.at(1)}), row = packed({s[1]});
+  const auto flags = dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift;
+  Bound bound;
+  bound.primitive = dnnl::layer_normalization_forward(
+      dnnl::layer_normalization_forward::primitive_desc({dnnl::prop_kind::forward_inference, x, 1e-5f, flags}, engine()));
+  bound.count = x.get_size() / sizeof(float);
+  bound.bind(DNNL_ARG_DST, x, Floats(bound.count));
+  bound.bind(DNNL_ARG_SRC, x, input(s[0] * s[1], 1));
+  bound.bind(DNNL_ARG_SCALE, row, input(s[1], 2));
+  bound.bind(DNNL_ARG_SHIFT, row, input(s[1], 3));
+  return work(std::move(bound));
+}
+
+Work total(const Arguments& arguments) {
+  const int64_t n = arguments.sizes(1).at(0);
+  const memory::desc x = packed({n}), y = packed({1});
+  Bound bound;
+  bound.primitive = dnnl::reduction(dnnl::reduction::primitive_desc({dnnl::algorithm::reduction_sum, x, y, 0, 0}, engine()));
+  bound.count = 1;
+  bound.bind(DNNL_ARG_DST, y, Floats(1));
+  bound.bind(DNNL_ARG_SRC, x, input(n, 1));
+  return work(std::move(bound));
+}
+
+Work transposed(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  const memory::desc x({s.at(1), s.at(0)}, memory::data_type::f32, memory::dims{1, s[1]}), y = packed({s[1], s[0]});
+  Bound bound;
+  bound.count = y.get_size() / sizeof(float);
+  bound.bind(DNNL_ARG_TO, y, Floats(bound.count));
+  bound.bind(DNNL_ARG_FROM, x, input(s[0] * s[1], 1));
+  bound.primitive = dnnl::reorder(dnnl::reorder::primitive_desc(engine(), x, engine(), y));
+  return work(std::move(bound));
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  using namespace bench;
+  if (by_function()) return serve(argc, argv, {{"sgemm", {product}}, {"sum", {product_as_sum}}});
+  return serve(argc, argv, {{"sgemm", {product}}, {"sum", {product_as_sum}}, {"gelu", {with_epilogue}}, {"batch", {permuted_batch}}, {"slice", {of_slice}}, {"matvec", {matrix_vector}}, {"softmax", {softmax_rows}}, {"layernorm", {layer_norm_rows}}, {"total", {total}}, {"transpose", {transposed}}});
+}

@@ -1,0 +1,62 @@
+"""Sinter and its peers: how each is started, at its best setting. A peer that is not installed is left out."""
+import os
+import subprocess
+import sys
+
+from workers import Library
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+BIN = os.path.join(ROOT, "build", "release", "bin")
+VENV = os.path.join(ROOT, "build", "peers")
+
+# glibc keeps its memory, on huge pages: a fresh mapping for each large result costs more than the work itself. Threads of
+# OpenMP stay where they are.
+HEAP = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 34), "MALLOC_ARENA_MAX": "1",
+        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+OPENMP = {**HEAP, "OMP_PROC_BIND": "close"}
+
+BUILT = {  # C++: name -> executable and environment
+    "openblas": ("bench_openblas", HEAP),
+    # An OpenBLAS that does not know the machine takes kernels of an older one.
+    "openblas-skylakex": ("bench_openblas", {**HEAP, "OPENBLAS_CORETYPE": "SkylakeX"}),
+    "onednn": ("bench_onednn", OPENMP),
+    "onednn-sgemm": ("bench_onednn", {**OPENMP, "BENCH_SGEMM": "1"}),
+    "eigen": ("bench_eigen", OPENMP),
+}
+PYTHON = {  # name -> module that must be there, script, arguments and environment
+    "torch": ("torch", "peer_torch.py", [], OPENMP),
+    "torch-compile": ("torch", "peer_torch.py", ["--compile"], {**OPENMP, "TORCHINDUCTOR_COMPILE_THREADS": "1"}),
+    "jax": ("jax", "peer_jax.py", [], {**HEAP, "JAX_PLATFORMS": "cpu"}),
+    "mlx": ("mlx", "peer_mlx.py", [], HEAP),
+    "tinygrad": ("tinygrad", "peer_tinygrad.py", [], {**HEAP, "DEV": "CPU"}),
+}
+GPU = {"torch"}  # what else has a CUDA back end here is no faster
+
+
+def sinter(device):
+    return Library("sinter", [os.path.join(BIN, "bench_sinter")], {"SINTER_DEVICE": device})
+
+
+def interpreter():
+    """The Python that --setup put peers into, or this one."""
+    own = os.path.join(VENV, "bin", "python")
+    return own if os.path.exists(own) else sys.executable
+
+
+def has_module(python, name):
+    code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({name!r}) is None)"
+    return subprocess.run([python, "-c", code], capture_output=True).returncode == 0
+
+
+def installed(device):
+    """The peers that can be started, in the order of the tables above."""
+    if device == "cpu":
+        for name, (executable, env) in BUILT.items():
+            path = os.path.join(BIN, executable)
+            if os.path.exists(path):
+                yield Library(name, [path], env)
+    python = interpreter()
+    for name, (module, script, arguments, env) in PYTHON.items():
+        if (device == "cpu" or name in GPU) and has_module(python, module):
+            yield Library(name, [python, os.path.join(HERE, script), *arguments], {**env, "BENCH_DEVICE": device})

@@ -1,0 +1,71 @@
+// Matrix products: by matmul(), and as loop nests that never name it.
+#include "sinter_cases.h"
+
+namespace sn = sinter;
+
+namespace bench {
+namespace {
+
+/// sgemm:LAYOUT:MxKxN. The layout says which operand is stored transposed: nn, tn (a), nt (b).
+Work product(const Arguments& arguments) {
+  const auto s = arguments.sizes(2);
+  const int64_t m = s.at(0), k = s.at(1), n = s.at(2);
+  const std::string& layout = arguments.text(1);
+  const sn::Tensor a = layout == "tn" ? input({k, m}, 1) : input({m, k}, 1);
+  const sn::Tensor b = layout == "nt" ? input({n, k}, 2) : input({k, n}, 2);
+  return evaluate([=] { return matmul(layout == "tn" ? a.transpose() : a, layout == "nt" ? b.transpose() : b); });
+}
+
+/// sum:MxKxN: the sum of a product of expanded operands.
+Work product_as_sum(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  const sn::Shape all{s.at(0), s.at(1), s.at(2)};
+  const sn::Tensor a = input({s[0], s[1]}, 1), b = input({s[1], s[2]}, 2);
+  return evaluate([=] { return (a.unsqueeze(2).expand(all) * b.unsqueeze(0).expand(all)).sum(1); });
+}
+
+/// batch:PxQxMxKxN: two batch axes, which a has in the other order.
+Work permuted_batch(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  const sn::Tensor a = input({s.at(1), s.at(0), s.at(2), s.at(3)}, 1), b = input({s[0], s[1], s[3], s.at(4)}, 2);
+  return evaluate([=] { return matmul(a.permute({1, 0, 2, 3}), b); });
+}
+
+/// gelu:MxKxN: a bias and gelu behind the product.
+Work with_epilogue(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  const sn::Tensor a = input({s.at(0), s.at(1)}, 1), b = input({s[1], s.at(2)}, 2), bias = input({s[2]}, 3);
+  return evaluate([=] { return gelu(matmul(a, b) + bias); });
+}
+
+/// slice:MxKxN: a is [3:, 5:] of a larger tensor.
+Work of_slice(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  const sn::Tensor padded = input({s.at(0) + 3, s.at(1) + 5}, 1), b = input({s[1], s.at(2)}, 2);
+  return evaluate([=] { return matmul(padded.index({sn::Slice{3}, sn::Slice{5}}), b); });
+}
+
+/// matvec:LAYOUT:MxN: a [m, n] times a vector (nn), or a vector times a (tn).
+Work matrix_vector(const Arguments& arguments) {
+  const auto s = arguments.sizes(2);
+  const bool left = arguments.text(1) == "tn";
+  const sn::Tensor a = input({s.at(0), s.at(1)}, 1), x = input({left ? s[0] : s[1]}, 2);
+  return evaluate([=] { return left ? matmul(x, a) : matmul(a, x); });
+}
+
+/// attention:BxHxTxD.
+Work attention(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  const sn::Shape shape{s.at(0), s.at(1), s.at(2), s.at(3)};
+  const sn::Tensor q = input(shape, 1), k = input(shape, 2), v = input(shape, 3);
+  return evaluate([=] { return scaled_dot_product_attention(q, k, v); });
+}
+
+}  // namespace
+
+std::map<std::string, Family> products() {
+  return {{"sgemm", {product}},      {"sum", {product_as_sum}},     {"batch", {permuted_batch}},     {"gelu", {with_epilogue}},
+          {"slice", {of_slice}}, {"matvec", {matrix_vector}}, {"attention", {attention}}};
+}
+
+}  // namespace bench

@@ -1,0 +1,46 @@
+// What memory bounds: each element is read once and hardly computed with.
+#include "sinter_cases.h"
+
+namespace sn = sinter;
+
+namespace bench {
+namespace {
+
+/// chain:N: tanh(x a + b) sigmoid(x) + c.
+Work chain(const Arguments& arguments) {
+  const sn::Tensor x = input({arguments.sizes(1).at(0)}, 1);
+  return evaluate([=] { return tanh(x * 1.5 + 0.25) * sigmoid(x) + -0.5; });
+}
+
+/// softmax:MxN and layernorm:MxN, along rows.
+Work softmax_rows(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  const sn::Tensor x = input({s.at(0), s.at(1)}, 1);
+  return evaluate([=] { return softmax(x); });
+}
+Work layer_norm_rows(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  const sn::Tensor x = input({s.at(0), s.at(1)}, 1), weight = input({s[1]}, 2), bias = input({s[1]}, 3);
+  return evaluate([=] { return layer_norm(x, {s[1]}, weight, bias); });
+}
+
+/// total:N: the sum of all.
+Work total(const Arguments& arguments) {
+  const sn::Tensor x = input({arguments.sizes(1).at(0)}, 1);
+  return evaluate([=] { return x.sum(); });
+}
+
+/// transpose:MxN.
+Work transposed(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  const sn::Tensor x = input({s.at(0), s.at(1)}, 1);
+  return evaluate([=] { return x.transpose().contiguous(); });
+}
+
+}  // namespace
+
+std::map<std::string, Family> streams() {
+  return {{"chain", {chain}}, {"softmax", {softmax_rows}}, {"layernorm", {layer_norm_rows}}, {"total", {total}}, {"transpose", {transposed}}};
+}
+
+}  // namespace bench

@@ -1,0 +1,95 @@
+// Steps of training: 784-128-10 with SGD, and a convolutional net with Adam, on a batch that stays the same.
+#include "sinter_cases.h"
+
+namespace sn = sinter;
+
+namespace bench {
+namespace {
+
+struct Mlp {
+  static constexpr int64_t kBatch = 256;
+  using Optimizer = sn::optim::SGD;
+  sn::nn::Linear l1{784, 128}, l2{128, 10};
+  SINTER_MODULE(l1, l2)
+  sn::Tensor operator()(const sn::Tensor& x) const { return l2(relu(l1(x))); }
+};
+
+struct ConvNet {
+  static constexpr int64_t kBatch = 128;
+  using Optimizer = sn::optim::Adam;
+  sn::nn::Conv2d c1{1, 32, 5}, c2{32, 32, 5}, c3{32, 64, 3}, c4{64, 64, 3};
+  sn::nn::Linear out{576, 10};
+  SINTER_MODULE(c1, c2, c3, c4, out)
+  sn::Tensor operator()(const sn::Tensor& x) const {
+    sn::Tensor h = max_pool2d(relu(c2(relu(c1(x.reshape({-1, 1, 28, 28}))))), 2);
+    return out(max_pool2d(relu(c4(relu(c3(h)))), 2).flatten(1));
+  }
+};
+
+/// Parameters that every worker can make: parameter i is uniform(.., 10 + i) / 10.
+template <class Model>
+void set_parameters(Model& model) {
+  sn::no_grad guard;
+  uint32_t seed = 10;
+  for (sn::Tensor& p : sn::nn::parameters(model)) p.assign(input(p.shape(), seed++) * 0.1);
+}
+
+/// A model, its optimiser and a batch.
+template <class Model>
+struct Training {
+  Model model;
+  typename Model::Optimizer optimizer{sn::nn::parameters(model)};
+  sn::Tensor x = input({Model::kBatch, 784}, 1), y = sn::from(labels(Model::kBatch, 10));
+
+  sn::Tensor step() {
+    sn::Tensor loss = cross_entropy(model(x), y);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return loss;
+  }
+  std::vector<double> losses(int steps) {
+    std::vector<double> losses;
+    for (int i = 0; i < steps; ++i) losses.push_back(step().item());
+    return losses;
+  }
+};
+
+template <class Model>
+std::vector<double> train(int steps) {
+  return Training<Model>().losses(steps);
+}
+
+template <class Model>
+Work training_step() {
+  auto training = std::make_shared<Training<Model>>();
+  set_parameters(training->model);
+  return {.run =
+              [=] {
+                training->step();
+                finish();
+              },
+          .check = [=] { return training->losses(3); }};
+}
+
+/// step:mlp and step:conv.
+const Family kStep = {
+    .make = [](const Arguments& a) { return a.text(1) == "mlp" ? training_step<Mlp>() : training_step<ConvNet>(); },
+    .train = [](const Arguments& a, int steps) { return a.text(1) == "mlp" ? train<Mlp>(steps) : train<ConvNet>(steps); }};
+
+/// forward:mlp:BATCH, from call to result.
+Work forward(const Arguments& arguments) {
+  auto model = std::make_shared<Mlp>();
+  set_parameters(*model);
+  const sn::Tensor x = input({arguments.sizes(2).at(0), 784}, 1);
+  return evaluate([=] {
+    sn::no_grad guard;
+    return (*model)(x);
+  });
+}
+
+}  // namespace
+
+std::map<std::string, Family> trainings() { return {{"step", kStep}, {"forward", {forward}}}; }
+
+}  // namespace bench

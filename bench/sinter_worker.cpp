@@ -1,0 +1,35 @@
+// The worker of Sinter.
+#include "sinter_cases.h"
+
+namespace sn = sinter;
+
+namespace bench {
+
+sn::Tensor input(const sn::Shape& shape, uint32_t seed) {
+  return sn::from(uniform(static_cast<size_t>(sn::zeros(shape).numel()), seed), shape).realize();
+}
+
+void finish() {
+  const sn::Device device = sn::default_device();
+  if (device.kind() == sn::Device::Kind::Cuda) sn::cuda::synchronize(device.index());
+}
+
+Work evaluate(std::function<sn::Tensor()> f) {
+  auto result = std::make_shared<sn::Tensor>();
+  return {.run =
+              [=] {
+                *result = f();
+                result->realize();
+                finish();
+              },
+          .check = [=] { return fingerprint(f().to_vector<float>()); }};
+}
+
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  std::map<std::string, bench::Family> all = bench::products();
+  all.merge(bench::streams());
+  all.merge(bench::trainings());
+  return bench::serve(argc, argv, all);
+}

@@ -1,0 +1,49 @@
+// A worker: a process that runs the cases of the benchmark on one library. Those of Sinter and of the C++ peers share this
+// file, those in Python worker.py; what they say to the driver (bench.py) is the same.
+//
+// A case is a family and its arguments: "sgemm:tn:784x256x128". On stdin each line is CASE SECONDS; the answer is one line,
+//   CASE ok RUNS MEDIAN_US VALUE,VALUE,...     or     CASE error TEXT
+// where the median is over the runs of at least so many seconds, in steady state, and the values are what the case
+// computes: the driver compares them between libraries. `WORKER --once CASE STEPS` answers CASE ok PEAK_KIB VALUE,... as
+// soon as a training took so many steps from process start, with the library's own initial values.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+/// The parts of a case's name.
+struct Arguments {
+  std::vector<std::string> parts;                    ///< split at ':'
+  const std::string& text(size_t i) const;           ///< throws std::invalid_argument where there is none
+  std::vector<int64_t> sizes(size_t i) const;        ///< "784x256x128"; the same error
+};
+
+/// A case that is ready: its inputs exist.
+struct Work {
+  std::function<void()> run;                   ///< once, finished when it returns
+  std::function<std::vector<double>()> check;  ///< what it computes; called once, before the first run
+};
+
+struct Family {
+  std::function<Work(const Arguments&)> make;
+  /// Losses of `steps` steps of training from the library's own initial values, for --once; empty for what is no training.
+  std::function<std::vector<double>(const Arguments&, int steps)> train = {};
+};
+
+/// Numbers in [-0.5, 0.5) that every worker can make: a hash of the index and the seed.
+std::vector<float> uniform(size_t count, uint32_t seed);
+/// Labels below `classes`, in the same way.
+std::vector<int64_t> labels(size_t count, int64_t classes);
+/// Norm and projection on uniform(count, 99): what is compared of a large result.
+std::vector<double> fingerprint(const float* data, size_t count);
+std::vector<double> fingerprint(const std::vector<float>& data);
+
+/// The main function of a worker.
+int serve(int argc, char** argv, const std::map<std::string, Family>& families);
+
+}  // namespace bench
