@@ -101,7 +101,7 @@ class Expander {
   }
   void point(const Axis& axis, Id base) {
     if (axis.block == 1)
-      values_.bind(axis.range, 0, base, 1);
+      values_.bind(axis.range, 0, base, 1, 1);
     else
       values_.enter(axis.range, Values::kPoint, base);
   }
@@ -192,13 +192,15 @@ class Expander {
   }
 
   // ---- loops
-  /// The first value of a loop, and the one behind the last: kNone in `block_end` if only the range's size ends it.
+  /// The first value of a loop with `outside` around it, and the one behind the last: kNone in `block_end` if only the range's
+  /// size ends it.
   struct Bounds {
     Id begin, block_end;
   };
-  Bounds bounds(const Axis& axis, int number) {
-    const Id around = number > 0 ? values_.base(axis.range, number - 1) : values_.base(axis.range, Values::kPoint);
-    const int64_t step = number > 0 ? axis.steps[static_cast<size_t>(number) - 1] : axis.outer() ? axis.block : 0;
+  Bounds bounds(const Axis& axis, int outside) {
+    static_assert(Values::kPoint == -1, "the point stands around the loops that no other one stands around");
+    const Id around = values_.base(axis.range, outside);
+    const int64_t step = block_of(axis, outside);
     if (around == kNone) return {emit_.number(0), kNone};
     if (axis.size && step >= axis.size) return {around, kNone};
     return {around, emit_.index(Op::Add, around, emit_.number(step))};
@@ -208,10 +210,10 @@ class Expander {
   void loop(const Item& item) {
     const Level& level = item.level;
     const Axis& axis = schedule_.of(level.range);
-    const auto [begin, block_end] = bounds(axis, level.number);
+    const auto [begin, block_end] = bounds(axis, level.around());
     if (level.number + 1 == axis.levels()) return steps(item, axis, begin, block_end);
     const int64_t step = axis.steps[static_cast<size_t>(level.number)];
-    const Id end = ends_with_block(axis, level.number, block_end) ? block_end : earlier(block_end, size(level.range));
+    const Id end = ends_with_block(axis, level.around(), block_end) ? block_end : earlier(block_end, size(level.range));
     turns(begin, end, step, note(axis, level, fmt::format("blocks of {}", step)), [&](Id at) {
       values_.enter(level.range, level.number, at);
       block(item.body);
@@ -225,26 +227,28 @@ class Expander {
     const int64_t width = level.width();
     const Id all = size(level.range);
     auto body = [&](Id base, int lanes, int copies, Limit limit) {
+      std::vector<std::pair<UOp, int>> around = unrolled_;  // a loop that fills a tile takes the place of one around it
+      std::erase_if(unrolled_, [&](const auto& u) { return u.first == level.range; });
       if (level.threads > 1) {
         const Id behind = emit_.index(Op::Mul, digit(emit_, level.thread_stride, level.threads), emit_.number(lanes));
         if (limit.count != kNone) limit.count = emit_.index(Op::Sub, limit.count, behind);
         values_.bind_thread(level.range, level.number, base, behind, lanes, level.threads, limit);
       } else {
-        values_.bind(level.range, level.number, base, lanes, limit);
+        values_.bind(level.range, level.number, base, lanes, copies == 1 && lanes == 1 ? 1 : width, limit);
       }
       if (copies > 1) unrolled_.emplace_back(level.range, copies);
       block(item.body);
-      if (copies > 1) unrolled_.pop_back();
+      unrolled_ = std::move(around);
       values_.leave();
     };
     if (width == 1) {
-      const Id end = ends_with_block(axis, level.number, block_end) ? block_end : earlier(block_end, all);
+      const Id end = ends_with_block(axis, level.around(), block_end) ? block_end : earlier(block_end, all);
       return turns(begin, end, 1, note(axis, level, ""), [&](Id at) { body(at, 1, 1, {}); });
     }
     int64_t rest = axis.size % width;
     Id whole = axis.size ? emit_.number(axis.size - rest)
                          : emit_.index(Op::Sub, all, emit_.divide(Op::Mod, all, emit_.number(width)));
-    const Id end = rest == 0 && ends_with_block(axis, level.number, block_end) ? block_end : earlier(block_end, whole);
+    const Id end = rest == 0 && ends_with_block(axis, level.around(), block_end) ? block_end : earlier(block_end, whole);
     auto whole_step = [&](Id at) { body(at, level.lanes, level.unroll, {}); };
     if (end != block_end && block_end != kNone && ends_after(begin, block_end, width)) {
       emit_.open_if(emit_.alu(Op::Lt, {DType::Bool, 1}, {begin, whole}));
@@ -258,9 +262,12 @@ class Expander {
   }
 
   /// Whether the last of the blocks around a loop ends where the range does.
-  static bool ends_with_block(const Axis& axis, int number, Id block_end) {
-    if (block_end == kNone || !axis.size) return false;
-    return axis.size % (number > 0 ? axis.steps[static_cast<size_t>(number) - 1] : axis.block) == 0;
+  static bool ends_with_block(const Axis& axis, int outside, Id block_end) {
+    return block_end != kNone && axis.size && axis.size % block_of(axis, outside) == 0;
+  }
+  /// Values of a range in one turn of a loop, or in one point; 0: all.
+  static int64_t block_of(const Axis& axis, int loop) {
+    return loop >= 0 ? axis.steps[static_cast<size_t>(loop)] : axis.outer() ? axis.block : 0;
   }
 
   /// `rest` elements from `whole` on, if the block is the one that reaches there; 0: as many as there are.

@@ -188,8 +188,8 @@ class Checker {
       for (size_t i = 0; i < there.size(); ++i) {
         auto dim = std::find_if(tile.dims.begin(), tile.dims.end(),
                                 [&](const Tile::Dim& t) { return t.range == there[i]->level.range; });
-        if (dim->level >= there[i]->level.number && !shared(i))
-          refuse(fmt::format("row of p{}", tile.slot),
+        if (dim != tile.dims.end() && dim->level >= there[i]->level.number && !there[i]->level.fills && !shared(i))
+          refuse(fmt::format("the tile p{}", tile.slot),
                  fmt::format("statement {} reads it outside of the loops in which {} fills it", reader, d.on));
       }
     }

@@ -22,6 +22,16 @@ std::string text(const Row& o) {
   for (int r : o.ranges) list += fmt::format(", {}", r);
   return fmt::format("row(#{}{})", o.value, list);
 }
+std::string text(const Stage& o) {
+  std::string list;
+  for (const Stage::Dim& d : o.dims) {
+    list += fmt::format(", {}{}", d.range, d.level < 0 ? "" : fmt::format(".{}", d.level));
+    if (d.lanes > 1) list += fmt::format(" lanes {}", d.lanes);
+    if (d.unroll > 1) list += fmt::format(" unroll {}", d.unroll);
+    if (d.threads > 1) list += fmt::format(" threads {} by {}", d.threads, d.stride);
+  }
+  return fmt::format("stage(#{}{}{})", o.value, list, o.panel ? fmt::format(", panel {}", o.panel) : "");
+}
 
 }  // namespace
 

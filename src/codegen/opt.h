@@ -56,6 +56,20 @@ struct Row {
   std::vector<int> ranges;  ///< the tile lies along them; loops over all other ranges stand around its users
   friend bool operator==(const Row&, const Row&) = default;
 };
+/// A value is copied into a tile ahead of its users, each time that a loop begins a block which the tile covers: an operand
+/// packed for a CPU's vectors, or shared memory of a GPU's block.
+struct Stage {
+  struct Dim {
+    int range = 0;
+    int level = -1;  ///< the tile covers a block of this loop of the range; -1: all values that a point covers
+    int lanes = 1, unroll = 1, threads = 1, stride = 1;  ///< of the loop that copies, as in Lanes, Unroll and Local
+    friend bool operator==(const Dim&, const Dim&) = default;
+  };
+  int value = 0;          ///< as in Row
+  std::vector<Dim> dims;  ///< every range that it depends on, but those a point has one value of; the last lies innermost in memory
+  int panel = 0;          ///< 0, or: so many elements of the last dim lie together for each element of the others
+  friend bool operator==(const Stage&, const Stage&) = default;
+};
 /// One point of the launch covers `size` neighbouring values of an outer range (the last one what is left).
 struct Block {
   int range = 0;
@@ -71,7 +85,7 @@ struct Local {
   int stride = 1;
   friend bool operator==(const Local&, const Local&) = default;
 };
-using Opt = std::variant<Lanes, Unroll, Split, Order, Row, Block, Local>;
+using Opt = std::variant<Lanes, Unroll, Split, Order, Row, Stage, Block, Local>;
 
 /// "lanes(1, 16)".
 std::string to_string(const Opt& opt);

@@ -45,6 +45,27 @@ Opt read_row(Cursor& c) {
   while (c.take(",")) row.ranges.push_back(c.integer<int>());
   return row;
 }
+Opt read_stage(Cursor& c) {
+  c.expect("#");
+  Stage stage{c.integer<int>(), {}, 0};
+  while (c.take(",")) {
+    if (c.take("panel")) {
+      stage.panel = c.integer<int>();
+      break;
+    }
+    Stage::Dim dim{c.integer<int>()};
+    if (c.take(".")) dim.level = c.integer<int>();
+    if (c.take("lanes")) dim.lanes = c.integer<int>();
+    if (c.take("unroll")) dim.unroll = c.integer<int>();
+    if (c.take("threads")) {
+      dim.threads = c.integer<int>();
+      c.expect("by");
+      dim.stride = c.integer<int>();
+    }
+    stage.dims.push_back(dim);
+  }
+  return stage;
+}
 Opt read_block(Cursor& c) {
   const int range = c.integer<int>();
   return Block{range, next<int64_t>(c)};
@@ -60,7 +81,7 @@ struct Kind {
 };
 constexpr std::array kKinds = {
     Kind{"lanes", read_lanes}, Kind{"unroll", read_unroll}, Kind{"split", read_split}, Kind{"order", read_order},
-    Kind{"row", read_row},     Kind{"block", read_block},   Kind{"local", read_local},
+    Kind{"row", read_row},     Kind{"stage", read_stage}, Kind{"block", read_block},   Kind{"local", read_local},
 };
 
 Opt read(Cursor& c) {

@@ -138,7 +138,7 @@ class Finder {
 
 int64_t bytes_of_tiles(const Kernel& kernel, const std::vector<Opt>& opts) {
   std::vector<Tile> tiles;
-  with_rows(kernel, make_schedule(kernel, opts), tiles);
+  with_tiles(kernel, make_schedule(kernel, opts), tiles);
   int64_t bytes = 0;
   for (const Tile& t : tiles) bytes += t.size * static_cast<int64_t>(size_of(t.dtype));
   return bytes;
@@ -165,7 +165,7 @@ std::vector<Row> legal_rows(const Kernel& kernel, int64_t most_bytes) {
 Kernel with(const Kernel& kernel, const std::vector<Row>& rows) {
   Kernel made = kernel;
   std::vector<Tile> tiles;
-  made.sink = with_rows(kernel, make_schedule(kernel, {rows.begin(), rows.end()}), tiles);
+  made.sink = with_tiles(kernel, make_schedule(kernel, {rows.begin(), rows.end()}), tiles);
   return made;
 }
 

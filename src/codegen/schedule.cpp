@@ -123,6 +123,18 @@ class Maker {
     made_.rows.push_back(o);
   }
 
+  /// What concerns its tile, codegen/tile.h checks.
+  void apply(const Stage& o) {
+    for (const Stage::Dim& d : o.dims) {
+      const Axis& a = axis(d.range);
+      require(d.level >= -1 && d.level + 1 < a.levels(), "a tile covers a block of a loop that has loops inside");
+      require(d.lanes == 1 || (power_of_two(d.lanes) && d.lanes <= 256), "a vector has 2, 4, 8, ... 256 elements");
+      require(d.unroll >= 1 && d.unroll <= 64, "2 to 64 copies are possible");
+      require(d.threads >= 1 && d.stride >= 1, "threads whose digit has a stride of at least 1 share a range");
+    }
+    made_.stages.push_back(o);
+  }
+
   /// What holds between the Opts of one axis.
   void finish(Axis& a) {
     if (a.outer() && std::find(blocks_.begin(), blocks_.end(), range_id(a.range)) == blocks_.end())
@@ -141,6 +153,10 @@ class Maker {
   void finish_threads() {
     for (const Axis& a : made_.axes)
       if (a.threads > 1) made_.threads = std::max(made_.threads, a.threads * a.thread_stride);
+    for (const Stage& s : made_.stages)
+      for (const Stage::Dim& d : s.dims)
+        require(d.threads == 1 || made_.threads % (d.threads * d.stride) == 0,
+                fmt::format("range {}: its digit does not divide the {} threads of a block", d.range, made_.threads));
     require(made_.threads <= kMostThreads, "a block has at most 1024 threads");
     for (const Axis& a : made_.axes)
       require(a.threads == 1 || made_.threads % (a.threads * a.thread_stride) == 0,

@@ -34,6 +34,7 @@ struct Schedule {
   std::vector<ir::UOp> outer;  ///< the outer ranges by id; made where the kernel does not use them
   std::vector<Order::Loop> order;
   std::vector<Row> rows;
+  std::vector<Stage> stages;
   int threads = 1;  ///< that run one point together: as many as the digits of all axes need
 
   const Axis& of(ir::UOp range) const;

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 
+#include "codegen/stage.h"
 #include "rewrite/interval.h"
 #include "sinter/error.h"
 #include "uop/build.h"
@@ -25,11 +27,6 @@ using ir::UOp;
 /// Chains that are one vector where no Opt says anything; more of them lie in an array.
 constexpr int kMostFree = 64;
 
-/// The nodes below `root` that belong to its own statement: REDUCEs below it are listed, but not entered.
-std::vector<UOp> body_of(UOp root) {
-  return ir::topological(std::span<const UOp>(&root, 1), [&](UOp n) { return n == root || !combines(n); });
-}
-int64_t slot_of(UOp access) { return access->src[0]->integer(); }
 std::vector<UOp> index_of(UOp access) {
   return {access->src.begin() + 1, access->src.begin() + 1 + static_cast<long>(access->src[0]->rank())};
 }
@@ -42,8 +39,10 @@ class Builder {
       : kernel_(kernel), schedule_(schedule), ranges_(ranges) {}
 
   Statements run() {
-    sink_ = with_rows(kernel_, schedule_, out_.tiles);
+    sink_ = with_tiles(kernel_, schedule_, out_.tiles);
     find_memory();
+    for (const Tile& t : out_.tiles)
+      if (t.fill) stores_[t.slot] = 1;
     for (UOp store : sink_->src) find_turns(store);
     for (UOp store : sink_->src) add_store(store);
     return std::move(out_);
@@ -101,7 +100,7 @@ class Builder {
     loops.push_back({range, a.levels() - 1, w.lanes, w.unroll, w.threads, w.threads > 1 ? a.thread_stride : 1});
   }
   /// Each of the loops around a statement has digits of the thread's number to itself.
-  static void require_own_digits(const std::vector<Level>& loops) {
+  static void require_own_digits(std::span<const Level> loops) {
     for (const Level& a : loops)
       for (const Level& b : loops)
         if (a.threads > 1 && b.threads > 1 && !(a == b) && a.thread_stride <= b.thread_stride &&
@@ -233,6 +232,30 @@ class Builder {
       if (!combines(n) || n == s.node) continue;
       UOp first = result_of(n, 0);
       if (seen.insert(first.get()).second) s.deps.push_back({add_reduce(first, s, turn), Dep::Why::Value});
+    }
+    add_fills(s);
+  }
+
+  /// The fills of the tiles that s reads, ahead of it. Recurses on tiles filled from others.
+  void add_fills(const Statement& s) {
+    for (UOp n : body_of(s.node)) {
+      if (n->op != Op::Load || !is_tile(slot_of(n))) continue;
+      const Tile tile = out_.tiles[static_cast<size_t>(slot_of(n) - kernel_.params)];
+      if (!tile.fill || n->src[0] == s.node->src[0]) continue;
+      require_panels(tile, s.loops);
+      std::vector<Level> loops = fill_loops(tile, s.loops, schedule_);
+      require_panels(tile, loops);
+      if (auto it = fills_.find(tile.slot); it != fills_.end()) {
+        if (it->second != loops) refuse(to_string(*tile.staged), "its users stand in different blocks");
+        continue;
+      }
+      require_own_digits(std::span(loops).subspan(shared_loops(loops)));
+      fills_[tile.slot] = loops;
+      Statement f{tile.fill, std::move(loops)};
+      f.own = f.inner = f.loops.size();
+      f.turn = shared_loops(f.loops) ? f.loops[0].turn : -1;
+      add_fills(f);
+      finish(std::move(f));
     }
   }
 
@@ -386,8 +409,12 @@ class Builder {
   int finish(Statement&& s) {
     const int self = static_cast<int>(out_.list.size());
     s.versions = versions_;
-    for (const Level& l : s.loops)
-      if (l.threads > 1 && ranges_.depends(s.node, l.range)) s.shared.push_back(l);
+    for (size_t i = 0; i < s.loops.size(); ++i) {
+      const Level& l = s.loops[i];
+      const bool replaced = std::any_of(s.loops.begin() + static_cast<long>(i) + 1, s.loops.end(),
+                                        [&](const Level& o) { return o.fills && o.range == l.range; });
+      if (l.threads > 1 && ranges_.depends(s.node, l.range) && !replaced) s.shared.push_back(l);
+    }
     for (UOp n : body_of(s.node)) {
       if (n->op != Op::Load && n->op != Op::Store) continue;
       const bool store = n->op == Op::Store;
@@ -413,64 +440,20 @@ class Builder {
   std::vector<int> versions_;
   std::unordered_map<ir::Node*, Turn> turns_;
   std::map<Key, int> made_;
+  std::map<int64_t, std::vector<Level>> fills_;  ///< by slot: the loops in which a tile is filled
   std::map<int64_t, std::vector<Access>> accesses_;
 };
 
 }  // namespace
 
+std::vector<UOp> body_of(UOp root) {
+  return ir::topological(std::span<const UOp>(&root, 1), [&](UOp n) { return n == root || !combines(n); });
+}
 bool may_be_empty(UOp range) { return ir::Intervals().of(range->src[0]).lo < 1; }
 bool one_trip(UOp range) { return range->src[0]->op == Op::Const && range->src[0]->scalar().as_int() == 1; }
 
 Statements make_statements(const Kernel& kernel, const Schedule& schedule, Ranges& ranges) {
   return Builder(kernel, schedule, ranges).run();
-}
-
-void verify(const Statements& statements, Ranges& ranges) {
-  for (size_t i = 0; i < statements.list.size(); ++i) {
-    const Statement& s = statements.list[i];
-    RangeSet open;
-    for (const Level& l : s.loops) open.set(ranges.number(l.range));
-    for (UOp n : body_of(s.node))
-      if (n->op == Op::Range && !is_outer(n) && !one_trip(n) && !open[ranges.number(n)])
-        throw InternalError(
-            fmt::format("codegen: statement {} depends on range {} but does not run in it", i, range_id(n)));
-    for (size_t a = 0; a < s.loops.size(); ++a)
-      for (size_t b = 0; b < a; ++b)
-        if (s.loops[a].range == s.loops[b].range && s.loops[a].number <= s.loops[b].number)
-          throw InternalError(
-              fmt::format("codegen: in statement {} a loop of range {} stands inside itself", i, range_id(s.loops[a].range)));
-    for (const Dep& d : s.deps)
-      if (d.on >= static_cast<int>(i))
-        throw InternalError(fmt::format("codegen: statement {} depends on the later {}", i, d.on));
-  }
-}
-
-std::string to_string(const Level& l) {
-  std::string text = fmt::format("{} {}", is_outer(l.range) ? "outer" : "inner", range_id(l.range));
-  if (l.number > 0) text += fmt::format(".{}", l.number);
-  if (l.lanes > 1) text += fmt::format(" lanes {}", l.lanes);
-  if (l.unroll > 1) text += fmt::format(" unroll {}", l.unroll);
-  if (l.threads > 1) text += fmt::format(" threads {} by {}", l.threads, l.thread_stride);
-  if (l.turn >= 0) text += fmt::format(" at turn {}", l.turn);
-  return text;
-}
-
-std::string to_string(const Statements& statements) {
-  std::string text;
-  for (size_t i = 0; i < statements.list.size(); ++i) {
-    const Statement& s = statements.list[i];
-    text += fmt::format("{}: {}", i,
-                        s.accumulates() ? fmt::format("{} {}", ir::info(s.node->op).name,
-                                                      ir::name_of(s.node->reduction().combine))
-                                        : fmt::format("Store p{}", slot_of(s.node)));
-    for (const Level& l : s.loops) text += fmt::format(" [{}]", to_string(l));
-    for (UOp home : s.homes) text += fmt::format(" carried in p{}", slot_of(home));
-    for (const Dep& d : s.deps) text += fmt::format(" after {}", d.on);
-    if (s.turn >= 0) text += fmt::format(" at turn {}", s.turn);
-    text += "\n";
-  }
-  for (const Tile& t : statements.tiles) text += fmt::format("p{}: a tile of {} elements\n", t.slot, t.size);
-  return text;
 }
 
 }  // namespace sinter::codegen

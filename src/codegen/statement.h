@@ -19,6 +19,10 @@ struct Level {
   int threads = 1; ///< of the innermost one: that take different vectors
   int thread_stride = 1;
   int turn = -1;   ///< runs only at this turn, an index into Statements::turns
+  bool fills = false;  ///< goes over all of a tile, also where a loop of the same range stands around it
+  int covers = -1;     ///< of such a loop: the loop whose block the tile covers
+  /// The loop of its range around it; -1: the point.
+  int around() const { return fills ? covers : number - 1; }
   int64_t width() const { return int64_t{1} * lanes * unroll * threads; }
   friend bool operator==(const Level&, const Level&) = default;
 };
@@ -81,6 +85,11 @@ void verify(const Statements& statements, Ranges& ranges);
 std::string to_string(const Level& level);
 /// One line per statement.
 std::string to_string(const Statements& statements);
+
+/// The nodes below `root` that belong to its own statement: REDUCEs below it are listed, but not entered.
+std::vector<ir::UOp> body_of(ir::UOp root);
+/// Which Param a LOAD or STORE touches.
+inline int64_t slot_of(ir::UOp access) { return access->src[0]->integer(); }
 
 /// Whether the range has a single value, so that it needs no loop.
 bool one_trip(ir::UOp range);

@@ -121,8 +121,7 @@ Id leads(Emitter& emit, const Statement& statement, int threads) {
 }
 
 bool loads_what_it_stores(const Statement& store) {
-  const std::vector<ir::UOp> body = ir::topological(std::span<const ir::UOp>(&store.node, 1),
-                                                    [&](ir::UOp n) { return n == store.node || !combines(n); });
+  const std::vector<ir::UOp> body = body_of(store.node);
   return std::any_of(body.begin(), body.end(),
                      [&](ir::UOp n) { return n->op == Op::Load && n->src[0] == store.node->src[0]; });
 }

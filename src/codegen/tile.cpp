@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "codegen/ranges.h"
+#include "codegen/stage.h"
 #include "rewrite/interval.h"
 #include "sinter/error.h"
 #include "uop/build.h"
@@ -23,15 +24,19 @@ using ir::UOp;
 /// The most values that a range takes.
 int64_t bound_of(UOp range) { return std::max<int64_t>(ir::Intervals().of(range->src[0]).hi, 1); }
 
-class RowMaker {
+class TileMaker {
  public:
-  RowMaker(const Kernel& kernel, const Schedule& schedule, std::vector<Tile>& tiles)
+  TileMaker(const Kernel& kernel, const Schedule& schedule, std::vector<Tile>& tiles)
       : kernel_(kernel), schedule_(schedule), tiles_(tiles), nodes_(ir::topological(kernel.sink)) {}
 
   UOp run() {
     std::map<int, const Row*> rows;  // sources first
     for (const Row& row : schedule_.rows)
       if (!rows.emplace(row.value, &row).second) refuse(to_string(row), "the value has a tile already");
+    std::map<int, const Stage*> stages;
+    for (const Stage& stage : schedule_.stages)
+      if (rows.contains(stage.value) || !stages.emplace(stage.value, &stage).second)
+        refuse(to_string(stage), "the value has a tile already");
     std::unordered_map<UOp, UOp> made;
     std::vector<UOp> fills;
     std::vector<size_t> before;  // per fill: the first store that uses it
@@ -49,9 +54,19 @@ class RowMaker {
         now = ir::load(param, index_of(tile));
         rows.erase(it);
       }
+      if (auto it = stages.find(static_cast<int>(i)); it != stages.end()) {
+        require_unwritten(n, *it->second);
+        Tile tile = stage_tile(next_slot(), n, *it->second, schedule_, ranges_);
+        UOp param = param_of(*kernel_.graph, tile);
+        tile.fill = ir::store(param, index_of(tile), now);
+        now = ir::load(param, index_of(tile));
+        tiles_.push_back(std::move(tile));
+        stages.erase(it);
+      }
       made[n] = now;
     }
     for (const auto& [value, row] : rows) refuse(to_string(*row), "the kernel has no such value");
+    for (const auto& [value, stage] : stages) refuse(to_string(*stage), "the kernel has no such value");
     std::vector<UOp> stores;
     for (size_t s = 0; s < kernel_.sink->src.size(); ++s) {
       for (size_t f = 0; f < fills.size(); ++f)
@@ -62,6 +77,15 @@ class RowMaker {
   }
 
  private:
+  int64_t next_slot() const { return kernel_.params + static_cast<int64_t>(tiles_.size()); }
+
+  void require_unwritten(UOp value, const Stage& stage) const {
+    for (UOp n : ir::topological(value))
+      if (n->op == Op::Load)
+        for (UOp store : kernel_.sink->src)
+          if (store->src[0] == n->src[0]) refuse(to_string(stage), "the kernel writes what it reads");
+  }
+
   /// The first store that uses the value; all must see the same memory.
   size_t first_user(UOp value, const Row& row) {
     const std::vector<UOp>& stores = kernel_.sink->src;
@@ -96,7 +120,7 @@ class RowMaker {
     }
     if (kept != row.ranges.size()) refuse(to_string(row), "the value does not depend on all these ranges");
     if (kept == 0) refuse(to_string(row), "a tile of one element");
-    tiles_.push_back(make_tile(kernel_.params + static_cast<int64_t>(tiles_.size()), value->dtype, ranges, levels,
+    tiles_.push_back(make_tile(next_slot(), value->dtype, ranges, levels,
                                schedule_));
     if (tiles_.back().size > kLargestTile) refuse(to_string(row), "the tile would be too large");
     return tiles_.back();
@@ -154,8 +178,8 @@ std::vector<UOp> index_of(const Tile& tile) {
   return index;
 }
 
-UOp with_rows(const Kernel& kernel, const Schedule& schedule, std::vector<Tile>& tiles) {
-  return schedule.rows.empty() ? kernel.sink : RowMaker(kernel, schedule, tiles).run();
+UOp with_tiles(const Kernel& kernel, const Schedule& schedule, std::vector<Tile>& tiles) {
+  return schedule.rows.empty() && schedule.stages.empty() ? kernel.sink : TileMaker(kernel, schedule, tiles).run();
 }
 
 }  // namespace sinter::codegen

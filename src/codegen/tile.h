@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "codegen/schedule.h"
@@ -21,6 +22,10 @@ struct Tile {
   DType dtype = DType::Void;
   std::vector<Dim> dims;
   int64_t size = 0;  ///< in elements
+  // Of one that is filled ahead of its users (codegen/stage.h):
+  std::optional<Stage> staged = {};
+  int64_t panel_stride = 0;  ///< from one panel of the last dim to the next; `stride` holds within a panel
+  ir::UOp fill = {};         ///< the STORE that fills it
 };
 
 /// Elements that a tile may hold at most: what a symbolic bound or a whole tensor would make of it is no tile.
@@ -35,9 +40,9 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<ir::UOp>& ranges, co
 ir::UOp param_of(ir::Graph& g, const Tile& tile);
 std::vector<ir::UOp> index_of(const Tile& tile);
 
-/// In: a kernel, the Rows of its schedule. Out: the sink in which each of these values is stored into a tile before its
-/// first user and loaded from there by all; the tiles are added to `tiles`. Throws InternalError for a Row that is not
-/// legal.
-ir::UOp with_rows(const Kernel& kernel, const Schedule& schedule, std::vector<Tile>& tiles);
+/// In: a kernel, the Rows and Stages of its schedule. Out: the sink in which each of these values is loaded from a tile by all
+/// its users. Rows are stored there by the sink, before their first user; of a Stage the tile has the STORE. The tiles are added
+/// to `tiles`. Throws IllegalOpt.
+ir::UOp with_tiles(const Kernel& kernel, const Schedule& schedule, std::vector<Tile>& tiles);
 
 }  // namespace sinter::codegen

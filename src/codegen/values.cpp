@@ -28,11 +28,16 @@ Id Values::base(UOp range, int number) const {
   return it == open_.rend() ? kNone : it->base;
 }
 
+/// Whether n has its value from this loop.
+bool Values::counts(const Open& open, UOp n) const {
+  return open.bound && ranges_.depends(n, open.range) && binding(open.range) == &open;
+}
+
 /// The binding whose lanes n differs in; null if it is a scalar.
 const Values::Open* Values::vector_of(UOp n) const {
   const Open* found = nullptr;
   for (const Open& o : open_) {
-    if (o.lanes == 1 || !ranges_.depends(n, o.range)) continue;
+    if (o.lanes == 1 || !counts(o, n)) continue;
     if (found && !(found->range == o.range)) throw InternalError("codegen: a value depends on two vectors");
     found = &o;
   }
@@ -70,7 +75,7 @@ Limit Values::limit(UOp n) {
 Id Values::exists(UOp n, int lane) {
   Id all = kNone;
   for (const Open& o : open_)
-    if ((o.lanes == 1 || o.limit.whole) && o.limit.count != kNone && ranges_.depends(n, o.range))
+    if ((o.lanes == 1 || o.limit.whole) && o.limit.count != kNone && counts(o, n))
       all = emit_.both(all, emit_.alu(Op::Lt, {DType::Bool, 1}, {emit_.number(offset(o, 0)), o.limit.count}));
   const Limit l = limit(n);
   if (l.none() || lane == kWhole) return all;
@@ -119,7 +124,15 @@ uint64_t Values::versions(UOp n) {
   return hash;
 }
 
-MemoKey Values::key(UOp n, int lane) { return {n.get(), varies(n) ? lane : 0, copies(n), versions(n)}; }
+MemoKey Values::key(UOp n, int lane) { return {n.get(), varies(n) ? lane : 0, ir::mix(copies(n), inner_loops(n)), versions(n)}; }
+
+/// Which loops over a range that has one further out give n its value: what is known there is another value here.
+uint64_t Values::inner_loops(UOp n) const {
+  uint64_t loops = 0;
+  for (size_t i = 0; i < open_.size(); ++i)
+    if (open_[i].again && counts(open_[i], n)) loops = ir::mix(loops, i + 1);
+  return loops;
+}
 
 /// Not beyond the loops that give it its value, even where their variables are known numbers.
 void Values::remember(const MemoKey& key, UOp n, Id id) {
@@ -283,11 +296,16 @@ Id Values::address(UOp access, int lane) {
       add(value(t.atom, lane), t.factor);
       continue;
     }
-    constant += t.factor * offset(*o, lane);
     Id from = kNone;  // where the tile begins
     if (tile)
       for (const Tile::Dim& d : tile->dims)
         if (d.range == t.atom) from = base(d.range, d.level >= 0 ? d.level : kPoint);
+    if (tile && tile->staged && tile->staged->panel && t.atom == tile->dims.back().range) {
+      const Id behind = from == o->base ? emit_.number(0) : from == kNone ? o->base : emit_.index(Op::Sub, o->base, from);
+      add_panels(*tile, *o, behind, offset(*o, lane), parts, constant);
+      continue;
+    }
+    constant += t.factor * offset(*o, lane);
     if (o->behind != kNone) add(o->behind, t.factor);
     if (from == o->base) continue;
     add(from == kNone ? o->base : emit_.index(Op::Sub, o->base, from), t.factor);
@@ -301,6 +319,21 @@ Id Values::address(UOp access, int lane) {
   if (total == kNone) return emit_.number(constant);
   return constant < 0 ? emit_.index(Op::Sub, total, emit_.number(-constant))
                       : emit_.index(Op::Add, total, emit_.number(constant));
+}
+
+/// The place of an element of the last dim in a tile of panels: `behind` is how far its loop's base lies behind where the tile
+/// begins, a multiple of the loop's step.
+void Values::add_panels(const Tile& tile, const Open& open, Id behind, int64_t offset, std::vector<Id>& parts, int64_t& constant) {
+  const int64_t panel = tile.staged->panel;
+  if (open.step % panel == 0) {
+    parts.push_back(emit_.index(Op::Mul, behind, emit_.number(tile.panel_stride / panel)));
+    constant += offset / panel * tile.panel_stride + offset % panel;
+    return;
+  }
+  const Id size = emit_.number(panel);
+  parts.push_back(emit_.index(Op::Mul, emit_.divide(Op::IDiv, behind, size), emit_.number(tile.panel_stride)));
+  parts.push_back(emit_.divide(Op::Mod, behind, size));
+  constant += offset;
 }
 
 /// A vector of what each lane is by itself; lanes that are known not to exist are 0.

@@ -39,15 +39,16 @@ class Values {
   /// Number of the block that a point of the launch covers, beside the numbers of loops.
   static constexpr int kPoint = -1;
   /// Blocks of the range begin at `base` in this loop.
-  void enter(ir::UOp range, int number, Id base) { open_.push_back({range, number, base, kNone, 1, 1, {}, false, emit_.scope()}); }
-  /// The range has the value `base`, or, with lanes > 1, base, base + 1, ..., of which only those below the limit exist.
-  void bind(ir::UOp range, int number, Id base, int lanes, Limit limit = {}) {
-    open_.push_back({range, number, base, kNone, lanes, 1, limit, true, emit_.scope()});
+  void enter(ir::UOp range, int number, Id base) { open_.push_back({range, number, base, kNone, 1, 1, 1, {}, false, false, emit_.scope()}); }
+  /// The range has the value `base`, or, with lanes > 1, base, base + 1, ..., of which only those below the limit exist. From where
+  /// the loop begins, `base` is a multiple of `step` away. A loop around it over the same range counts no more.
+  void bind(ir::UOp range, int number, Id base, int lanes, int64_t step, Limit limit = {}) {
+    open_.push_back({range, number, base, kNone, lanes, 1, step, limit, true, binding(range) != nullptr, emit_.scope()});
   }
   /// The same for one of `threads` threads that share the loop: it stands `behind` elements from the loop's base, and the limit
   /// counts from there.
   void bind_thread(ir::UOp range, int number, Id base, Id behind, int lanes, int threads, Limit limit) {
-    open_.push_back({range, number, base, behind, lanes, threads, limit, true, emit_.scope()});
+    open_.push_back({range, number, base, behind, lanes, threads, 1, limit, true, binding(range) != nullptr, emit_.scope()});
   }
   void leave() { open_.pop_back(); }
   /// From now on the ranges stand so many vectors behind their base: one register copy.
@@ -116,16 +117,21 @@ class Values {
     Id behind;    ///< how far this thread stands behind the base; kNone: not at all
     int lanes;
     int threads;  ///< copies lie so many vectors apart
+    int64_t step; ///< of the loop
     Limit limit;
     bool bound;    ///< the innermost loop of its range: gives it a value
+    bool again;    ///< further out the range has a value already
     size_t scope;  ///< in which it was opened
   };
   const Open* binding(ir::UOp range) const;
+  bool counts(const Open& open, ir::UOp n) const;
+  void add_panels(const Tile& tile, const Open& open, Id behind, int64_t offset, std::vector<Id>& parts, int64_t& constant);
   const Open* vector_of(ir::UOp n) const;
   const Tile* tile_of(ir::UOp access) const;
   int64_t offset(const Open& open, int lane) const;
   Id first(const Open& open) const;
   MemoKey key(ir::UOp n, int lane);
+  uint64_t inner_loops(ir::UOp n) const;
   uint64_t versions(ir::UOp n);
   void remember(const MemoKey& key, ir::UOp n, Id id);
   Id use(ir::UOp n, int lane);

@@ -43,7 +43,7 @@ TEST_CASE("random kernels for a GPU under random Opts", "[codegen][cuda]") {
   INFO(legal << " legal lists, " << refused << " refused");
   if (kernels < 50) return;
   CHECK(legal >= static_cast<int>(kernels));
-  for (const char* opt : {"lanes", "unroll", "split", "order", "row", "block", "local"}) {
+  for (const char* opt : {"lanes", "unroll", "split", "order", "row", "stage", "block", "local"}) {
     INFO(opt << ": " << used[opt]);
     CHECK(used[opt] >= 8);
   }

@@ -23,7 +23,7 @@ inline unsigned number(const char* name, unsigned otherwise) {
 class KernelMaker {
  public:
   /// `short_floats`: some buffers and values are 16-bit floats.
-  explicit KernelMaker(unsigned seed, bool short_floats = false) : short_floats_(short_floats), rng_(seed), types_(seed) {}
+  explicit KernelMaker(unsigned seed, bool short_floats = false) : short_floats_(short_floats), rng_(seed), types_(seed), stages_(seed) {}
 
   /// One to three stores over outer ranges and rows; what they read and write is laid out at random.
   Bench make() {
@@ -46,6 +46,7 @@ class KernelMaker {
     std::vector<Opt> list;
     std::vector<codegen::Order::Loop> loops;
     bool lanes = pick(0, 1);
+    const bool threads = gpu;
     int stride = 1;  // of the next digit
     for (const codegen::Axis& a : plain.axes) {
       const int id = codegen::range_id(a.range);
@@ -77,6 +78,7 @@ class KernelMaker {
     }
     if (pick(0, 1)) list.push_back(order(std::move(loops)));
     for (int i = pick(0, 2); i > 0; --i) add_row(kernel, plain, list);
+    for (int i = pick_stage(0, 3) - 1; i > 0; --i) add_stage(kernel, threads, list);
     return list;
   }
 
@@ -254,8 +256,47 @@ class KernelMaker {
     if (!candidates.empty()) list.push_back(any(candidates));
   }
 
+  /// A tile for a load or an expression without sums, for random blocks; about one in three is legal.
+  void add_stage(const codegen::Kernel& kernel, bool gpu, std::vector<Opt>& list) {
+    codegen::Schedule plain;
+    try {
+      plain = codegen::make_schedule(kernel, list);
+    } catch (const codegen::IllegalOpt&) {
+      return;
+    }
+    const std::vector<UOp> nodes = topological(kernel.sink);
+    codegen::Ranges ranges;
+    std::vector<codegen::Stage> candidates;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (!(is_alu(nodes[i]->op) || nodes[i]->op == Op::Load) || nodes[i]->dtype == DType::Index || nodes[i]->dtype == DType::Bool) continue;
+      const std::vector<UOp> below = topological(nodes[i]);
+      if (std::any_of(below.begin(), below.end(), [](UOp n) { return codegen::combines(n); })) continue;
+      codegen::Stage stage{static_cast<int>(i), {}, 0};
+      for (const codegen::Axis& a : plain.axes)
+        if (a.size > 1 && !(a.outer() && a.block == 1) && ranges.depends(nodes[i], a.range))
+          stage.dims.push_back({codegen::range_id(a.range), pick_stage(-1, a.levels() - 2)});
+      if (!stage.dims.empty()) candidates.push_back(stage);
+    }
+    if (candidates.empty()) return;
+    codegen::Stage stage = candidates[static_cast<size_t>(pick_stage(0, static_cast<int>(candidates.size()) - 1))];
+    std::shuffle(stage.dims.begin(), stage.dims.end(), stages_);
+    codegen::Stage::Dim& lanes = stage.dims[static_cast<size_t>(pick_stage(0, static_cast<int>(stage.dims.size()) - 1))];
+    if (pick_stage(0, 1)) lanes.lanes = 2 << pick_stage(0, 3);
+    int stride = 1;
+    for (codegen::Stage::Dim& d : stage.dims) {
+      if (pick_stage(0, 3) == 0) d.unroll = pick_stage(2, 4);
+      if (!gpu || pick_stage(0, 2) == 0) continue;
+      d.threads = 2 << pick_stage(0, 3);
+      d.stride = stride;
+      stride *= d.threads;
+    }
+    if (pick_stage(0, 2) == 0) stage.panel = 2 << pick_stage(0, 5);
+    list.push_back(stage);
+  }
+  int pick_stage(int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(stages_); }
+
   const bool short_floats_;
-  std::mt19937 rng_, types_;  ///< the second of element types
+  std::mt19937 rng_, types_, stages_;  ///< of all else; of element types; of Stages
   std::vector<UOp> outer_, rows_, reduced_, values_;
   int next_id_ = 10;
 };

@@ -1,0 +1,119 @@
+// What a tile covers follows from levels: all positions of a block. Its fill stands in the user's loops around that block.
+#include "codegen/stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rewrite/interval.h"
+#include "uop/build.h"
+#include "uop/walk.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+/// Whether each point has one value of a range only.
+bool single(const Axis& a) { return one_trip(a.range) || (a.outer() && a.block == 1); }
+
+int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+/// Most positions that a dim of a tile has.
+int64_t extent_of(const Axis& a, int level) {
+  const int64_t all = std::max<int64_t>(ir::Intervals().of(a.range->src[0]).hi, 1);
+  if (level >= 0) return std::min(all, a.steps[static_cast<size_t>(level)]);
+  return a.outer() ? std::min(all, a.block) : all;
+}
+
+void require_plain(UOp value, const std::string& opt) {
+  if (value->op == Op::Store || value->op == Op::Range || value->op == Op::Param || value->dtype == DType::Void)
+    refuse(opt, "that is no value");
+  for (UOp n : ir::topological(value)) {
+    if (combines(n)) refuse(opt, "it would stand apart from the loops of a sum; a row keeps those");
+    if (n->op == Op::Check) refuse(opt, "an index would be checked where the program may not use it");
+  }
+}
+
+}  // namespace
+
+Tile stage_tile(int64_t slot, UOp value, const Stage& stage, const Schedule& schedule, Ranges& ranges) {
+  const std::string opt = to_string(stage);
+  require_plain(value, opt);
+  Tile tile{slot, value->dtype, {}, 1};
+  tile.staged = stage;
+  for (const Axis& a : schedule.axes) {
+    if (!ranges.depends(value, a.range) || a.size == 1) continue;
+    const auto dim = std::find_if(stage.dims.begin(), stage.dims.end(),
+                                  [&](const Stage::Dim& d) { return d.range == range_id(a.range); });
+    if (dim == stage.dims.end() && !single(a)) refuse(opt, fmt::format("the value depends on range {} too", range_id(a.range)));
+    if (dim == stage.dims.end()) tile.dims.push_back({a.range, a.levels() - 1, 1, 0});
+  }
+  for (const Stage::Dim& d : stage.dims) {
+    const auto axis = std::find_if(schedule.axes.begin(), schedule.axes.end(),
+                                   [&](const Axis& a) { return range_id(a.range) == d.range; });
+    const Axis& a = *axis;
+    if (!ranges.depends(value, a.range)) refuse(opt, fmt::format("the value does not depend on range {}", d.range));
+    if (std::any_of(tile.dims.begin(), tile.dims.end(), [&](const Tile::Dim& t) { return t.range == a.range; }))
+      refuse(opt, fmt::format("range {} has a dim already, or one value for each point", d.range));
+    for (const Axis& b : schedule.axes)
+      if (ranges.depends(a.range->src[0], b.range)) refuse(opt, fmt::format("the bound of range {} depends on others", d.range));
+    const int64_t block = d.level >= 0 ? a.steps[static_cast<size_t>(d.level)] : a.outer() && !a.whole() ? a.block : 0;
+    if (block % (int64_t{1} * d.lanes * d.unroll * d.threads))
+      refuse(opt, fmt::format("range {}: a block of {} is no multiple of threads, copies and lanes", d.range, block));
+    tile.dims.push_back({a.range, d.level, extent_of(a, d.level), 0});
+  }
+  if (stage.dims.empty()) refuse(opt, "a tile of one element");
+  // Whole vectors and panels lie in the tile, whatever the range's size.
+  Tile::Dim& last = tile.dims.back();
+  last.extent = round_up(last.extent, std::max(stage.dims.back().lanes, 1));
+  if (stage.panel) last.extent = round_up(last.extent, stage.panel);
+  const int64_t together = stage.panel ? stage.panel : last.extent;
+  last.stride = 1;
+  tile.size = together;
+  for (size_t d = tile.dims.size() - 1; d-- > 0;) {
+    if (tile.dims[d].extent > 1) tile.dims[d].stride = tile.size;
+    tile.size *= tile.dims[d].extent;
+    if (tile.size > kLargestTile) break;
+  }
+  tile.panel_stride = tile.size;
+  tile.size *= last.extent / together;
+  if (tile.size > kLargestTile) refuse(opt, "the tile would be too large");
+  return tile;
+}
+
+std::vector<Level> fill_loops(const Tile& tile, const std::vector<Level>& user, const Schedule& schedule) {
+  size_t shared = 0;
+  for (const Tile::Dim& d : tile.dims) {
+    if (d.level < 0 || single(schedule.of(d.range))) continue;
+    const auto block = std::find_if(user.begin(), user.end(),
+                                    [&](const Level& l) { return l.range == d.range && l.number == d.level && !l.fills; });
+    if (block == user.end()) refuse(to_string(*tile.staged), fmt::format("a user has no loop {} of range {}", d.level, range_id(d.range)));
+    shared = std::max(shared, static_cast<size_t>(block - user.begin()) + 1);
+  }
+  std::vector<Level> loops(user.begin(), user.begin() + static_cast<std::ptrdiff_t>(shared));
+  for (const Stage::Dim& d : tile.staged->dims) {
+    const auto dim = std::find_if(tile.dims.begin(), tile.dims.end(), [&](const Tile::Dim& t) { return range_id(t.range) == d.range; });
+    Level level{dim->range, schedule.of(dim->range).levels() - 1, d.lanes, d.unroll, d.threads, d.threads > 1 ? d.stride : 1};
+    level.fills = true;
+    level.covers = d.level;
+    loops.push_back(level);
+  }
+  return loops;
+}
+
+size_t shared_loops(const std::vector<Level>& fill) {
+  return static_cast<size_t>(std::find_if(fill.begin(), fill.end(), [](const Level& l) { return l.fills; }) - fill.begin());
+}
+
+void require_panels(const Tile& tile, const std::vector<Level>& user) {
+  const int panel = tile.staged->panel;
+  if (!panel) return;
+  for (const Level& l : user)
+    if (l.range == tile.dims.back().range && (l.fills || l.number > tile.dims.back().level) &&
+        (l.threads > 1 || panel % l.lanes || (panel % l.width() && l.width() % panel)))
+      refuse(to_string(*tile.staged), fmt::format("panels of {} do not fit {}", panel, to_string(l)));
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,24 @@
+// Tiles that are filled ahead of their users: what a Stage asks for, and the loops that copy.
+#pragma once
+
+#include <vector>
+
+#include "codegen/statement.h"
+
+namespace sinter::codegen {
+
+/// The tile of a Stage for `value`, without its fill. Refuses (IllegalOpt) a value that has accumulators or checks, or a Stage that
+/// does not cover it.
+Tile stage_tile(int64_t slot, ir::UOp value, const Stage& stage, const Schedule& schedule, Ranges& ranges);
+
+/// The loops in which a tile is filled for a user that runs in `user`: the user's own, down to the last that begins a block which
+/// the tile covers; then those that copy, in the order of the tile's memory.
+std::vector<Level> fill_loops(const Tile& tile, const std::vector<Level>& user, const Schedule& schedule);
+
+/// How many of them are the user's.
+size_t shared_loops(const std::vector<Level>& fill);
+
+/// Refuses a user whose steps along the last dim do not fit the panels.
+void require_panels(const Tile& tile, const std::vector<Level>& user);
+
+}  // namespace sinter::codegen
