@@ -9,9 +9,10 @@ import tempfile
 from dataclasses import dataclass
 
 import peers
+import plot
 import table
 from cases import CASES
-from compare import agree, compare
+from compare import compare
 from workers import ALL_CPUS, Worker, WorkerError, cpus_for, run_once
 
 LOSS = (1.0, 4.0)  # of a first step over ten classes, whatever the initial values are
@@ -99,6 +100,10 @@ class Bench:
 
 def main():
     options = arguments()
+    if options.plot:
+        with open(options.plot[1], "w") as svg:
+            plot.draw(table.read_tsv(options.plot[0]), svg)
+        return
     cases = [case for case in CASES if re.search(options.only, case.name)]
     if not cases:
         sys.exit(f"--only {options.only}: no case matches; --list names them")

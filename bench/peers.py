@@ -8,7 +8,6 @@ from workers import Library
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 BIN = os.path.join(ROOT, "build", "release", "bin")
-VENV = os.path.join(ROOT, "build", "peers")
 
 # glibc keeps its memory, on huge pages: a fresh mapping for each large result costs more than the work itself. Threads of
 # OpenMP stay where they are.
@@ -24,24 +23,23 @@ BUILT = {  # C++: name -> executable and environment
     "onednn-sgemm": ("bench_onednn", {**OPENMP, "BENCH_SGEMM": "1"}),
     "eigen": ("bench_eigen", OPENMP),
 }
-PYTHON = {  # name -> module that must be there, script, arguments and environment
-    "torch": ("torch", "peer_torch.py", [], OPENMP),
-    "torch-compile": ("torch", "peer_torch.py", ["--compile"], {**OPENMP, "TORCHINDUCTOR_COMPILE_THREADS": "1"}),
-    "jax": ("jax", "peer_jax.py", [], {**HEAP, "JAX_PLATFORMS": "cpu"}),
-    "mlx": ("mlx", "peer_mlx.py", [], HEAP),
-    "tinygrad": ("tinygrad", "peer_tinygrad.py", [], {**HEAP, "DEV": "CPU"}),
+# The Python that --setup put peers into, or this one; and Debian's, whose PyTorch is older, smaller and uses OpenBLAS.
+OWN = os.path.join(ROOT, "build", "peers", "bin", "python")
+OWN = OWN if os.path.exists(OWN) else sys.executable
+DEBIAN = "/usr/bin/python3"
+PYTHON = {  # name -> interpreter, module that must be there, script, arguments and environment
+    "torch": (OWN, "torch", "peer_torch.py", [], OPENMP),
+    "torch-compile": (OWN, "torch", "peer_torch.py", ["--compile"], {**OPENMP, "TORCHINDUCTOR_COMPILE_THREADS": "1"}),
+    "torch-debian": (DEBIAN, "torch", "peer_torch.py", [], {**OPENMP, "OPENBLAS_CORETYPE": "SkylakeX"}),
+    "jax": (OWN, "jax", "peer_jax.py", [], {**HEAP, "JAX_PLATFORMS": "cpu"}),
+    "mlx": (OWN, "mlx", "peer_mlx.py", [], HEAP),
+    "tinygrad": (OWN, "tinygrad", "peer_tinygrad.py", [], {**HEAP, "DEV": "CPU"}),
 }
-GPU = {"torch"}  # what else has a CUDA back end here is no faster
+GPU = {"torch"}  # the others' builds from a registry are for the CPU
 
 
 def sinter(device):
     return Library("sinter", [os.path.join(BIN, "bench_sinter")], {"SINTER_DEVICE": device})
-
-
-def interpreter():
-    """The Python that --setup put peers into, or this one."""
-    own = os.path.join(VENV, "bin", "python")
-    return own if os.path.exists(own) else sys.executable
 
 
 def has_module(python, name):
@@ -56,7 +54,6 @@ def installed(device):
             path = os.path.join(BIN, executable)
             if os.path.exists(path):
                 yield Library(name, [path], env)
-    python = interpreter()
-    for name, (module, script, arguments, env) in PYTHON.items():
+    for name, (python, module, script, arguments, env) in PYTHON.items():
         if (device == "cpu" or name in GPU) and has_module(python, module):
             yield Library(name, [python, os.path.join(HERE, script), *arguments], {**env, "BENCH_DEVICE": device})

@@ -17,7 +17,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-constexpr double kWarmUp = 0.1;  // seconds, and at least kWarmRuns
+// Before the first measurement: runs for so many seconds and at least three runs, but no longer than kLongWarmUp.
+constexpr double kWarmUp = 0.1, kLongWarmUp = 1;
 constexpr int kWarmRuns = 3;
 
 uint32_t hash(uint32_t i, uint32_t seed) {
@@ -64,6 +65,11 @@ int64_t peak_resident() {
   return 0;
 }
 
+void warm_up(const Work& work) {
+  const auto start = Clock::now();
+  for (int runs = 0; since(start) < (runs < kWarmRuns ? kLongWarmUp : kWarmUp); ++runs) work.run();
+}
+
 struct Sample { int runs; double median; };
 
 Sample measure(const Work& work, double seconds) {
@@ -92,8 +98,7 @@ void answer_requests(const std::map<std::string, Family>& families) {
         const Arguments arguments = parse(name);
         work = find(families, arguments).make(arguments);
         values = join(work.check());
-        const auto start = Clock::now();
-        for (int runs = 0; runs < kWarmRuns || since(start) < kWarmUp; ++runs) work.run();
+        warm_up(work);
         current = name;
       }
       const Sample sample = measure(work, seconds);

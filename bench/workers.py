@@ -92,7 +92,8 @@ def start(command, library, threads, cache, log, stdin):
     """The process, pinned to its CPUs: it inherits them from here, since a preexec_fn would cost a slow fork."""
     os.sched_setaffinity(0, cpus_for(threads))
     try:
-        return subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=log, env=environment(library, threads, cache))
+        return subprocess.Popen(command, bufsize=0, stdin=stdin, stdout=subprocess.PIPE, stderr=log,
+                                env=environment(library, threads, cache))
     finally:
         os.sched_setaffinity(0, ALL_CPUS)
 
@@ -128,6 +129,8 @@ class Worker:
     def close(self):
         self.process.kill()
         self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
         shutil.rmtree(self.cache, ignore_errors=True)
 
 
@@ -143,5 +146,6 @@ def run_once(library, case, threads, cache, log, timeout):
         raise
     finally:
         process.wait()
+        process.stdout.close()
     (peak,), values = parse_answer(line, case.once)
     return Sample(us if case.kind == "start" else float(peak), values)

@@ -1,0 +1,132 @@
+"""PyTorch from 1.13 on, eager with preallocated results where it takes them; --compile: torch.compile, for what it changes.
+BENCH_DEVICE=cuda: on the GPU."""
+import os
+import sys
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+import worker
+from worker import Work, fingerprint, operands
+
+DEVICE = os.environ.get("BENCH_DEVICE", "cpu")
+COMPILE = "--compile" in sys.argv
+FUSED = {"gelu", "attention", "chain", "total", "softmax", "layernorm", "step", "forward"}  # the others are one call
+torch.set_num_threads(worker.THREADS)
+
+
+def attention(q, k, v):
+    return torch.softmax(q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5, -1) @ v
+
+
+# Family -> function of its operands, and of the result that it writes where PyTorch has such a form.
+OPS = {
+    "sgemm:nn": (torch.mm, lambda a, b, out: torch.mm(a, b, out=out)),
+    "sgemm:tn": (lambda a, b: a.t() @ b, lambda a, b, out: torch.mm(a.t(), b, out=out)),
+    "sgemm:nt": (lambda a, b: a @ b.t(), lambda a, b, out: torch.mm(a, b.t(), out=out)),
+    "sum": (torch.mm, lambda a, b, out: torch.mm(a, b, out=out)),
+    "batch": (lambda a, b: torch.matmul(a.transpose(0, 1), b), None),
+    "gelu": (lambda a, b, bias: F.gelu(torch.addmm(bias, a, b)), None),
+    "slice": (lambda a, b: a[3:, 5:] @ b, lambda a, b, out: torch.mm(a[3:, 5:], b, out=out)),
+    "matvec:nn": (torch.mv, lambda a, x, out: torch.mv(a, x, out=out)),
+    "matvec:tn": (lambda a, x: torch.mv(a.t(), x), lambda a, x, out: torch.mv(a.t(), x, out=out)),
+    "attention": (getattr(F, "scaled_dot_product_attention", attention), None),
+    "chain": (lambda x: torch.tanh(x * 1.5 + 0.25) * torch.sigmoid(x) + -0.5, None),
+    "total": (torch.sum, None),
+    "softmax": (lambda x: torch.softmax(x, 1), lambda x, out: torch.softmax(x, 1, out=out)),
+    "layernorm": (lambda x, weight, bias: F.layer_norm(x, x.shape[1:], weight, bias), None),
+    "transpose": (lambda x: x.t().contiguous(), lambda x, out: out.copy_(x.t())),
+}
+
+
+def finish():
+    if DEVICE == "cuda":
+        torch.cuda.synchronize()
+
+
+def quickest(f):
+    return torch.compile(f) if COMPILE else f
+
+
+def network(kind):
+    if kind == "mlp":
+        return nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10)).to(DEVICE)
+    return nn.Sequential(nn.Conv2d(1, 32, 5), nn.ReLU(), nn.Conv2d(32, 32, 5), nn.ReLU(), nn.MaxPool2d(2),
+                         nn.Conv2d(32, 64, 3), nn.ReLU(), nn.Conv2d(64, 64, 3), nn.ReLU(), nn.MaxPool2d(2),
+                         nn.Flatten(), nn.Linear(576, 10)).to(DEVICE)
+
+
+def training(kind, model):
+    """A function that makes a step and gives the loss."""
+    x, y = (torch.from_numpy(part).to(DEVICE) for part in worker.batch(kind))
+    make = torch.optim.SGD if kind == "mlp" else torch.optim.Adam
+    optimizer = make(model.parameters(), lr=1e-2 if kind == "mlp" else 1e-3, foreach=True)
+    forward, update = quickest(lambda x, y: F.cross_entropy(model(x), y)), quickest(optimizer.step)
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        loss = forward(x, y)
+        loss.backward()
+        update()
+        return loss
+    return step
+
+
+def with_parameters(kind):
+    model = network(kind)
+    with torch.no_grad():
+        for parameter, value in zip(model.parameters(), worker.parameters(kind)):
+            parameter.copy_(torch.from_numpy(value))
+    return model
+
+
+def run_step(kind):
+    step = training(kind, with_parameters(kind))
+    return Work(lambda: (step(), finish()), lambda: [step().item() for _ in range(3)])
+
+
+def run_forward(batch):
+    model = with_parameters("mlp").eval()
+    x = torch.from_numpy(worker.uniform((batch, 784), 1)).to(DEVICE)
+    with torch.no_grad():
+        call = quickest(model) if COMPILE else torch.jit.freeze(torch.jit.trace(model, x))
+    return evaluate(lambda: call(x))
+
+
+def evaluate(f):
+    def run():
+        with torch.inference_mode():
+            result = f()
+            finish()
+            return result
+    return Work(run, lambda: fingerprint(run().cpu().numpy()))
+
+
+def make(family, *arguments):
+    if COMPILE and family not in FUSED:
+        raise ValueError("unknown case")
+    if family == "step":
+        return run_step(arguments[0])
+    if family == "forward":
+        return run_forward(int(arguments[1]))
+    name = f"{family}:{arguments[0]}" if f"{family}:{arguments[0]}" in OPS else family
+    if name not in OPS:
+        raise ValueError("unknown case")
+    inputs = [torch.from_numpy(a).to(DEVICE) for a in operands(family, arguments)]
+    pure, into = OPS[name]
+    if into is None or COMPILE:
+        call = quickest(pure)
+        return evaluate(lambda: call(*inputs))
+    with torch.inference_mode():
+        out = torch.empty_like(pure(*inputs))
+    return evaluate(lambda: into(*inputs, out=out))
+
+
+def train(kind, steps):
+    step = training(kind, network(kind))
+    return [step().item() for _ in range(steps)]
+
+
+if __name__ == "__main__":
+    worker.serve(make, train)

@@ -1,0 +1,138 @@
+"""The harness's own logic: the protocol against Sinter's worker, pairs and results against made-up libraries, tables. Asserts
+no time. Run by CTest with the worker as argument."""
+import io
+import math
+import sys
+import unittest
+
+import plot
+import table
+from cases import CASES, Case
+from compare import Row, agree, compare
+from workers import Library, Sample, Worker, WorkerError, parse_answer, run_once
+
+WORKER = sys.argv.pop() if len(sys.argv) > 1 else None
+ROOFS = type("Roofs", (), {"flops": 1e9, "copy": 1e9, "read": 1e9})
+
+
+class Protocol(unittest.TestCase):
+    def setUp(self):
+        self.log = open("/dev/null", "w")
+        self.library = Library("sinter", [WORKER])
+        self.worker = Worker(self.library, 1, self.log)
+
+    def tearDown(self):
+        self.worker.close()
+        self.log.close()
+
+    def test_every_family_is_answered(self):
+        """Small cases of each family that the table names: a new family needs a line here."""
+        small = {"sgemm": "sgemm:tn:8x12x4", "sum": "sum:4x5x6", "batch": "batch:2x3x4x5x6", "gelu": "gelu:4x5x6", "slice": "slice:4x5x6",
+                 "step": "step:mlp", "chain": "chain:100", "softmax": "softmax:4x8", "layernorm": "layernorm:4x8", "total": "total:100",
+                 "transpose": "transpose:4x8", "attention": "attention:1x2x4x8", "matvec": "matvec:tn:4x8", "forward": "forward:mlp:1"}
+        for family in {case.name.split(":")[0] for case in CASES if case.kind == "time"}:
+            sample = self.worker.ask(small[family], 0, 100)
+            self.assertGreater(sample.us, 0)
+            self.assertTrue(sample.values and all(map(math.isfinite, sample.values)), small[family])
+
+    def test_layouts_of_one_product_differ_in_operands_only(self):
+        """The hash of NumPy's side: total of 3 numbers, from worker.h's formula."""
+        def number(i):
+            h = (i + 0x9E3779B9) * 2654435761 & 0xFFFFFFFF
+            h ^= h >> 15
+            h = h * 0x2C1B3C6D & 0xFFFFFFFF
+            return ((h ^ h >> 12) >> 8) * 2**-24 - 0.5
+        expected = abs(sum(map(number, range(3))))
+        self.assertAlmostEqual(self.worker.ask("total:3", 0, 100).values[0], expected, 6)
+
+    def test_unknown_cases_leave_the_worker_alive(self):
+        with self.assertRaisesRegex(WorkerError, "^unknown case$"):
+            self.worker.ask("nothing:1", 0, 100)
+        self.assertTrue(self.worker.ask("total:3", 0, 100).values)
+
+    def test_a_dead_worker_is_an_error(self):
+        self.worker.process.kill()
+        with self.assertRaises(WorkerError):
+            self.worker.ask("total:3", 0, 100)
+
+    def test_once(self):
+        case = Case("memory:mlp", kind="memory", once="step:mlp", steps=2)
+        sample = run_once(self.library, case, 1, self.worker.cache, self.log, 100)
+        self.assertGreater(sample.us, 1000)  # KiB
+        self.assertEqual(len(sample.values), 2)
+
+
+class Comparison(unittest.TestCase):
+    CASE = Case("sgemm:nn:1x1x1", flops=2000)
+
+    def run_case(self, times, values={}, pairs=3):
+        """compare() where library n always takes times[n] and computes values[n]."""
+        self.asked, self.complaints = [], []
+
+        def ask(name):
+            self.asked.append(name)
+            if times[name] is None:
+                raise WorkerError("unknown case")
+            return Sample(times[name], values.get(name, (1.0, 2.0)))
+        peers = [name for name in times if name != "sinter"]
+        return compare(self.CASE, 2, ask, peers, pairs, ROOFS, lambda *fault: self.complaints.append(fault))
+
+    def test_best_peer_in_turns(self):
+        row = self.run_case({"sinter": 4.0, "slow": 100.0, "near": 5.5, "best": 5.0, "lacks it": None})
+        self.assertEqual((row.peer, row.peer_time, row.ratio, row.floor), ("best", 5.0, 1.25, 2.0))
+        self.assertEqual(self.asked[5:], ["sinter", "near", "sinter", "best"] * 3)
+        self.assertEqual(self.complaints, [])
+
+    def test_without_a_peer_it_is_unmeasured(self):
+        row = self.run_case({"sinter": 4.0})
+        self.assertEqual((row.peer, row.sinter), ("", 4.0))
+        self.assertIn("unmeasured", table.to_tsv(row))
+
+    def test_a_peer_with_another_result_is_none(self):
+        row = self.run_case({"sinter": 4.0, "wrong": 1.0}, {"wrong": (1.0, 2.1)})
+        self.assertEqual(row.peer, "")
+        self.assertEqual([name for name, _ in self.complaints], ["wrong"])
+
+    def test_sinter_without_an_answer_is_no_row(self):
+        self.assertIsNone(self.run_case({"sinter": None, "peer": 1.0}))
+
+    def test_agreement(self):
+        self.assertTrue(agree((100.0, 0.1), (100.01, 0.2)))
+        self.assertFalse(agree((100.0, 0.1), (100.0, 1.0)))
+        self.assertFalse(agree((1.0,), (1.0, 1.0)))
+        self.assertFalse(agree((math.nan,), (math.nan,)))
+
+
+class Tables(unittest.TestCase):
+    ROWS = [Row("sgemm:nn:512x512x512", 1, 10.0, "openblas", 12.5, 1.25, 9.5), Row("gelu:1024x1024x1024", 1, 100.0, floor=80.0)]
+
+    def test_tsv_is_read_back(self):
+        for row in self.ROWS:
+            again = table.from_tsv(table.to_tsv(row))
+            self.assertEqual(table.to_tsv(again), table.to_tsv(row))
+            self.assertEqual((again.case, again.peer, again.sinter), (row.case, row.peer, row.sinter))
+        with self.assertRaises(ValueError):
+            table.from_tsv("sgemm\t1")
+
+    def test_summary(self):
+        cases = [Case("a", flops=100, ranked=True), Case("b", flops=200, ranked=True), Case("c", flops=50, plain="a")]
+        rows = [Row("a", 1, 1.0, "p", 2.0, 2.0), Row("b", 1, 1.0, "p", 0.5, 0.5), Row("c", 1, 1.0)]
+        self.assertEqual(list(table.summary(rows, cases)),
+                         ["products: geometric mean of 2 ratios 1.000, lowest 0.500", "c, 1 threads: 0.50 of the rate of a"])
+
+    def test_names_are_unique(self):
+        names = [case.name for case in CASES]
+        self.assertEqual(len(names), len(set(names)))
+
+    def test_plot_shows_each_case(self):
+        import xml.etree.ElementTree as xml
+        out = io.StringIO()
+        plot.draw(self.ROWS, out)
+        text = "".join(xml.fromstring(out.getvalue()).itertext())
+        for row in self.ROWS:
+            self.assertIn(row.case, text)
+        self.assertIn("unmeasured", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
