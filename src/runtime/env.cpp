@@ -71,7 +71,7 @@ constexpr std::array<Variable, 11> kVariables = {{
       "limit, 3 partition and scheduling decisions, 4 generated source, 5 IR after each pass, 6 each rewrite rule, 7 disassembly"},
      [](Env& e, std::string_view v) { return parse_number(v, 0, 7, e.debug); }},
     {{"SINTER_CACHE", "a folder", "$XDG_CACHE_HOME/sinter or ~/.cache/sinter",
-      "where compiled kernels are kept; a folder that cannot be written is not used"},
+      "where compiled kernels and plans are kept; a folder that cannot be written is not used"},
      [](Env& e, std::string_view v) { return parse_path(v, e.cache); }},
     {{"SINTER_DEVICE", "cpu, cuda, cuda:N or cuda-sim", "cpu",
       "the device of tensors that name none; cuda-sim: the first of simulated GPUs, which then stand for all real ones"},

@@ -14,6 +14,7 @@ struct Faults {
   int fail_at_launch = -1;                ///< the n-th launch of the next plan fails; then it is -1 again
   std::function<void()> while_compiling;  ///< called once, while a plan is built outside the graph's mutex
   std::function<void()> before_launch;    ///< called once, when a plan is in flight and before its first launch
+  bool decide_anew = false;               ///< plans in the cache folder are not used
   bool check_plans = false;               ///< every cached plan is decided again and compared, as with SINTER_CHECK
 };
 

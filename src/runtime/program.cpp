@@ -81,8 +81,27 @@ int64_t Program::points(std::span<const int64_t> outer) const {
   return points;
 }
 
+std::vector<ProgramPtr> find_programs(std::span<const KernelSource> kernels, std::span<const Hash128> keys,
+                                      const Toolchain& tools) {
+  const auto disk = DiskCache::current();
+  std::vector<ProgramPtr> programs;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    ProgramPtr program = find_program(keys[i]);
+    if (program) {
+      count(counters().memory_hits);
+    } else if ((program = load_cached(kernels[i], keys[i], *disk, tools))) {
+      count(counters().disk_hits);
+      program = keep_program(std::move(program));
+    } else {
+      return {};
+    }
+    programs.push_back(std::move(program));
+  }
+  return programs;
+}
+
 std::vector<ProgramPtr> compile(std::span<const KernelSource> kernels, const Target& target) {
-  const std::unique_ptr<const Toolchain> tools = target.cuda() ? cuda::toolchain(target) : cpu::toolchain(target);
+  const std::unique_ptr<const Toolchain> tools = toolchain_for(target);
   const std::string id = tools->id();
   const auto disk = DiskCache::current();
 

@@ -83,6 +83,12 @@ class DialectChanged : public BackendError {
 /// graph lock.
 std::vector<std::shared_ptr<const Program>> compile(std::span<const KernelSource> kernels, const Target& target);
 
+class Toolchain;
+/// The programs of these keys, which compile() made of such kernels once, here or in another process: from memory or the cache
+/// folder. No texts are needed. Empty if one of them is in neither.
+std::vector<std::shared_ptr<const Program>> find_programs(std::span<const KernelSource> kernels,
+                                                          std::span<const Hash128> keys, const Toolchain& tools);
+
 /// Programs that this process keeps for the next plan.
 size_t cached_programs();
 

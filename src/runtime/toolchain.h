@@ -58,4 +58,9 @@ namespace cuda {
 std::unique_ptr<const Toolchain> toolchain(const Target& target);
 }  // namespace cuda
 
+/// The one for the machine that the Target describes.
+inline std::unique_ptr<const Toolchain> toolchain_for(const Target& target) {
+  return target.cuda() ? cuda::toolchain(target) : cpu::toolchain(target);
+}
+
 }  // namespace sinter::runtime

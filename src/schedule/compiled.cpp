@@ -1,10 +1,14 @@
-// Plans on generated kernels: schedule, write, compile; then launches on their device.
+// Plans on generated kernels: from the cache folder, or schedule, write, compile; then launches on their device.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "codegen/codegen.h"
 #include "runtime/devices.h"
 #include "runtime/env.h"
+#include "runtime/faults.h"
+#include "runtime/log.h"
+#include "runtime/plan_store.h"
 #include "runtime/program.h"
 #include "runtime/runnable.h"
 #include "schedule/executable.h"
@@ -78,14 +82,38 @@ bool picks(const PlanGraph& plan) {
                      [](ir::UOp n) { return n->op == ir::Op::Gather || n->op == ir::Op::ScatterAdd; });
 }
 
-std::shared_ptr<Executable> compile_plan(const Lifted& program, const runtime::Target& target, bool unfused) {
+/// What decides a plan beside the library: the program, and which of its numbers are constants of which value.
+runtime::Hash128 key_of(const Canonical& canonical, const std::vector<uint8_t>& lifted) {
+  runtime::HashBuilder fields;
+  fields.add(canonical.key.low).add(canonical.key.high);
+  fields.add({reinterpret_cast<const char*>(lifted.data()), lifted.size()});
+  for (size_t i = 0; i < lifted.size(); ++i)
+    if (!lifted[i]) fields.add(canonical.numbers[i].value.bits());
+  return fields.hash();
+}
+
+/// Somebody wants to see how plans are made, or has reason to doubt those in the cache folder.
+bool decided_anew() {
+  return runtime::env().check || runtime::logging(3) || witnessed() || runtime::faults().decide_anew;
+}
+
+runtime::Plan make_plan(const Lifted& program, const runtime::Hash128& key, const runtime::Target& target, bool unfused) {
+  const bool anew = decided_anew();
+  if (!anew)
+    if (std::optional<runtime::Plan> stored = runtime::load_plan(key, target)) return *std::move(stored);
   Written written = write_kernels(program, target, unfused);
   runtime::Plan& plan = written.scheduled.plan;
   plan.device = program.graph.outputs[0].value->device;
   plan.checks = picks(program.graph);
   plan.programs = runtime::compile(written.sources, target);
   if (runtime::env().check) check_programs(program.graph, written.scheduled);
-  auto out = std::make_shared<Compiled>(std::move(plan));
+  if (!anew) runtime::store_plan(key, plan, written.sources, target);
+  return std::move(plan);
+}
+
+std::shared_ptr<Executable> compile_plan(const Lifted& program, const runtime::Hash128& key,
+                                         const runtime::Target& target, bool unfused) {
+  auto out = std::make_shared<Compiled>(make_plan(program, key, target, unfused));
   out->arg_numbers = program.arg_numbers;
   out->arg_types = program.graph.args;
 
@@ -107,7 +135,7 @@ Compilation make_compiled(const Collected& plan, const Liveness& decision, const
                           const std::vector<uint8_t>& lifted, const runtime::Target& target, bool unfused) {
   const auto program = std::make_shared<const Lifted>(lift(plan, decision, canonical, lifted));
   return {[program, target, unfused] { return write_kernels(*program, target, unfused); },
-          [program, target, unfused] { return compile_plan(*program, target, unfused); }};
+          [program, target, unfused, key = key_of(canonical, lifted)] { return compile_plan(*program, key, target, unfused); }};
 }
 
 }  // namespace sinter::schedule

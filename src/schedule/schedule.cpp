@@ -161,6 +161,7 @@ Witness* witness = nullptr;
 }  // namespace
 
 Witness* set_witness(Witness* w) { return std::exchange(witness, w); }
+bool witnessed() { return witness; }
 
 Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
   runtime::count(runtime::counters().partition_runs);

@@ -33,5 +33,7 @@ class Witness {
 
 /// Set only while no other thread uses the library; null: nobody. The caller keeps it alive. Returns the one before.
 Witness* set_witness(Witness* witness);
+/// Somebody does: every plan is to be scheduled.
+bool witnessed();
 
 }  // namespace sinter::schedule

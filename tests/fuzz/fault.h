@@ -3,6 +3,7 @@
 
 #include "sinter/debug.h"
 #include "fuzz/mutant.h"
+#include "runtime/faults.h"
 
 namespace fuzz {
 
@@ -11,10 +12,12 @@ class Fault {
  public:
   explicit Fault(Mutant fault) {
     sinter::debug::clear_plans();
+    sinter::runtime::faults().decide_anew = true;  // those in the cache folder are of the sound library
     mutant = fault;
   }
   ~Fault() {
     mutant = Mutant::None;
+    sinter::runtime::faults().decide_anew = false;
     sinter::debug::clear_plans();
     sinter::debug::set_executor(sinter::debug::Executor::Compiled);
   }
