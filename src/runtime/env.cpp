@@ -65,7 +65,7 @@ struct Variable {
   Parser parse;
 };
 
-constexpr std::array<Variable, 11> kVariables = {{
+constexpr std::array<Variable, 12> kVariables = {{
     {{"DEBUG", "0 to 7", "0",
       "what is printed to stderr: 1 a line per plan, 2 a line per launch with its speed and the machine's "
       "limit, 3 partition and scheduling decisions, 4 generated source, 5 IR after each pass, 6 each rewrite rule, 7 disassembly"},
@@ -85,6 +85,10 @@ constexpr std::array<Variable, 11> kVariables = {{
       "every cached plan is decided again, no launch may write what another one uses, and on GPUs each launch is waited "
       "for and no memory is used twice (slow)"},
      [](Env& e, std::string_view v) { return parse_flag(v, e.check); }},
+    {{"SINTER_BEAM", "0 to 64", "0",
+      "how many candidates a search for faster loops of each kernel goes on with (0: no search); takes seconds per kernel "
+      "at the first time, and what it finds is kept in the cache folder; CPU only"},
+     [](Env& e, std::string_view v) { return parse_number(v, 0, 64, e.beam); }},
     {{"SINTER_CC", "a compiler (clang or gcc 12 or later), then flags", "the Clang plugin, or cc where it is missing",
       "compile kernels by starting this C compiler; -fsanitize= instruments them"},
      [](Env& e, std::string_view v) { return parse_path(v, e.cc); }},

@@ -17,6 +17,7 @@ struct Env {
   int threads = 0;             ///< SINTER_THREADS; 0: as many as the process may use
   bool noopt = false;          ///< SINTER_NOOPT
   bool check = false;          ///< SINTER_CHECK
+  int beam = 0;                ///< SINTER_BEAM; 0: no search
   std::string cc;              ///< SINTER_CC; empty: the Clang plugin, or cc where there is none
   uint64_t memory_bytes = 0;   ///< SINTER_MEMORY_LIMIT as bytes; 0: memory_percent decides
   double memory_percent = 90;  ///< SINTER_MEMORY_LIMIT as a share of the container's or machine's memory

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "codegen/codegen.h"
+#include "codegen/heuristic.h"
 #include "runtime/devices.h"
 #include "runtime/env.h"
 #include "runtime/faults.h"
@@ -13,6 +14,7 @@
 #include "runtime/runnable.h"
 #include "schedule/executable.h"
 #include "schedule/interpret_plan.h"
+#include "schedule/search.h"
 #include "uop/scalar_eval.h"
 #include "uop/walk.h"
 
@@ -68,10 +70,21 @@ class Run final : public Execution {
 
 std::unique_ptr<Execution> Compiled::start(Bindings bindings) const { return std::make_unique<Run>(*this, bindings); }
 
+/// The one place where a kernel's Opts are chosen: none, by trying, or by the heuristic.
+runtime::KernelSource write_kernel(const Scheduled& scheduled, size_t number, const runtime::Target& target, bool unfused) {
+  const codegen::Kernel& kernel = scheduled.kernels[number];
+  if (unfused) return codegen::write(kernel, target, {});
+  const int beam = runtime::env().beam;
+  if (!beam || target != runtime::host_target()) return codegen::write(kernel, target);
+  const codegen::Prepared prepared = codegen::prepare(kernel, target);
+  return codegen::write(prepared, target, search_opts(scheduled, number, prepared, target, beam),
+                        prepared.finish ? codegen::heuristic(*prepared.finish, target) : std::vector<codegen::Opt>{});
+}
+
 Written write_kernels(const Lifted& program, const runtime::Target& target, bool unfused) {
   Written out{schedule(program.graph, target, unfused ? Policy::Unfused : Policy::Fused), {}};
-  for (const codegen::Kernel& k : out.scheduled.kernels)
-    out.sources.push_back(unfused ? codegen::write(k, target, {}) : codegen::write(k, target));
+  for (size_t i = 0; i < out.scheduled.kernels.size(); ++i)
+    out.sources.push_back(write_kernel(out.scheduled, i, target, unfused));
   return out;
 }
 
@@ -82,10 +95,11 @@ bool picks(const PlanGraph& plan) {
                      [](ir::UOp n) { return n->op == ir::Op::Gather || n->op == ir::Op::ScatterAdd; });
 }
 
-/// What decides a plan beside the library: the program, and which of its numbers are constants of which value.
+/// What decides a plan beside the library: the program, which of its numbers are constants of which value, and how kernels get
+/// their Opts.
 runtime::Hash128 key_of(const Canonical& canonical, const std::vector<uint8_t>& lifted) {
   runtime::HashBuilder fields;
-  fields.add(canonical.key.low).add(canonical.key.high);
+  fields.add(canonical.key.low).add(canonical.key.high).add(static_cast<uint64_t>(runtime::env().beam));
   fields.add({reinterpret_cast<const char*>(lifted.data()), lifted.size()});
   for (size_t i = 0; i < lifted.size(); ++i)
     if (!lifted[i]) fields.add(canonical.numbers[i].value.bits());

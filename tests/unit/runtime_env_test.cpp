@@ -53,7 +53,7 @@ TEST_CASE("a bad or unknown variable is a UsageError with name, value and what i
                                                      {"DEBUG", ""},
                                                      {"SINTER_THREADS", "0"},
                                                      {"SINTER_THREADS", "two"},
-                                                     {"SINTER_BEAM", "4"},
+                                                     {"SINTER_BEAM", "65"},
                                                      {"SINTER_NOOPT", "true"},
                                                      {"SINTER_CHECK", "2"},
                                                      {"SINTER_DEVICE", "gpu"},
@@ -139,6 +139,13 @@ TEST_CASE("each variable of the table does what it says", "[runtime]") {
          CHECK_NOTHROW(codegen::PassCheck(bench.kernel).same(wrong, "a pass"));
          const Setting setting("SINTER_CHECK", "1");
          CHECK_THROWS_AS(codegen::PassCheck(bench.kernel).same(wrong, "a pass"), InternalError);
+       }},
+      {"SINTER_BEAM",
+       [&] {
+         const Setting level("DEBUG", "2"), beam("SINTER_BEAM", "1");
+         CapturedLog captured;
+         CHECK(launches() == 1);  // those for a time alone are none of the program's
+         CHECK_THAT(captured.text(), Contains("search: e_8_64"));
        }},
       {"SINTER_CC",
        [] {

@@ -14,9 +14,11 @@ class Run final : public PlanRun {
   Run(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots, std::span<const int64_t> vars,
       std::span<const uint64_t> args, std::span<const StepLoad> loads = {});
 
+  /// The launch itself, neither counted nor logged; any number of times.
+  void launch(size_t first, size_t count) override;
+
  private:
   struct Call;
-  void launch(size_t first, size_t count) override;
   uint32_t end() override { return error_; }
   /// A kernel of a launch with what it is called with.
   Call prepare(size_t step) const;
