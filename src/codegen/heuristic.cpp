@@ -6,6 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include "codegen/blocking.h"
+#include "codegen/loop_tree.h"
 #include "codegen/register_tile.h"
 #include "codegen/rows.h"
 #include "codegen/schedule.h"
@@ -44,6 +46,7 @@ class Chooser {
     choose_products();
     choose_lanes();
     choose_copies();
+    if (std::vector<Opt> packed = pack(); !packed.empty()) return packed;
     choose_blocks();
     return add_rows(kernel_, std::move(opts_), rows_);
   }
@@ -189,6 +192,18 @@ class Chooser {
       if (w.lanes > 1) opts_.push_back(Lanes{range_id(w.range), w.lanes});
       if (w.copies > 1) opts_.push_back(Unroll{range_id(w.range), w.copies});
     }
+  }
+
+  // ---- packed operands
+  /// All Opts with the busiest product's operand in a tile; none where that is not worth it, or not legal.
+  std::vector<Opt> pack() {
+    if (products_.empty()) return {};
+    std::vector<Opt> opts = opts_;
+    const std::vector<Opt> blocks = block_product(kernel_, view_, *products_[0].work, products_[0].tile, lanes_, target_);
+    if (blocks.empty()) return {};
+    opts.insert(opts.end(), blocks.begin(), blocks.end());
+    opts = add_rows(kernel_, std::move(opts), rows_);
+    return is_legal(kernel_, opts) ? opts : std::vector<Opt>{};
   }
 
   // ---- points

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/blocking.h"
+
 namespace sinter::codegen {
 namespace {
 
@@ -14,6 +16,9 @@ using ir::UOp;
 // Of a current x86 core, per cycle.
 constexpr double kMultiplications = 2, kLoads = 2, kLatency = 4;
 constexpr double kGather = 24;  ///< cycles of a vector whose lanes do not lie side by side
+constexpr double kTransposed = .3;  ///< cycles of an element that is copied into a tile, rows becoming columns,
+constexpr double kScattered = 2.5;  ///< or one by one
+constexpr double kStored = .6;      ///< cycles of a result that is stored across its lanes
 
 class Model {
  public:
@@ -43,10 +48,30 @@ class Model {
         const double columns = t.second == t.lanes && t.lanes ? std::ceil(span / lanes_) : span;
         all += many * often * calls * (steps_ * step(t, rows, columns) + 10 + rows * columns * (w_.chains() > 1 ? 8 : 1));
       }
-    return all;
+    if (t.lanes)
+      for (UOp q : loads_)
+        if (worth_packing(view_, w_, q, t.lanes) && view_.depends(q, t.lanes)) all += packing(q);
+    return all + kStored * stored_across(t.lanes);
   }
 
  private:
+  /// Elements of stores that follow the product along its lanes, but do not lie so.
+  double stored_across(UOp lanes) const {
+    double elements = 0;
+    for (const Work& w : view_.works())
+      if (lanes && !w.is_reduce() && in(w.outs, lanes) && in(w.sums, w_.node) && view_.stride(w.node, lanes) != 1) elements += w.iterations;
+    return elements;
+  }
+  double packing(UOp load) const {
+    double elements = 1;
+    bool rows = false;
+    for (UOp r : view_.ranges()) {
+      if (!view_.depends(load, r)) continue;
+      elements *= static_cast<double>(view_.size(r));
+      rows |= view_.stride(load, r) == 1;
+    }
+    return elements * (rows ? kTransposed : kScattered);
+  }
   /// How often a copy count occurs: whole tiles, then the rest.
   std::vector<std::pair<double, double>> parts(UOp range, int count) const {
     if (!range) return {{1, 1}};
@@ -67,7 +92,8 @@ class Model {
                             (t.second && view_.depends(q, t.second) ? columns : 1);
       loads += copies;
       if (varies(q, t)) vectors += copies;
-      if (t.lanes && view_.depends(q, t.lanes) && view_.stride(q, t.lanes) != 1) slow += copies * kGather;
+      if (t.lanes && view_.depends(q, t.lanes) && view_.stride(q, t.lanes) != 1 && !worth_packing(view_, w_, q, t.lanes))
+        slow += copies * kGather;
     }
     const double busy = std::max({rows * columns * w_.operations / kMultiplications, loads / kLoads, kLatency / vectors_});
     return busy + .06 * loads + .05 * vectors + slow;

@@ -1,0 +1,23 @@
+// Cache blocks of a product: which operands are copied into tiles, for which blocks, and how much a point covers.
+#pragma once
+
+#include <vector>
+
+#include "codegen/opt.h"
+#include "codegen/register_tile.h"
+#include "codegen/view.h"
+#include "runtime/target.h"
+
+namespace sinter::codegen {
+
+/// Whether a load of a product is rather copied into a tile first, when its vectors lie along `lanes`: its elements are not side by
+/// side there, and enough results share each of them.
+bool worth_packing(View& view, const Work& product, ir::UOp load, ir::UOp lanes);
+
+/// Stage, Split, Order and Block for a product with this register tile, beside the Lanes and Unroll that it has; empty where its
+/// operands are best read as they lie. Proposals: whether they are legal is another question.
+/// `kernel`: whose values Stages number. `lanes`: elements of a vector.
+std::vector<Opt> block_product(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile, int lanes,
+                               const runtime::Target& target);
+
+}  // namespace sinter::codegen
