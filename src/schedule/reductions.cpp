@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "schedule/rebuild.h"
 #include "schedule/strides.h"
@@ -18,6 +19,8 @@ constexpr int64_t kLaneBytes = 64;
 constexpr int64_t kThreadLanes = 256;    // on a GPU at most: one for each thread of a block
 constexpr int64_t kFewOutputs = 4096;    // of a product of matrices, which a block of a GPU has one of; else each thread some
 constexpr int64_t kShortest = 64;        // elements below which a chain is as good
+constexpr int64_t kPacked = 8;           // results that share each element of a product's operands, from which these are rather
+                                         // copied so that lanes lie along results
 constexpr int64_t kLong = 65536;         // elements of a row that is a block by itself
 
 /// A value made of several: in order along an axis if all that move along it are.
@@ -73,6 +76,18 @@ int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const st
   // Lanes that cross from row to row would cost a division at every element, threads without work cost more.
   if (total < kShortest || (!gpu && axes.size() > 1 && (row % lanes || shape[inner].symbolic()))) return 1;
   return static_cast<int>(lanes);
+}
+
+/// How many results of a product share an element of the operand that the fewest do.
+int64_t sharing(const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
+  int64_t fewest = std::numeric_limits<int64_t>::max();
+  for (const Strides* s : strides) {
+    int64_t results = 1;
+    for (size_t a = 0; a < shape.rank(); ++a)
+      if ((*s)[a] == 0 && std::find(axes.begin(), axes.end(), static_cast<int64_t>(a)) == axes.end()) results *= shape[a].bound();
+    fewest = std::min(fewest, results);
+  }
+  return fewest;
 }
 
 /// Blocks: of a sum over the outermost axis, which may be an outer range of its kernel. `axes` are not of size 1.
@@ -147,7 +162,9 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
       const DType dtype = values[0]->dtype;  // the same for every accumulator
       if ((is_float(dtype) || target.cuda()) && !axes.empty()) {
         const bool contraction = is_contraction(attr.combine, values);
-        if (!(target.cuda() && contraction && n->shape.bound() >= kFewOutputs))
+        const bool packed = contraction && (target.cuda() ? n->shape.bound() >= kFewOutputs
+                                                          : sharing(values[0]->shape, axes, of(values)) >= kPacked);
+        if (!packed)
           attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values), target.cuda());
         if (is_float(dtype) && !contraction) attr.tree.block = choose_block(values[0]->shape, axes, attr.tree.lanes, prices);
       }

@@ -68,6 +68,7 @@ void Pool::start() {
   auto shares = std::make_unique<Share[]>(static_cast<size_t>(threads()));
   start_threads(workers_, threads() - 1, [this](int i) { worker(i + 1); });
   shares_ = std::move(shares);
+  pins_ = Pins(workers_);
 }
 
 void Pool::stop() {
@@ -93,6 +94,7 @@ int Pool::run(int64_t begin, int64_t end, int64_t grain, Function fn, void* cont
   if (most < 2 || threads() == 1 || busy_.exchange(true, std::memory_order_acquire)) return fn(context, begin, end);
   const Busy busy(*this);
   if (!shares_) start();
+  pins_.make_way(workers_);
   const int64_t parties = threads();
   job_ = {fn, context, begin, size, std::min(most, parties * kChunksPerThread)};
   for (int64_t i = 0; i < parties; ++i) {

@@ -8,10 +8,12 @@
 #include <type_traits>
 #include <vector>
 
+#include "runtime/cpu/pins.h"
+
 namespace sinter::runtime::cpu {
 
-/// The calling thread and `threads - 1` workers, which start at the first range worth sharing, spin for a moment after
-/// each and then sleep. Any thread may call; while one range runs, the ranges of other callers, and of `fn` itself, run
+/// The calling thread and `threads - 1` workers, which start at the first range worth sharing, each on a CPU of its own, spin for a
+/// moment after each and then sleep. Any thread may call; while one range runs, the ranges of other callers, and of `fn` itself, run
 /// on their caller's thread alone.
 class Pool {
  public:
@@ -62,6 +64,7 @@ class Pool {
 
   std::atomic<int> threads_;
   std::vector<std::thread> workers_;
+  Pins pins_;
   std::unique_ptr<Share[]> shares_;
   Job job_;
   std::atomic<int> errors_{0};
