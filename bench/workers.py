@@ -1,4 +1,5 @@
 """Worker processes: started with their environment on their CPUs, asked one at a time, stopped in between."""
+import contextlib
 import os
 import select
 import shutil
@@ -89,13 +90,20 @@ class Answers:
 
 
 def start(command, library, threads, cache, log, stdin):
-    """The process, pinned to its CPUs: it inherits them from here, since a preexec_fn would cost a slow fork."""
+    """The process, pinned to its CPUs: it inherits them from here, since a preexec_fn would cost a slow fork. It leads a
+    group of its own, in which its helpers are."""
     os.sched_setaffinity(0, cpus_for(threads))
     try:
-        return subprocess.Popen(command, bufsize=0, stdin=stdin, stdout=subprocess.PIPE, stderr=log,
+        return subprocess.Popen(command, bufsize=0, stdin=stdin, stdout=subprocess.PIPE, stderr=log, start_new_session=True,
                                 env=environment(library, threads, cache))
     finally:
         os.sched_setaffinity(0, ALL_CPUS)
+
+
+def signal_group(process, number):
+    """To the process and its helpers, if they still are."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
 
 
 class Worker:
@@ -112,14 +120,14 @@ class Worker:
         """A Sample of `case` over at least `seconds`. After a WorkerError that says that it took too long, or is gone, the
         process is dead."""
         try:
-            self.process.send_signal(signal.SIGCONT)
+            signal_group(self.process, signal.SIGCONT)
             self.process.stdin.write(f"{case} {seconds}\n".encode())
             self.process.stdin.flush()
             line = self.answers.next(case, timeout)
         except (OSError, WorkerError) as error:
             self.close()
             raise WorkerError(str(error)) from None
-        self.process.send_signal(signal.SIGSTOP)
+        signal_group(self.process, signal.SIGSTOP)
         (_, median), values = parse_answer(line, case)
         return Sample(float(median), values)
 
@@ -127,7 +135,7 @@ class Worker:
         return self.process.poll() is None
 
     def close(self):
-        self.process.kill()
+        signal_group(self.process, signal.SIGKILL)
         self.process.wait()
         self.process.stdin.close()
         self.process.stdout.close()
@@ -142,7 +150,7 @@ def run_once(library, case, threads, cache, log, timeout):
         line = Answers(process).next(case.once, timeout)
         us = (time.perf_counter() - begin) * 1e6
     except WorkerError:
-        process.kill()
+        signal_group(process, signal.SIGKILL)
         raise
     finally:
         process.wait()
