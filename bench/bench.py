@@ -16,6 +16,7 @@ from compare import compare
 from workers import ALL_CPUS, Worker, WorkerError, cpus_for, run_once
 
 LOSS = (1.0, 4.0)  # of a first step over ten classes, whatever the initial values are
+LOG = os.path.join(peers.BIN, "..", "bench.log")
 FIRST_ANSWER = 180  # seconds: some peers compile for long
 
 
@@ -33,6 +34,19 @@ def measure_roofs(threads):
     runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() for _ in range(3)]
     os.sched_setaffinity(0, ALL_CPUS)
     return Roofs(*(max(map(float, column)) for column in zip(*runs)))
+
+
+def cannot_run(device):
+    """Why Sinter has nothing to run on there: what the worker says to a tiny case; empty if it has."""
+    with open(os.devnull, "w") as log:
+        worker = Worker(peers.sinter(device), 1, log)
+        try:
+            worker.ask("total:1", 0, FIRST_ANSWER)
+            return ""
+        except WorkerError as error:
+            return f"--device {device}: {error}"
+        finally:
+            worker.close()
 
 
 def arguments():
@@ -69,7 +83,7 @@ class Bench:
             if case.warm:
                 for name in self.libraries:
                     self.once(name, case, caches[name].name, ignore=True)
-            count = 11 if case.kind == "start" else 3
+            count = 11 if case.kind == "start" else 1
             plausible = lambda a, b: all(LOSS[0] < loss < LOSS[1] for loss in (a[0], b[0]))
             return compare(case, self.threads, lambda name: self.once(name, case, caches[name].name), names, count, None, complain,
                            same=plausible)
@@ -114,9 +128,12 @@ def main():
         return
     if not libraries:
         print("no peer is installed: every case is unmeasured; ./dev bench --setup installs some", file=sys.stderr)
+    reason = cannot_run(options.device)
+    if reason:
+        sys.exit(reason)
     faults, rows = [], []
     print("\t".join(table.COLUMNS) if options.tsv else table.header(), flush=True)
-    with open(os.path.join(peers.ROOT, "build", "bench.log"), "w") as log:
+    with open(LOG, "w") as log:
         for threads in map(int, options.threads.split(",")):
             bench = Bench(options, threads, [peers.sinter(options.device), *libraries], log, faults.append)
             try:
@@ -132,7 +149,7 @@ def main():
     for line in [*table.summary(rows, CASES), *faults]:
         print(line, file=sys.stderr)
     if faults:
-        sys.exit("what went wrong stands above; build/bench.log has what the workers printed")
+        sys.exit(f"what went wrong stands above; {LOG} has what the workers printed")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ from workers import Library
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-BIN = os.path.join(ROOT, "build", "release", "bin")
+# Where the workers are: in the build, or, in what ./dev dist packed, beside this folder.
+BIN = next((path for path in (os.path.join(ROOT, "build", "release", "bin"), os.path.join(ROOT, "bin")) if os.path.isdir(path)), "")
 
 # glibc keeps its memory, on huge pages: a fresh mapping for each large result costs more than the work itself. Threads of
 # OpenMP stay where they are.

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +14,6 @@
 #include <cstring>
 #include <ctime>
 #include <map>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -141,12 +141,13 @@ std::optional<std::string> DiskCache::load(const std::string& name, const Hash12
 }
 
 bool DiskCache::write_entry(const std::string& file, std::string_view head, std::string_view body) const {
-  // Random: process numbers repeat where containers share a folder.
-  static thread_local std::random_device random;
+  // Random: process numbers repeat where containers share a folder. (std::random_device would ask for a C library of 2022.)
+  uint64_t random = 0;
   std::string aside;
   int fd = -1;
   do {
-    aside = fmt::format(".new-{:08x}{:08x}", random(), random());
+    if (getrandom(&random, sizeof random, 0) != sizeof random) return false;
+    aside = fmt::format(".new-{:016x}", random);
     fd = openat(folder_fd_, aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   } while (fd < 0 && errno == EEXIST);
   if (fd < 0) return false;
