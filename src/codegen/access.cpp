@@ -11,6 +11,8 @@ using ir::UOp;
 
 namespace {
 
+constexpr size_t kSmallestStream = 16;  ///< bytes of the shortest vector that a CPU stores past the caches
+
 bool side_by_side(Values& values, UOp access) {
   const Values::Place place = values.place(access);
   return place.regular && place.stride == 1;
@@ -35,7 +37,7 @@ Id read(Values& values, Emitter& emit, UOp access, Id open, Id other) {
   return emit.here(std::move(all));
 }
 
-void write(Values& values, Emitter& emit, UOp access, Id v, Id only, UOp gate, const ir::Op* add) {
+void write(Values& values, Emitter& emit, UOp access, Id v, Id only, UOp gate, const ir::Op* add, Code code) {
   only = emit.both(only, values.exists(access, kWhole));
   const DType dtype = access->src[0]->dtype;
   const bool vector = values.varies(access) || emit.type(v).lanes > 1 || (gate && values.varies(gate));
@@ -56,7 +58,7 @@ void write(Values& values, Emitter& emit, UOp access, Id v, Id only, UOp gate, c
       return emit.here(std::move(i));
     };
     if (add) part = emit.alu(*add, type, {inst(Code::Load, type, {address}), part});
-    inst(Code::Store, {}, {address, part});
+    inst(width == lanes && vector && limit.none() && open == kNone && !add ? code : Code::Store, {}, {address, part});
     if (open != kNone) emit.close();
   };
   if (!vector)
@@ -67,15 +69,16 @@ void write(Values& values, Emitter& emit, UOp access, Id v, Id only, UOp gate, c
     for (int l = 0; l < (limit.known >= 0 ? static_cast<int>(limit.known) : lanes); ++l) element(l, 1);
 }
 
-void write_rows(Values& values, Emitter& emit, UOp store, std::vector<Id> columns) {
+void write_rows(Values& values, Emitter& emit, UOp store, std::vector<Id> columns, Code code) {
   const int lanes = values.lanes(store);
   const Limit limit = values.limit(store);
+  if (columns.size() * size_of(store->src[0]->dtype) < kSmallestStream) code = Code::Store;
   for (Id& column : columns) column = emit.splat(column, lanes);
   const std::vector<Id> rows = rows_of(emit, std::move(columns));
   for (int lane = 0; lane < (limit.known >= 0 ? static_cast<int>(limit.known) : lanes); ++lane) {
     const Id there = values.exists(store, lane);
     if (there != kNone) emit.open_if(there);
-    Inst row{Code::Store, {}, {values.address(store, lane), rows[static_cast<size_t>(lane)]}};
+    Inst row{code, {}, {values.address(store, lane), rows[static_cast<size_t>(lane)]}};
     row.imm = store->src[0]->integer();
     emit.here(std::move(row));
     if (there != kNone) emit.close();

@@ -9,10 +9,12 @@ namespace sinter::codegen {
 Id read(Values& values, Emitter& emit, ir::UOp access, Id open, Id other);
 
 /// Puts v where `access` (a LOAD or STORE) stands, in those lanes in which `gate`, if there is one, holds. With `add` it
-/// is combined with what lies there by that op. Lanes follow one another. `only`: a condition for all of it, or kNone.
-void write(Values& values, Emitter& emit, ir::UOp access, Id v, Id only, ir::UOp gate = {}, const ir::Op* add = nullptr);
+/// is combined with what lies there by that op. Lanes follow one another. `only`: a condition for all of it, or kNone. `code`: of
+/// whole vectors without any of these, Store or Stream.
+void write(Values& values, Emitter& emit, ir::UOp access, Id v, Id only, ir::UOp gate = {}, const ir::Op* add = nullptr,
+           Code code = Code::Store);
 
 /// Puts vectors where a STORE without a gate stands, one for each copy of its Run, of which the present copy is the first: row by row.
-void write_rows(Values& values, Emitter& emit, ir::UOp store, std::vector<Id> columns);
+void write_rows(Values& values, Emitter& emit, ir::UOp store, std::vector<Id> columns, Code code);
 
 }  // namespace sinter::codegen

@@ -74,6 +74,7 @@ Kernel prepared(const Kernel& given) {
 Instructions lower(const Kernel& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
                    std::vector<int64_t>& blocks) {
   const Schedule schedule = make_schedule(kernel, opts);
+  if (target.cuda() && !(schedule.nontemporal.empty() && schedule.ahead.empty())) refuse(to_string(opts), "nt and prefetch are for CPUs");
   if (!opts.empty()) show(kernel, "schedule", [&] { return to_string(opts); }, 3);
   for (ir::UOp r : schedule.outer) blocks.push_back(schedule.of(r).block);
 

@@ -34,7 +34,7 @@ class Expander {
         statements_(statements),
         ranges_(ranges),
         emit_(code_),
-        values_(kernel, statements, ranges, emit_),
+        values_(kernel, schedule, statements, ranges, emit_),
         accumulators_(statements, values_, emit_, schedule.threads) {}
 
   Instructions run(const std::vector<Item>& tree) {
@@ -43,6 +43,7 @@ class Expander {
     code_.threads = schedule_.threads;
     find_slots();
     points(tree);
+    if (!schedule_.nontemporal.empty()) emit_.here({Code::Fence, {}, {}});
     return std::move(code_);
   }
 
@@ -177,13 +178,14 @@ class Expander {
     const Op sum = is_bool(n->src[0]->dtype) ? Op::Or : Op::Add;
     const Id leader = leads(emit_, s, schedule_.threads);
     if (leader != kNone && loads_what_it_stores(s)) emit_.here({Code::Barrier, {}, {}});  // all have read it
+    const Code code = s.nontemporal ? Code::Stream : Code::Store;
     const Values::Run run = adds || gate || leader != kNone ? Values::Run{} : values_.run(n);
     if (run.count == 1) {
-      write(values_, emit_, n, v, leader, gate, adds ? &sum : nullptr);
+      write(values_, emit_, n, v, leader, gate, adds ? &sum : nullptr, code);
     } else if (values_.copy_of(run) == run.first) {  // for all copies of the run
       std::vector<Id> columns;
       values_.for_each(run, [&] { columns.push_back(values_.value(n->src[1 + rank])); });
-      write_rows(values_, emit_, n, std::move(columns));
+      write_rows(values_, emit_, n, std::move(columns), code);
     }
     if (guard != kNone)
       emit_.close();

@@ -31,6 +31,8 @@ constexpr double kProductRows = 96;     ///< values of a product's first range t
 constexpr double kProductShare = 6;     ///< a product that takes less than such a part of the time gets no tile,
 constexpr double kShortProduct = kPoint / 16;  ///< nor one of fewer cycles
 constexpr double kLongCode = 160;       ///< operations of a loop body above which it is not copied
+constexpr double kTransposed = 2 * kLongCode;  ///< the same of copies whose vectors are transposed
+constexpr int64_t kStreamedRow = 256;   ///< bytes of each row that a transpose touches at once where it goes through memory
 constexpr double kManyOperations = 12;  ///< operations of one element above which two copies hide each other's latency
 constexpr int kSomeChains = 4;          ///< independent sums in a loop body above which it needs two copies at most,
 constexpr int kManyChains = 12;         ///< and above which it needs none
@@ -45,9 +47,11 @@ class Chooser {
     fixed_ = ranges_in_order(kernel_, view_);
     choose_products();
     choose_lanes();
+    choose_transposes();
     choose_copies();
     if (std::vector<Opt> packed = pack(); !packed.empty()) return packed;
     choose_blocks();
+    choose_nontemporal();
     return add_rows(kernel_, std::move(opts_), rows_);
   }
 
@@ -168,10 +172,41 @@ class Chooser {
                        [&](UOp r) { return view_.of(r).chains() > 1 && view_.depends(r, range); });
   }
 
+  // ---- transposes
+  /// Where a store reads or writes memory strided along its lanes, a range along which that lies side by side gets as many copies as
+  /// a register has lanes: whole lines are used at once. Nothing is summed along it.
+  void choose_transposes() {
+    for (const Work& w : view_.works()) {
+      if (w.is_reduce()) continue;
+      const auto vector = std::find_if(vectors_.begin(), vectors_.end(), [&](UOp v) { return in(w.outs, v); });
+      if (vector == vectors_.end() || tiled(*vector)) continue;
+      for (UOp a : w.accesses) {
+        const int64_t stride = view_.stride(a, *vector);
+        if (stride == 0 || stride == 1 || stride == View::kScattered) continue;
+        for (UOp r : w.outs)
+          if (!(r == *vector) && view_.stride(a, r) == 1) transpose(w, a, *vector, r);
+      }
+    }
+  }
+  void transpose(const Work& w, UOp access, UOp vector, UOp range) {
+    const bool summed = std::any_of(view_.works().begin(), view_.works().end(), [&](const Work& other) {
+      return other.is_reduce() && other.runs_over(range);
+    });
+    if (summed || tiled(range) || in(fixed_, range) || in(vectors_, range) || width_of(range) > 1) return;
+    const auto bytes = static_cast<int64_t>(size_of(access->src[0]->dtype));
+    const bool streams = bytes * static_cast<int64_t>(w.iterations) >= target_.l3;
+    int copies = static_cast<int>(streams ? std::min<int64_t>(64, kStreamedRow / bytes) : std::min(16, width(vector).lanes));
+    while (copies > 4 && copies * w.operations > kTransposed) copies /= 2;
+    while (copies / 2 >= view_.size(range)) copies /= 2;
+    if (copies < 2) return;
+    width(range).copies = copies;
+    transposed_.push_back(vector);
+  }
+
   // ---- copies
   void choose_copies() {
     for (UOp r : vectors_) {
-      if (tiled(r)) continue;
+      if (tiled(r) || in(transposed_, r)) continue;
       Width& w = width(r);
       double operations = 0;
       int chains = 1, independent = 1;  // sums that a step goes on with: as many hide each other's latency
@@ -243,10 +278,26 @@ class Chooser {
       if (const RegisterTile& t = products_[0].tile; t.first && is_outer(t.first))
         enlarge(static_cast<size_t>(std::find(outer.begin(), outer.end(), t.first) - outer.begin()),
                 std::min(room(), kProductRows / t.rows));
+    for (size_t i = 0; i < outer.size(); ++i)  // rows are read and written from their beginning to their end
+      if (in(transposed_, outer[i])) enlarge(i, room());
     for (size_t i = outer.size(); i-- > 0;) enlarge(i, room());
     for (size_t i = 0; i < outer.size(); ++i)
       if (block[i] > width_of(outer[i])) opts_.push_back(Block{range_id(outer[i]), block[i]});
   }
+  // ---- memory
+  /// What is larger than the caches is not in them when somebody reads it.
+  void choose_nontemporal() {
+    const std::vector<UOp>& stores = kernel_.sink->src;
+    for (size_t i = 0; i < stores.size(); ++i) {
+      auto bytes = static_cast<double>(size_of(stores[i]->src[0]->dtype));
+      for (UOp r : view_.ranges())
+        if (view_.depends(stores[i], r)) bytes *= static_cast<double>(view_.size(r));
+      if (bytes < static_cast<double>(target_.l3)) continue;
+      opts_.push_back(Nt{static_cast<int>(i)});
+      if (!is_legal(kernel_, opts_)) opts_.pop_back();
+    }
+  }
+
   /// Whether a sum that does not change along an outer range is needed at each of its values.
   bool repeats(UOp range) {
     for (const Work& w : view_.works())
@@ -262,6 +313,7 @@ class Chooser {
   View view_;  ///< with these rows
   int lanes_ = 1;
   std::vector<UOp> fixed_, vectors_;
+  std::vector<UOp> transposed_;  ///< ranges with lanes along which memory is strided
   std::vector<Width> widths_;
   std::vector<Product> products_;  ///< the busiest first
   std::vector<Opt> opts_;

@@ -12,7 +12,7 @@ using ir::Op;
 
 std::string_view name(Code code) {
   constexpr std::string_view kNames[] = {"begin", "end",   "thread", "const", "var",  "arg",         "alu",    "splat",
-                                         "iota",  "below", "pack", "interleave",   "part",  "load", "store",       "raise",  "accumulator",
+                                         "iota",  "below", "pack", "interleave",   "part",  "load", "store", "stream", "fence", "prefetch",       "raise",  "accumulator",
                                          "result", "assign", "shuffle", "barrier", "loop", "if"};
   return kNames[static_cast<int>(code)];
 }
@@ -70,6 +70,7 @@ class Checker {
         require(!gated || (type(n.src[1]) == Type{DType::Bool, 1} && type(n.src[2]) == n.type), id, "has a bad gate");
         return require(n.src.size() % 2 == 1 || index(n.src.back()), id, "has a count that is no index");
       }
+      case Code::Stream: require(n.src.size() == 2 && type(n.src[1]).lanes > 1, id, "stores no whole vector"); [[fallthrough]];
       case Code::Store:
         require(slot(n).written, id, "stores to a buffer that is only read");
         require(n.src.size() == 2 || index(n.src[2]), id, "has a count that is no index");
@@ -94,6 +95,8 @@ class Checker {
       case Code::Thread:
         return require(n.imm >= 1 && n.number.as_int() >= 1 && code_.threads % (n.imm * n.number.as_int()) == 0, id,
                        "is no digit of the block's threads");
+      case Code::Prefetch: return require(index(n.src[0]), id, "has an address that is no index");
+      case Code::Fence:
       case Code::Barrier:
       case Code::Begin:
       case Code::End:

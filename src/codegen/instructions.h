@@ -37,6 +37,9 @@ enum class Code : uint8_t {
   Load,         ///< element src[0] and its neighbours of slot imm. Further sources: [gate, other], [count]: where the gate
                 ///< is false, other; with a count only that many lanes are read and the rest is 0
   Store,        ///< src[1] goes to element src[0] of slot imm and its neighbours; with src[2] only so many lanes
+  Stream,       ///< as Store, of a whole vector at a multiple of its size, past the caches
+  Fence,        ///< what Streams stored is seen before anything that is stored later
+  Prefetch,     ///< element src[0] of slot imm may be asked for soon; it need not exist
   Raise,        ///< bit imm of the error word, where src[0] is false
   Accumulator,  ///< a variable that begins as src[0]; imm > 1: an array of so many cells
   Result,       ///< what an accumulator holds now; with src[1] that cell

@@ -23,7 +23,7 @@ namespace sinter::codegen {
 ///    or by an earlier STORE of the SINK at the same index, or is the Param that the STORE itself overwrites, read at the same element
 ///    (or through an Add store);
 ///  - stores run in the SINK's order within one point of the outer ranges. A store that lacks an outer range runs at its first index only.
-/// Arguments reach the code as: bufs[0] the error word (uint32), bufs[1 + slot] the Params, then scratch memory if there is any; vars[i] the value of `vars[i]`, then
+/// Arguments reach the code as: bufs[0] the error word (uint32), bufs[1 + slot] the Params (those that it stores to at a multiple of 64 bytes: Buffer::allocate), then scratch memory if there is any; vars[i] the value of `vars[i]`, then
 /// vars[vars.size() + n] the bits of Arg n (floats as bits of their own type, zero-extended).
 struct Kernel {
   std::string name;  ///< speaks of its shape and ops, e.g. "r_256_128_784"; no meaning

@@ -188,7 +188,12 @@ class Checker {
       for (size_t i = 0; i < there.size(); ++i) {
         auto dim = std::find_if(tile.dims.begin(), tile.dims.end(),
                                 [&](const Tile::Dim& t) { return t.range == there[i]->level.range; });
-        if (dim != tile.dims.end() && dim->level >= there[i]->level.number && !there[i]->level.fills && !shared(i))
+        if (dim == tile.dims.end() || there[i]->level.fills) continue;
+        // A loop that fills another tile passes over the range again, where only the present turn is there.
+        const bool again = std::any_of(open_.begin(), open_.end(), [&](const Item* o) {
+          return o->level.fills && o->level.range == there[i]->level.range && o->level.number <= there[i]->level.number;
+        });
+        if (again || (dim->level >= there[i]->level.number && !shared(i)))
           refuse(fmt::format("the tile p{}", tile.slot),
                  fmt::format("statement {} reads it outside of the loops in which {} fills it", reader, d.on));
       }

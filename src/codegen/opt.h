@@ -85,7 +85,20 @@ struct Local {
   int stride = 1;
   friend bool operator==(const Local&, const Local&) = default;
 };
-using Opt = std::variant<Lanes, Unroll, Split, Order, Row, Stage, Block, Local>;
+/// A STORE goes past the caches: a CPU neither reads the lines before nor keeps them. Only what the kernel does not read, in whole
+/// vectors at multiples of their size.
+struct Nt {
+  int store = 0;  ///< its place in the SINK of the prepared kernel
+  friend bool operator==(const Nt&, const Nt&) = default;
+};
+/// Where a LOAD stands, the element `distance` values of a range further is asked for, of which nothing is known but its address.
+struct Prefetch {
+  int load = 0;   ///< its place in ir::topological(sink) of the prepared kernel
+  int range = 0;
+  int64_t distance = 1;
+  friend bool operator==(const Prefetch&, const Prefetch&) = default;
+};
+using Opt = std::variant<Lanes, Unroll, Split, Order, Row, Stage, Block, Local, Nt, Prefetch>;
 
 /// "lanes(1, 16)".
 std::string to_string(const Opt& opt);

@@ -75,6 +75,13 @@ Opt read_local(Cursor& c) {
   return Local{range, threads, next(c)};
 }
 
+Opt read_nt(Cursor& c) { return Nt{c.integer<int>()}; }
+Opt read_prefetch(Cursor& c) {
+  c.expect("#");
+  const int load = c.integer<int>(), range = next(c);
+  return Prefetch{load, range, next<int64_t>(c)};
+}
+
 struct Kind {
   std::string_view name;
   Opt (*read)(Cursor& c);
@@ -82,6 +89,7 @@ struct Kind {
 constexpr std::array kKinds = {
     Kind{"lanes", read_lanes}, Kind{"unroll", read_unroll}, Kind{"split", read_split}, Kind{"order", read_order},
     Kind{"row", read_row},     Kind{"stage", read_stage}, Kind{"block", read_block},   Kind{"local", read_local},
+    Kind{"nt", read_nt},       Kind{"prefetch", read_prefetch},
 };
 
 Opt read(Cursor& c) {

@@ -128,6 +128,7 @@ class Scalariser {
         for (size_t l = 0; l < count; ++l) out.push_back(exists(of(n.src[0])[0], static_cast<int64_t>(l)));
         return;
       case Code::Load: return load(n, out);
+      case Code::Stream:
       case Code::Store: return store(n);
       case Code::Loop:
       case Code::If: return nest(n, out);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/offset.h"
 #include "codegen/ranges.h"
 #include "sinter/error.h"
 #include "uop/build.h"
@@ -24,7 +25,7 @@ bool power_of_two(int64_t n) { return n > 1 && (n & (n - 1)) == 0; }
 
 class Maker {
  public:
-  explicit Maker(const Kernel& kernel) {
+  explicit Maker(const Kernel& kernel) : kernel_(kernel) {
     std::map<int, UOp> by_id;
     for (UOp n : ir::topological(kernel.sink)) {
       if (n->op != Op::Range) continue;
@@ -122,6 +123,23 @@ class Maker {
     for (int r : o.ranges) require(!axis(r).outer(), "a tile lies along inner ranges");
     made_.rows.push_back(o);
   }
+  void apply(const Nt& o) {
+    require(o.store >= 0 && static_cast<size_t>(o.store) < kernel_.sink->src.size(), "the kernel has no such store");
+    require(std::find(made_.nontemporal.begin(), made_.nontemporal.end(), o) == made_.nontemporal.end(), "the store goes past the caches already");
+    made_.nontemporal.push_back(o);
+  }
+  void apply(const Prefetch& o) {
+    const std::vector<UOp> nodes = ir::topological(kernel_.sink);
+    require(o.load >= 0 && static_cast<size_t>(o.load) < nodes.size() && nodes[static_cast<size_t>(o.load)]->op == Op::Load, "that is no load");
+    const UOp load = nodes[static_cast<size_t>(o.load)], range = axis(o.range).range;
+    int64_t stride = 0;
+    for (const ir::Term& t : offset_of(load).terms) {
+      require(t.atom == range || !ranges_.depends(t.atom, range), "the load does not move by a fixed distance along the range");
+      if (t.atom == range) stride += t.factor;
+    }
+    require(stride * o.distance != 0, "it does not move along the range");
+    require(made_.ahead.emplace(load.get(), stride * o.distance).second, "the load prefetches already");
+  }
 
   /// What concerns its tile, codegen/tile.h checks.
   void apply(const Stage& o) {
@@ -163,6 +181,7 @@ class Maker {
               fmt::format("range {}: its digit does not divide the {} threads of a block", range_id(a.range), made_.threads));
   }
 
+  const Kernel& kernel_;
   Schedule made_;
   Ranges ranges_;
   std::vector<int> blocks_;

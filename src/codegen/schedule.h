@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "codegen/kernel.h"
@@ -35,6 +36,8 @@ struct Schedule {
   std::vector<Order::Loop> order;
   std::vector<Row> rows;
   std::vector<Stage> stages;
+  std::vector<Nt> nontemporal;
+  std::unordered_map<ir::Node*, int64_t> ahead;  ///< of LOADs: how many elements further they prefetch
   int threads = 1;  ///< that run one point together: as many as the digits of all axes need
 
   const Axis& of(ir::UOp range) const;

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "codegen/nontemporal.h"
 #include "codegen/stage.h"
 #include "rewrite/interval.h"
 #include "sinter/error.h"
@@ -215,6 +216,7 @@ class Builder {
     s.own = s.inner = s.loops.size();
     s.turn = turn_number(turn);
     if (!s.loops.empty()) s.loops[0].turn = s.turn;
+    s.nontemporal = goes_past_caches(s);
     add_values(s, turn);
     const bool lies_there = std::any_of(s.deps.begin(), s.deps.end(), [&](const Dep& d) {
       const Statement& r = out_.list[static_cast<size_t>(d.on)];
@@ -223,6 +225,15 @@ class Builder {
     if (lies_there) return;
     finish(std::move(s));
     if (int p = rewritten(slot_of(store)); p >= 0) ++versions_[static_cast<size_t>(p)];
+  }
+
+  bool goes_past_caches(const Statement& s) {
+    if (is_tile(slot_of(s.node))) return false;
+    const Nt opt{next_store_++};
+    if (std::find(schedule_.nontemporal.begin(), schedule_.nontemporal.end(), opt) == schedule_.nontemporal.end()) return false;
+    if (loaded_.contains(slot_of(s.node))) refuse(to_string(opt), "the kernel reads there");
+    require_whole_vectors(opt, s.node, s.loops, ranges_);
+    return true;
   }
 
   /// Makes the REDUCEs that s reads, and those they read, sources first.
@@ -373,6 +384,7 @@ class Builder {
     UOp store = user.node;
     if (ir::state_count(s.node->reduction().combine) > 1) return false;
     if (store->op != Op::Store || store->integer() != 0 || is_gated(store) || is_tile(slot_of(store))) return false;
+    if (user.nontemporal) return false;
     if (!(store->src[0]->dtype == s.node->dtype) || s.turn != user.turn) return false;
     if (loaded_.contains(slot_of(store)) || stores_.at(slot_of(store)) > 1) return false;
     // What rests there must be stored in any case.
@@ -438,6 +450,7 @@ class Builder {
   std::set<int64_t> loaded_;
   std::map<int64_t, int> stores_;
   std::vector<int> versions_;
+  int next_store_ = 0;  ///< place in the kernel's SINK
   std::unordered_map<ir::Node*, Turn> turns_;
   std::map<Key, int> made_;
   std::map<int64_t, std::vector<Level>> fills_;  ///< by slot: the loops in which a tile is filled

@@ -380,7 +380,18 @@ Id Values::make_load(UOp n, int lane) {
   return emit_load(std::move(inst), n);
 }
 
+/// Asks for each line that a load will touch so many elements further.
+void Values::prefetch(const Inst& load, int64_t ahead) {
+  const int64_t line = 64 / static_cast<int64_t>(size_of(load.type.dtype));
+  for (int64_t at = 0; at < load.type.lanes; at += line) {
+    Inst inst{Code::Prefetch, {}, {emit_.index(Op::Add, load.src[0], emit_.number(ahead + at))}};
+    inst.imm = load.imm;
+    emit_.value(std::move(inst));
+  }
+}
+
 Id Values::emit_load(Inst inst, UOp n) {
+  if (auto it = schedule_.ahead.find(n.get()); it != schedule_.ahead.end()) prefetch(inst, it->second);
   // What this kernel writes is read where it is used: before the store, or after it, as the statement's versions say.
   const auto& rewritten = statements_.rewritten;
   const bool home = std::any_of(homes_.begin(), homes_.end(), [n](const auto& h) { return h.second == n; });

@@ -33,8 +33,8 @@ struct Copy {
 
 class Values {
  public:
-  Values(const Kernel& kernel, const Statements& statements, Ranges& ranges, Emitter& emit)
-      : kernel_(kernel), statements_(statements), ranges_(ranges), emit_(emit) {}
+  Values(const Kernel& kernel, const Schedule& schedule, const Statements& statements, Ranges& ranges, Emitter& emit)
+      : kernel_(kernel), schedule_(schedule), statements_(statements), ranges_(ranges), emit_(emit) {}
 
   /// Number of the block that a point of the launch covers, beside the numbers of loops.
   static constexpr int kPoint = -1;
@@ -140,6 +140,7 @@ class Values {
   Id make_load(ir::UOp n, int lane);
   Id make_rows(ir::UOp n, const Run& run);
   Id emit_load(Inst inst, ir::UOp n);
+  void prefetch(const Inst& load, int64_t ahead);
   Id make_check(ir::UOp n, int lane);
   Id make_alu(ir::UOp n, int lane);
   Id pack(ir::UOp n);
@@ -148,6 +149,7 @@ class Values {
   Type type_of(ir::UOp n, int lane) { return {n->dtype, lane == kWhole && varies(n) ? lanes(n) : 1}; }
 
   const Kernel& kernel_;
+  const Schedule& schedule_;
   const Statements& statements_;
   Ranges& ranges_;
   Emitter& emit_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <string_view>
 
 #include "runtime/cpu/compiler.h"
@@ -30,6 +31,13 @@ int64_t cache_bytes(int name, int64_t otherwise) {
   return bytes > 0 ? bytes : otherwise;
 }
 
+/// What one core sees of the last cache. The kernel's table says that; sysconf counts those of all cores on some CPUs.
+int64_t shared_cache_bytes(int64_t otherwise) {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
+  int64_t kib = 0;
+  return file >> kib && kib > 0 && file.get() == 'K' ? kib << 10 : cache_bytes(_SC_LEVEL3_CACHE_SIZE, otherwise);
+}
+
 // The one place that asks the CPU what it is.
 void read_cpu(Target& target) {
 #if defined(__x86_64__)
@@ -44,6 +52,7 @@ void read_cpu(Target& target) {
   if (kSanitizer == Sanitizer::Thread) target.vector_bytes = 16;  // wider accesses it does not see
   target.l1 = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, target.l1);
   target.l2 = cache_bytes(_SC_LEVEL2_CACHE_SIZE, target.l2);
+  target.l3 = shared_cache_bytes(target.l3);
 }
 
 std::atomic<const Target*> given{nullptr};
@@ -52,8 +61,8 @@ std::atomic<const Target*> given{nullptr};
 
 std::string Target::key() const {
   constexpr std::string_view kDialects[] = {"clang", "gcc", "cuda"};
-  std::string text = fmt::format("{} vector={} fma={} masks={} cache={}/{} threads={} units={} {}", isa, vector_bytes, fma,
-                                 masks, l1, l2, threads, parallel_units, kDialects[static_cast<int>(dialect)]);
+  std::string text = fmt::format("{} vector={} fma={} masks={} cache={}/{}/{} threads={} units={} {}", isa, vector_bytes, fma,
+                                 masks, l1, l2, l3, threads, parallel_units, kDialects[static_cast<int>(dialect)]);
   if (cuda()) text += fmt::format(" shared={}", shared);
   return text;
 }
@@ -84,6 +93,7 @@ Target reference_target() {
   set_isa(target, "x86-64-v4");
   target.l1 = 48 << 10;
   target.l2 = 1 << 20;
+  target.l3 = 32 << 20;
   target.threads = 2;
   target.parallel_units = 8;
   return target;

@@ -46,7 +46,7 @@ TEST_CASE("random kernels under random Opts", "[codegen][opts]") {
   CHECK(legal >= static_cast<int>(3 * kernels));
   INFO(transposed << " kernels transpose in registers");
   CHECK(transposed >= static_cast<int>(kernels / 20));
-  for (const char* opt : {"lanes", "unroll", "split", "order", "row", "stage", "block"}) {
+  for (const char* opt : {"lanes", "unroll", "split", "order", "row", "stage", "block", "nt", "prefetch"}) {
     INFO(opt << ": " << used[opt]);
     CHECK(used[opt] >= 20);
   }

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "codegen/loop_tree.h"
 #include "codegen/ranges.h"
 #include "codegen/schedule.h"
 #include "codegen_support.h"
@@ -48,6 +49,7 @@ class KernelMaker {
     bool lanes = pick(0, 1);
     const bool threads = gpu;
     int stride = 1;  // of the next digit
+    int copies = 1;  // of one statement at most: they are compile time
     for (const codegen::Axis& a : plain.axes) {
       const int id = codegen::range_id(a.range);
       int64_t width = 1;
@@ -56,9 +58,10 @@ class KernelMaker {
         width *= std::get<codegen::Lanes>(list.back()).count;
         lanes = pick(0, 3) == 0;
       }
-      if (pick(0, 3) == 0) {
+      if (pick(0, 3) == 0 && copies <= 8) {
         list.push_back(codegen::Unroll{id, pick(2, 5)});
         width *= std::get<codegen::Unroll>(list.back()).count;
+        copies *= std::get<codegen::Unroll>(list.back()).count;
       }
       if (gpu && pick(0, 1)) {
         const int threads = any(std::vector<int>{2, 2, 4, 4, 8, 16, 32, 3});
@@ -79,13 +82,18 @@ class KernelMaker {
     if (pick(0, 1)) list.push_back(order(std::move(loops)));
     for (int i = pick(0, 2); i > 0; --i) add_row(kernel, plain, list);
     for (int i = pick_stage(0, 3) - 1; i > 0; --i) add_stage(kernel, threads, list);
+    for (size_t store = 0; !threads && store < kernel.sink->src.size(); ++store) {
+      list.push_back(codegen::Nt{static_cast<int>(store)});
+      if (pick(0, 3) == 0 || !codegen::is_legal(kernel, list)) list.pop_back();  // few are whole vectors
+    }
+    if (!threads && pick(0, 5) == 0 && !plain.axes.empty()) add_prefetch(kernel, any(plain.axes), list);
     return list;
   }
 
  private:
   int pick(int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(rng_); }
   unsigned seed() { return static_cast<unsigned>(rng_()); }
-  int64_t size() { return std::vector<int64_t>{1, 2, 3, 5, 8, 17, 33}[static_cast<size_t>(pick(0, 6))]; }
+  int64_t size() { return std::vector<int64_t>{1, 2, 3, 5, 8, 16, 17, 33}[static_cast<size_t>(pick(0, 7))]; }
   static std::vector<int64_t> shape(const std::vector<UOp>& index) {
     std::vector<int64_t> s;
     for (UOp i : index) s.push_back(i->src[0]->scalar().as_int());
@@ -294,6 +302,14 @@ class KernelMaker {
     list.push_back(stage);
   }
   int pick_stage(int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(stages_); }
+  void add_prefetch(const codegen::Kernel& kernel, const codegen::Axis& along, std::vector<Opt>& list) {
+    const std::vector<UOp> nodes = topological(kernel.sink);
+    codegen::Ranges ranges;
+    std::vector<int> loads;
+    for (size_t i = 0; i < nodes.size(); ++i)
+      if (nodes[i]->op == Op::Load && ranges.depends(nodes[i], along.range)) loads.push_back(static_cast<int>(i));
+    if (!loads.empty()) list.push_back(codegen::Prefetch{any(loads), codegen::range_id(along.range), pick(1, 100)});
+  }
 
   const bool short_floats_;
   std::mt19937 rng_, types_, stages_;  ///< of all else; of element types; of Stages

@@ -132,6 +132,28 @@ std::string CSpelling::some(Type t, bool store) {
   return function(name, store ? "void" : vector, fmt::format("{} {{\n  {}\n}}", parameters, body));
 }
 
+/// GCC has a function per register's size.
+std::string CSpelling::gcc_stream(Type t) {
+  const std::string name = "sn_stream_" + type(t);
+  if (known_.contains(name)) return name;
+  const int bytes = static_cast<int>(size_of(t.dtype)) * t.lanes;
+  std::string body;
+  if (bytes > target_.vector_bytes) {
+    const Type half{t.dtype, t.lanes / 2};
+    const std::string call = gcc_stream(half);
+    body = fmt::format("{0}(p, {1});\n  {0}(p + {2}, {3});", call, part(half, "x", 0), half.lanes, part(half, "x", half.lanes));
+  } else {
+    body = fmt::format("typedef long long v __attribute__((vector_size({})));\n  __builtin_ia32_movntdq{}((v*)p, (v)x);", bytes,
+                       bytes == 16 ? "" : std::to_string(8 * bytes));
+  }
+  return function(name, "void", fmt::format("({}* p, {} x) {{\n  {}\n}}", type({t.dtype, 1}), type(t), body));
+}
+
+std::string CSpelling::stream(Type t, const std::string& pointer, const std::string& value) {
+  if (target_.dialect == runtime::Dialect::Gcc) return fmt::format("{}({}, {})", gcc_stream(t), pointer, value);
+  return fmt::format("__builtin_nontemporal_store({}, ({}*)({}))", value, type(t), pointer);
+}
+
 std::string CSpelling::load_some(Type t, const std::string& pointer, const std::string& count) {
   return fmt::format("{}({}, {})", some(t, false), pointer, count);
 }

@@ -41,6 +41,8 @@ class CSpelling {
   std::string load_some(Type type, const std::string& pointer, const std::string& count);
   /// A statement that stores the first `count` lanes.
   std::string store_some(Type type, const std::string& pointer, const std::string& value, const std::string& count);
+  /// A statement that stores a vector past the caches.
+  std::string stream(Type type, const std::string& pointer, const std::string& value);
   /// The value of that type whose bits are the low bits of a 64-bit integer.
   std::string from_bits(DType dtype, const std::string& bits);
 
@@ -60,6 +62,7 @@ class CSpelling {
   /// Writes a function at its first use.
   std::string function(const std::string& name, const std::string& result, const std::string& text);
   std::string some(Type type, bool store);
+  std::string gcc_stream(Type type);
   std::string fill(const std::string& pattern, Type result, Type source, std::span<const std::string> args = {});
 
   const runtime::Target& target_;

@@ -129,6 +129,10 @@ void CStyle::instruction(Id id) {
     case Code::Barrier: return line(barrier());
     case Code::Load: return load(id);
     case Code::Store: return store(n);
+    case Code::Stream:
+      return line(spell_.stream(code_[n.src[1]].type, pointer(n.imm, n.src[0]), bare(n.src[1])) + ";");
+    case Code::Fence: return line("__builtin_ia32_sfence();");
+    case Code::Prefetch: return line(fmt::format("__builtin_prefetch({});", pointer(n.imm, n.src[0])));
     case Code::Raise: return line(fmt::format("if (!{}) {}", text(n.src[0]), raise(uint32_t{1} << n.imm)));
     case Code::Accumulator: return accumulator(id);
     case Code::Result:

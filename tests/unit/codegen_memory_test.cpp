@@ -1,0 +1,118 @@
+// How accesses pass through the caches: stores past them, loads that are asked for early.
+#include "codegen_support.h"
+#include "sinter/error.h"
+#include "uop/walk.h"
+
+using namespace codegen_test;
+using codegen::Block, codegen::Lanes, codegen::Nt, codegen::Prefetch, codegen::Unroll;
+
+namespace {
+
+/// out[i, j] = 2 * in[i, j]
+Bench doubled(DType dtype, int64_t rows, int64_t columns) {
+  Bench b;
+  UOp in = b.buffer(random_array(dtype, {rows, columns}, 1)), out = b.buffer(Array(dtype, {rows, columns}));
+  UOp i = b.outer(rows), j = b.outer(columns), x = b.at(in, {i, j});
+  b.stores({b.put(out, {i, j}, x + x)});
+  return b;
+}
+
+void refused(Bench& b, const std::vector<Opt>& opts, const char* why) {
+  INFO(codegen::to_string(opts));
+  CHECK_THROWS_WITH(codegen::write(b.kernel, runtime::reference_target(), opts), Catch::Matchers::Contains(why));
+}
+
+int place_of(const codegen::Kernel& kernel, Op op) {
+  const std::vector<UOp> nodes = topological(codegen::prepare(kernel).main.sink);
+  return static_cast<int>(std::find_if(nodes.begin(), nodes.end(), [op](UOp n) { return n->op == op; }) - nodes.begin());
+}
+
+}  // namespace
+
+TEST_CASE("stores past the caches write whole vectors, others at the edges", "[codegen][memory]") {
+  for (const DType dtype : {DType::U8, DType::F16, DType::F32, DType::I64}) {
+    const int lanes = 64 / static_cast<int>(size_of(dtype));
+    for (const int64_t tail : {0, lanes / 2}) {
+      INFO(name_of(dtype) << ", tail " << tail);
+      Bench b = doubled(dtype, tail ? 1 : 3, 3 * lanes + tail);  // a second row would have to begin at a multiple, too
+      const std::string text = b.check({Lanes{1, lanes}, Unroll{1, 2}, Nt{0}});
+      CHECK(count(text, "__builtin_nontemporal_store") == 3);
+      CHECK(count(text, "__builtin_ia32_sfence();") == 1);
+    }
+  }
+}
+
+TEST_CASE("rows that are transposed go past the caches", "[codegen][memory][transpose]") {
+  for (const int copies : {16, 8, 4, 32}) {
+    Bench b;
+    UOp in = b.buffer(random_array(DType::F32, {48, 20}, 1)), out = b.buffer(Array(DType::F32, {20, 48}));
+    UOp i = b.outer(20), j = b.outer(48);
+    b.stores({b.put(out, {i, j}, b.at(in, {j, i}))});
+    const std::string text = b.check({Lanes{0, 16}, Unroll{1, copies}, Nt{0}});
+    CHECK(count(text, "__builtin_nontemporal_store") > 0);
+  }
+}
+
+TEST_CASE("a carried sum does not rest where its store goes past the caches", "[codegen][memory]") {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {9, 64}, 1)), out = b.buffer(Array(DType::F32, {64}));
+  UOp j = b.inner(64, 2), k = b.over(9, 1);
+  b.stores({b.put(out, {j}, b.reduce(Combine::Add, {b.at(x, {k, j})}, {k}))});
+  CHECK(count(b.check({Lanes{2, 16}}), "p2[") == 0);
+  CHECK(count(b.check({Lanes{2, 16}, Nt{0}}), "p2[64]") == 1);  // a tile
+}
+
+TEST_CASE("nt is refused where a store is no whole vector, or read", "[codegen][memory]") {
+  Bench b = doubled(DType::F32, 6, 40);  // a row is no multiple of 16 elements
+  refused(b, {Lanes{1, 16}, Nt{0}}, "no multiple of their size");
+  refused(b, {Nt{0}}, "side by side");
+  refused(b, {Lanes{0, 4}, Nt{0}}, "side by side");
+  refused(b, {Lanes{1, 2}, Nt{0}}, "16 to 64 bytes");
+  refused(b, {Lanes{1, 32}, Nt{0}}, "16 to 64 bytes");
+  refused(b, {Lanes{1, 8}, Nt{1}}, "no such store");
+  refused(b, {Lanes{1, 8}, Nt{0}, Nt{0}}, "already");
+  CHECK_NOTHROW(codegen::write(b.kernel, runtime::reference_target(), {Lanes{1, 8}, Nt{0}}));
+  refused(b, {Lanes{0, 4}, Unroll{1, 6}, Nt{0}}, "no multiple of their size");
+
+  Bench shifted;
+  UOp out = shifted.buffer(Array(DType::F32, {65})), i = shifted.outer(64);
+  shifted.stores({shifted.put(out, {i + shifted.index(1)}, cast(i, DType::F32))});
+  refused(shifted, {Lanes{0, 16}, Nt{0}}, "no multiple of their size");
+
+  Bench own;
+  UOp x = own.buffer(random_array(DType::F32, {64}, 1)), r = own.outer(64);
+  own.stores({own.put(x, {r}, own.at(x, {r}) * 2.0)});
+  refused(own, {Lanes{0, 16}, Nt{0}}, "reads there");
+
+  Bench added;
+  UOp y = added.buffer(Array(DType::F32, {64})), s = added.inner(64, 1);
+  added.stores({added.put(y, {s}, constant(added.g(), DType::F32, 1.0), true)});
+  refused(added, {Lanes{1, 16}, Nt{0}}, "adds");
+
+  Bench gated;
+  UOp z = gated.buffer(Array(DType::F32, {64})), q = gated.outer(64);
+  gated.stores({gated.put(z, {q}, cast(q, DType::F32), false, lt(q, gated.index(40)))});
+  refused(gated, {Lanes{0, 16}, Nt{0}}, "gate");
+
+  CHECK_THROWS_WITH(codegen::write(b.kernel, runtime::cuda_target({}), {Lanes{1, 4}, Nt{0}}), Catch::Matchers::Contains("for CPUs"));
+}
+
+TEST_CASE("loads ask for lines further on, whether they exist or not", "[codegen][memory]") {
+  for (const int64_t distance : {1, 1000, -3}) {
+    Bench b = doubled(DType::F64, 5, 40);
+    const int load = place_of(b.kernel, Op::Load);
+    const std::string text = b.check({Lanes{1, 16}, Prefetch{load, 0, distance}});
+    CHECK(count(text, "__builtin_prefetch(") == 4);  // two lines in the loop, two at its end
+  }
+  Bench b = doubled(DType::F32, 5, 40);
+  const int load = place_of(b.kernel, Op::Load);
+  refused(b, {Prefetch{load + 1, 0, 1}}, "no load");
+  refused(b, {Prefetch{load, 7, 1}}, "no range of that id");
+  refused(b, {Prefetch{load, 0, 0}}, "does not move");
+  refused(b, {Prefetch{load, 0, 1}, Prefetch{load, 1, 1}}, "already");
+
+  Bench scattered;
+  UOp x = scattered.buffer(random_array(DType::F32, {64}, 1)), out = scattered.buffer(Array(DType::F32, {64})), i = scattered.outer(64);
+  scattered.stores({scattered.put(out, {i}, scattered.at(x, {mod(i * scattered.index(3), scattered.index(64))}))});
+  refused(scattered, {Prefetch{place_of(scattered.kernel, Op::Load), 0, 1}}, "fixed distance");
+}
