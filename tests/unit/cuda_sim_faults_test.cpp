@@ -249,3 +249,34 @@ TEST_CASE("the padding behind a variable may be read with it, and no more", "[cu
   CHECK_THAT(sim::last_fault(), Contains("byte 12 of s (12 bytes)") && Contains("out of bounds"));
   CHECK(outcome("ld.shared.u32 %r0, [s+16];") == Result::IllegalAddress);
 }
+
+TEST_CASE("a kernel that never ends is a fault which names it", "[cuda-sim]") {
+  const std::string ptx = R"(
+.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry forever(.param .u64 turns)
+{
+  .reg .pred %p<2>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [turns];
+  mov.u64 %rd2, 0;
+$again:
+  add.s64 %rd2, %rd2, 1;
+  setp.ne.s64 %p1, %rd2, %rd1;
+  @%p1 bra $again;
+  ret;
+}
+)";
+  for (const unsigned threads : {32, 96}) {  // warps take turns, or one runs alone
+    Gpu gpu({.instructions = 10000});
+    const cuda::Function forever = gpu.load(ptx, "forever");
+    INFO(sim::last_fault());
+    CHECK(gpu.launch(forever, 2, threads, {500}) == Result::Success);
+    CHECK(gpu.launch(forever, 2, threads, {500}) == Result::Success);  // each launch has as many
+    CHECK(sim::last_fault() == "");
+    CHECK(gpu.launch(forever, 2, threads, {0}) == Result::LaunchTimeout);
+    CHECK_THAT(sim::last_fault(), Contains("kernel forever, block (0,0,0)") && Contains("the launch does not end") && Contains("10000 instructions"));
+    CHECK(gpu.launch(forever, 1, threads, {1}) == Result::LaunchTimeout);  // sticky
+  }
+}

@@ -63,7 +63,10 @@ uint32_t special_value(const Special& special, const Block& block, uint32_t thre
 class BlockRunner {
  public:
   BlockRunner(Block& block, std::mt19937_64& random)
-      : block_(block), registers_(block.warps.size(), fresh_registers()), random_(random) {}
+      : block_(block),
+        registers_(block.warps.size(), fresh_registers()),
+        random_(random),
+        left_(block.options.instructions) {}
 
   void run() {
     start();
@@ -74,7 +77,7 @@ class BlockRunner {
       if (runnable_.empty()) break;
       Warp& warp = block_.warps[runnable_[random_() % runnable_.size()]];
       const bool alone = runnable_.size() == 1;
-      run_turn(warp, alone ? UINT32_MAX : kShortestTurn + static_cast<uint32_t>(random_() % kLongestTurn));
+      run_turn(warp, alone ? UINT64_MAX : kShortestTurn + random_() % kLongestTurn);
     }
     check_barriers();
   }
@@ -112,10 +115,12 @@ class BlockRunner {
     return {bytes, bytes + block_.kernel.registers.size()};
   }
 
-  void run_turn(Warp& warp, uint32_t turn) {
+  void run_turn(Warp& warp, uint64_t turn) {
     const Instruction* code = block_.kernel.code.data();
     uint64_t lane_instructions = 0;
-    while (turn-- && warp.active && !warp.waiting) {
+    const uint64_t most = std::min(turn, left_);
+    uint64_t run = 0;
+    for (; run < most && warp.active && !warp.waiting; ++run) {
       if (warp.pc >= warp.other_pc) {
         settle(warp);
         regroup(warp);
@@ -128,6 +133,10 @@ class BlockRunner {
       if (mask) in.run(warp, in, mask);
     }
     block_.counters.lane_instructions += lane_instructions;
+    left_ -= run;
+    if (left_ == 0 && warp.active && !warp.waiting)
+      fail(warp, std::countr_zero(warp.active), Result::LaunchTimeout,
+           fmt::format("the launch does not end: its warps have run {} instructions", block_.options.instructions));
   }
 
   /// Nothing can run any more: either all threads have exited or some wait for others that never come.
@@ -144,6 +153,7 @@ class BlockRunner {
   Block& block_;
   std::vector<std::vector<std::byte>> registers_;
   std::mt19937_64& random_;
+  uint64_t left_;  ///< instructions that the launch may still run
   std::vector<uint32_t> runnable_;
 };
 

@@ -21,6 +21,7 @@ struct LaunchOptions {
   uint64_t seed = 0;   ///< decides the order in which warps run
   bool check = true;   ///< shadow memory: races and what was never written
   uint32_t since = 0;  ///< work of other launches since this time has no order with this one; 0: there is none
+  uint64_t instructions = UINT64_MAX;  ///< that all warps may run together: a kernel that runs more never ends
 };
 
 struct Barrier {
