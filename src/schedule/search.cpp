@@ -1,4 +1,5 @@
-// A beam search. Times are ratios to the best list so far, measured side by side.
+// A beam search. Times are ratios to the heuristic's list, measured side by side: errors do not add up from one find to the
+// next. At the end the beam is measured again, because the best of many readings is partly luck.
 #include "schedule/search.h"
 
 #include <fmt/core.h>
@@ -99,8 +100,9 @@ class Search {
     beam_.push_back({heuristic});
     build(beam_);
     if (beam_.empty()) return heuristic;  // it does not compile: whoever asks finds out why
-    const double before = beam_[0].ns = Trial::time(*beam_[0].candidate);
-    const double near = kNear * floor_of(Trial::load(*beam_[0].candidate));
+    reference_ = std::move(beam_[0].candidate);
+    const double before = beam_[0].ns = reference_ns_ = Trial::time(*reference_);
+    const double near = kNear * floor_of(Trial::load(*reference_));
     const double most = kSeconds * static_cast<double>(width_);
     const size_t count = (before < kShort ? kBatch : kCandidates) * width_;
     for (int fruitless = 0; fruitless < kFruitless && beam_[0].ns > near && timed_ < count && seconds_since(start_) < most;) {
@@ -111,6 +113,9 @@ class Search {
       compare(std::move(batch));
       fruitless = beam_[0].ns < fastest ? 0 : fruitless + 1;
     }
+    for (Tried& t : beam_)
+      if (t.candidate) measure(t, 1);
+    std::sort(beam_.begin(), beam_.end(), faster);
     const bool better = beam_[0].ns < kWorth * before;
     if (runtime::logging(2))
       runtime::log(2, fmt::format("search: {}: {:.1f} us instead of {:.1f} with {}; timed {} lists (at most {}), ruled out {} by their "
@@ -183,11 +188,13 @@ class Search {
     std::erase_if(batch, [](const Tried& t) { return !t.candidate; });
   }
 
-  /// Times a batch, each member beside the fastest list so far. The fastest of all are the beam then.
+  /// `best`: a time that it should reach, over the heuristic's.
+  void measure(Tried& t, double best) { t.ns = std::max(reference_ns_ * Trial::ratio(*t.candidate, *reference_, best), t.bound); }
+
+  /// Times a batch. The fastest of all are the beam then.
   void compare(std::vector<Tried> batch) {
     for (Tried& t : batch) {
-      const Tried& best = *std::min_element(beam_.begin(), beam_.end(), faster);
-      t.ns = best.ns * Trial::ratio(*t.candidate, *best.candidate);
+      measure(t, std::min_element(beam_.begin(), beam_.end(), faster)->ns / reference_ns_);
       ++timed_;
       beam_.push_back(std::move(t));
     }
@@ -203,9 +210,11 @@ class Search {
   codegen::Neighbourhood neighbourhood_;
   codegen::Bound bound_;
   const Clock::time_point start_ = Clock::now();
-  std::vector<Tried> beam_;         ///< the fastest first
-  std::set<std::string> seen_;      ///< lists that were timed or ruled out
-  std::set<std::string> programs_;  ///< by name: equal names are equal texts
+  std::unique_ptr<Trial::Candidate> reference_;  ///< the heuristic's,
+  double reference_ns_ = 0;                      ///< and its time
+  std::vector<Tried> beam_;                      ///< the fastest first
+  std::set<std::string> seen_;                   ///< lists that were timed or ruled out
+  std::set<std::string> programs_;               ///< by name: equal names are equal texts
   size_t slower_ = 0, timed_ = 0;
 };
 

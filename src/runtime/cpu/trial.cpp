@@ -107,7 +107,7 @@ double Trial::time(Candidate& candidate) {
   return median(times);
 }
 
-double Trial::ratio(Candidate& a, Candidate& b) {
+double Trial::ratio(Candidate& a, Candidate& b, double hoped) {
   a.state_->launches = 1;
   const double first = a.state_->round();
   if (first > kRound / 2 && first > kHopeless * b.state_->round()) return kHopeless;
@@ -116,7 +116,7 @@ double Trial::ratio(Candidate& a, Candidate& b) {
   while (ratios.size() < kRounds) {
     const double other = b.state_->round();
     ratios.push_back(a.state_->round() / other);
-    if (ratios.size() == 2 && std::min(ratios[0], ratios[1]) > kClearlySlower) break;
+    if (ratios.size() == 2 && std::min(ratios[0], ratios[1]) > kClearlySlower * hoped) break;
   }
   return median(ratios);
 }

@@ -38,8 +38,8 @@ class Trial {
   static double time(Candidate& candidate);
 
   /// The time of `a` over that of `b`: the median over rounds in which one follows the other, so that what disturbs the machine
-  /// disturbs both. `b` was given to time() before. Rounds end early, with what they gave, once `a` is clearly slower.
-  static double ratio(Candidate& a, Candidate& b);
+  /// disturbs both. `b` was given to time() before. Once `a` is clearly above `hoped` times `b`, rounds end with what they gave.
+  static double ratio(Candidate& a, Candidate& b, double hoped);
 
  private:
   Plan plan_;  ///< of that step alone; it has no program
