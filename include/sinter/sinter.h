@@ -8,6 +8,7 @@
 #include "sinter/cuda.h"
 #include "sinter/debug.h"
 #include "sinter/gradient.h"
+#include "sinter/jit.h"
 #include "sinter/memory.h"
 #include "sinter/nn/attention.h"
 #include "sinter/nn/clip.h"

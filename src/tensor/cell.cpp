@@ -5,6 +5,7 @@
 
 #include <unordered_map>
 
+#include "tensor/capture.h"
 
 namespace sinter {
 namespace {
@@ -63,6 +64,7 @@ Tensor wrap(ir::UOp node) {
 
 ir::UOp node_of(const Tensor& t) {
   if (!t.cell()) usage_error("the tensor is an empty handle; assign a value to it first");
+  if (Capture* watching = Capture::current()) watching->met(t.cell());
   return t.cell()->node.get();
 }
 

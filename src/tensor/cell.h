@@ -16,10 +16,14 @@ inline namespace v0 {
 
 /// What copies of a handle share. Guarded by the tensor graph's mutex; the handles count on the shared_ptr.
 struct Cell {
-  explicit Cell(ir::UOp node) : node(node), origin(*node->state.origin) { ++origin.tensors; }
+  explicit Cell(ir::UOp node)
+      : node(node), origin(*node->state.origin), number(ir::TensorGraph::get().fresh_id()) {
+    ++origin.tensors;
+  }
   ~Cell();
   ir::Hold node;
   ir::Origin& origin;          ///< where the tensor was made
+  const uint64_t number;       ///< larger than that of cells made before
   std::shared_ptr<Cell> grad;  ///< collected gradient
   uint64_t leaf_id = 0;        ///< not 0: requires_grad() made it a leaf with this id
   std::string taker;           ///< who took the gradient, for the error that says so

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "tensor/axes.h"
+#include "tensor/capture.h"
 #include "tensor/operands.h"
 
 namespace sinter {
@@ -45,12 +46,13 @@ class Words {
     Generator& generator = options.generator ? *options.generator : default_generator();
     auto [seed, first] = generator.take(numel_ * static_cast<uint64_t>(per_element));
     auto argument = [&](uint64_t value) {
-      return ir::broadcast_to(tensor::launch_argument(Scalar::of(DType::U64, static_cast<int64_t>(value)), DType::U64,
-                                                      options.device),
-                              shape);
+      return tensor::launch_argument(Scalar::of(DType::U64, static_cast<int64_t>(value)), DType::U64, options.device);
     };
-    key_ = argument(seed);
-    counter_ = ir::cast(tensor::flat_position(shape, options.device), DType::U64) + argument(first);
+    const UOp key = argument(seed), counter = argument(first);
+    if (tensor::Capture* watching = tensor::Capture::current())
+      watching->drawn(generator, numel_ * static_cast<uint64_t>(per_element), key, counter);
+    key_ = ir::broadcast_to(key, shape);
+    counter_ = ir::cast(tensor::flat_position(shape, options.device), DType::U64) + ir::broadcast_to(counter, shape);
   }
   /// The n-th word of each element.
   UOp get(int n) const {

@@ -14,6 +14,7 @@
 #include "runtime/program.h"
 #include "schedule/parametrise.h"
 #include "sinter/debug.h"
+#include "tensor/capture.h"
 #include "tensor/commit.h"
 #include "tensor/divide.h"
 #include "tensor/flight.h"
@@ -86,6 +87,7 @@ class Realization {
       return false;
     }
     if (plans.empty()) return false;
+    if (Capture* watching = Capture::current()) watching->planned(plans[0].program, plans.size());
     if (last && !with_records_) strike_off();
     if (last && commit_) commit_->switch_cells();
     fly(plans);
@@ -168,7 +170,10 @@ class Realization {
   bool with_records_ = true;
 };
 
-void realize(std::span<const UOp> asked, StepCommit* commit) { Realization(asked, commit).run(); }
+void realize(std::span<const UOp> asked, StepCommit* commit) {
+  if (const Capture* watching = Capture::current()) watching->computes();
+  Realization(asked, commit).run();
+}
 
 }  // namespace tensor
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sinter/gradient.h"
+#include "tensor/capture.h"
 #include "uop/build.h"
 
 namespace sinter::tensor {
@@ -51,6 +52,7 @@ UOp next_version(const Cell& cell, UOp value, const std::optional<ir::Region>& b
 void install(const std::shared_ptr<Cell>& cell, UOp version) {
   cell->node = ir::Hold(version);
   note_value(cell);
+  if (Capture* watching = Capture::current()) watching->assigned(cell);
   Records& r = records();
   if (std::exchange(cell->recorded_by, r.thread) == r.thread) return;
   if (r.cells.size() >= r.prune_at) r.prune();

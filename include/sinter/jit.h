@@ -1,0 +1,94 @@
+// A function of tensors whose plan is kept: from its third call on nothing of it runs but its kernels.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sinter/tensor.h"
+
+namespace sinter {
+inline namespace v0 {
+
+/// What stands behind a jitted function; for jit() alone.
+class JitPlans {
+ public:
+  /// The function, on tensors that alias those of the call; results in order.
+  using Function = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
+  JitPlans();
+  ~JitPlans();
+  JitPlans(JitPlans&&) noexcept;             ///< keeps the plans
+  JitPlans& operator=(JitPlans&&) noexcept;  ///< the same
+  /// The function's results, computed.
+  std::vector<Tensor> call(const Function& function, std::span<const Tensor> inputs, Loc where);
+
+ private:
+  struct Known;
+  std::unique_ptr<Known> known_;
+};
+
+/// A function made by jit(). One thread calls it at a time.
+template <class F>
+class Jitted {
+ public:
+  /// Reports errors at `where`.
+  explicit Jitted(F function, Loc where) : function_(std::move(function)), where_(where) {}
+
+  /// What the function returns for these tensors (a Tensor, a std::vector of them, or nothing), already computed.
+  template <std::same_as<Tensor>... Inputs>
+  auto operator()(const Inputs&... inputs) {
+    using Result = std::invoke_result_t<F&, const Inputs&...>;
+    static_assert(std::is_void_v<Result> || std::is_same_v<Result, Tensor> || std::is_same_v<Result, std::vector<Tensor>>,
+                  "a jitted function returns a Tensor, a std::vector<Tensor> or nothing");
+    const std::array<Tensor, sizeof...(Inputs)> all{inputs...};
+    const auto run = [this](std::span<const Tensor> given) -> std::vector<Tensor> {
+      return [&]<size_t... I>(std::index_sequence<I...>) -> std::vector<Tensor> {
+        if constexpr (std::is_void_v<Result>)
+          return function_(given[I]...), std::vector<Tensor>();
+        else if constexpr (std::is_same_v<Result, Tensor>)
+          return {function_(given[I]...)};
+        else
+          return function_(given[I]...);
+      }(std::index_sequence_for<Inputs...>());
+    };
+    std::vector<Tensor> results = plans_.call(run, all, where_);
+    if constexpr (std::is_same_v<Result, Tensor>)
+      return std::move(results[0]);
+    else if constexpr (!std::is_void_v<Result>)
+      return results;
+  }
+
+ private:
+  F function_;
+  Loc where_;
+  JitPlans plans_;
+};
+
+/// The same function for tensors, which need not even be walked: `auto fast = jit([&](const Tensor& x) { return model(x); })`.
+///
+/// Its first two calls for given shapes, dtypes and devices run the function, which must build the same program both times;
+/// those that follow launch that program's kernels on the new inputs, the present values of the tensors that the function
+/// uses beside them, and new random numbers. Results are computed when it returns, and the same to the bit as without jit. What the
+/// function assigns is assigned: updates in place are part of the program.
+///
+/// The function is run no more, so it must say all that it does with tensors: numbers of the C++ program, and which tensors it uses,
+/// are those of the first calls. What can be seen to break this is a UsageError: reading or realising a tensor inside
+/// (a step() of sinter::optim too, whose counts the program does not hold); data made from host memory, or number(), inside;
+/// numbers that changed between the first two calls; values that outlive the call without being returned, such as the gradients of
+/// backward() (use gradient()); results that require grad (call it under no_grad, or return them detached); assigning an
+/// input; several devices. Tensors that it uses beside its inputs have been computed before: realize() them.
+///
+/// With SINTER_CHECK the function always runs.
+/// @snippet jit.cpp jit
+template <class F>
+Jitted<F> jit(F function, Loc where = Loc::current()) {
+  return Jitted<F>(std::move(function), where);
+}
+
+}  // namespace v0
+}  // namespace sinter

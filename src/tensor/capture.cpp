@@ -1,0 +1,201 @@
+// Watching a function, and what its plan must be to be repeated.
+#include "tensor/capture.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "runtime/buffer.h"
+
+namespace sinter::tensor {
+namespace {
+
+thread_local Capture* watching = nullptr;
+
+/// "made at FILE:LINE by CALL".
+std::string made_by(const ir::Origin& origin) {
+  return origin.call.empty() ? "made outside of all calls"
+                             : fmt::format("made at {}:{} by {}", origin.file, origin.line, origin.call);
+}
+
+/// The largest power of two, 64 at most, of which the address is a multiple.
+int alignment_of(const ir::Storage& storage) {
+  const auto address = reinterpret_cast<uintptr_t>(static_cast<const runtime::Buffer&>(storage).data());
+  return address ? 1 << std::min(6, std::countr_zero(address)) : 64;
+}
+
+[[noreturn]] void refuse_kept(ir::UOp n) {
+  usage_error(fmt::format("something beside the results of the jitted function holds a value that it computes ({}), which later "
+                          "calls would not renew; return it",
+                          made_by(*n->state.origin)));
+}
+
+template <class Range, class T>
+int place_of(const Range& range, const T& item) {
+  const auto at = std::find(std::begin(range), std::end(range), item);
+  return at == std::end(range) ? -1 : static_cast<int>(at - std::begin(range));
+}
+
+}  // namespace
+
+Capture* Capture::current() { return watching; }
+
+Capture::Capture(std::span<const Tensor> inputs) : start_(ir::TensorGraph::get().fresh_id()) {
+  for (const Tensor& t : inputs) inputs_.push_back(t.cell());
+  if (watching) usage_error("a jitted function calls another one; jit the outer one alone");
+  watching = this;
+}
+Capture::~Capture() {
+  watching = nullptr;
+  for (const Met& m : met_)
+    if (m.storage) m.storage->release();
+}
+
+void Capture::met(const std::shared_ptr<Cell>& cell) {
+  if (returned_ || place_of(inputs_, cell) >= 0) return;
+  ir::Storage* storage = cell->node->storage();
+  for (const Met& m : met_)
+    if (m.cell == cell) return;
+  const bool own = cell->number > start_;
+  if (own && !storage) return;
+  const auto same = [&](const Met& m) { return m.storage && m.storage == storage; };
+  const bool alias = std::any_of(met_.begin(), met_.end(), same);
+  const bool of_input = std::any_of(inputs_.begin(), inputs_.end(), [&](const auto& c) { return storage && c->node->storage() == storage; });
+  if (own && (alias || of_input)) return;  // a clone of what was met before, or its value
+  if (own)
+    usage_error(fmt::format("the jitted function makes data from host memory ({}), which later calls would not make again; make "
+                            "it outside, or pass it as an input",
+                            made_by(cell->origin)));
+  if (alias || of_input)
+    usage_error(fmt::format("the jitted function uses two tensors that share their memory, one of them {}; which of them later "
+                            "calls should read is unknown: use one, or a computed copy",
+                            made_by(cell->origin)));
+  if (storage) storage->retain();
+  met_.push_back({cell, storage});
+  const ir::UOp n = cell->node.get();
+  replay.cells.push_back({cell, storage ? 0 : n->id, n->dtype, n->shape, n->device, n->state.requires_grad, n->state.leaf});
+}
+
+void Capture::assigned(const std::shared_ptr<Cell>& cell) {
+  if (returned_) return;
+  if (const int input = place_of(inputs_, cell); input >= 0)
+    usage_error(fmt::format("the jitted function assigns its input {}; assign outside, or let the function use that tensor "
+                            "without passing it",
+                            input));
+  if (cell->number <= start_ && place_of(assigned_, cell) < 0) assigned_.push_back(cell);
+}
+
+void Capture::drawn(Generator& generator, uint64_t count, ir::UOp seed, ir::UOp first) {
+  replay.randoms.push_back({&generator, count, -1, -1});
+  drawn_.push_back({seed->id, first->id});
+}
+
+void Capture::computes() const {
+  if (!returned_)
+    usage_error("a jitted function reads or realises a tensor, and later calls would not do it again; return the tensor, and "
+                "read it outside");
+}
+
+void Capture::returned(std::span<const Tensor> results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    const ir::UOp n = node_of(results[i]);
+    if (n->storage() || results[i].cell()->number <= start_)
+      usage_error(fmt::format("result {} of the jitted function is not computed by it; return what it computes", i));
+    if (n->has_history())
+      usage_error(fmt::format("result {} of the jitted function requires grad, and later calls would record no history; call it "
+                              "under no_grad, or return what detach() gives",
+                              i));
+    results_.push_back(results[i].cell());
+  }
+  replay.results = results.size();
+  returned_ = true;
+}
+
+void Capture::planned(const schedule::Parametrised& plan, size_t plans) {
+  if (plans != 1 || plan.copies)
+    usage_error("the jitted function computes on several devices; jit the parts that lie on one");
+  replay.key = plan.canonical.key;
+  replay.executable = plan.executable;
+  replay.device = plan.plan.positions[static_cast<size_t>(plan.plan.roots[0])].node->device;
+  for (const schedule::BoundVar& v : plan.canonical.vars) replay.vars.push_back(v.value);
+  take_slots(plan);
+  take_numbers(plan);
+  take_targets(plan);
+}
+
+void Capture::take_slots(const schedule::Parametrised& plan) {
+  for (const schedule::StorageUse& use : plan.plan.storages) {
+    SlotSource source{.alignment = alignment_of(*use.storage)};
+    const auto holds = [&](const std::shared_ptr<Cell>& c) { return c->node->storage() == use.storage; };
+    const auto input = std::find_if(inputs_.begin(), inputs_.end(), holds);
+    const auto met = std::find_if(met_.begin(), met_.end(), [&](const Met& m) { return m.storage == use.storage; });
+    if (input != inputs_.end()) {
+      source.input = true;
+      source.number = static_cast<uint32_t>(input - inputs_.begin());
+    } else if (met != met_.end()) {
+      source.number = static_cast<uint32_t>(met - met_.begin());
+    } else {
+      usage_error(fmt::format("the jitted function uses a tensor that waits to be computed, from one {}; realize() it before",
+                              made_by(*use.node->state.origin)));
+    }
+    replay.slots.push_back(source);
+  }
+}
+
+void Capture::take_numbers(const schedule::Parametrised& plan) {
+  for (const schedule::Number& n : plan.canonical.numbers) replay.numbers.push_back(n.value);
+  std::vector<int> arg_of(replay.numbers.size(), -1);
+  for (size_t a = 0; a < plan.executable->arg_numbers.size(); ++a)
+    arg_of[plan.executable->arg_numbers[a]] = static_cast<int>(a);
+  for (size_t i = 0; i < plan.plan.positions.size(); ++i) {
+    const ir::UOp n = plan.plan.positions[i].node;
+    if (n->op != ir::Op::Num || plan.plan.positions[i].slot >= 0) continue;
+    const size_t number = plan.canonical.first_number[i];
+    bool known = false;
+    for (size_t d = 0; d < drawn_.size(); ++d) {
+      if (n->id == drawn_[d].seed) replay.randoms[d].seed = arg_of[number], known = true;
+      if (n->id == drawn_[d].first) replay.randoms[d].first = arg_of[number], known = true;
+    }
+    if (!known)
+      usage_error(fmt::format("the jitted function uses a number() ({}), whose value later calls would not know; pass it as a "
+                              "tensor",
+                              made_by(*n->state.origin)));
+    replay.numbers[number] = {};
+  }
+  for (const uint32_t n : plan.executable->arg_numbers) replay.args.push_back(replay.numbers[n]);
+}
+
+void Capture::take_targets(const schedule::Parametrised& plan) {
+  const schedule::Collected& all = plan.plan;
+  for (const schedule::Landing& landing : plan.executable->targets) {
+    const schedule::Position& p = all.positions[static_cast<size_t>(landing.position)];
+    ReplayTarget target{{}, {}, p.node->dtype, p.node->shape};
+    for (size_t i = 0; i < all.nodes.size(); ++i) {
+      if (all.position_of[i] != landing.position) continue;
+      const auto holds = [&](const std::shared_ptr<Cell>& c) { return c->node.get() == all.nodes[i]; };
+      for (size_t r = 0; r < results_.size(); ++r)
+        if (holds(results_[r])) target.results.push_back(static_cast<uint32_t>(r));
+      for (size_t c = 0; c < met_.size(); ++c)
+        if (place_of(assigned_, met_[c].cell) >= 0 && holds(met_[c].cell)) target.cells.push_back(static_cast<uint32_t>(c));
+    }
+    if (landing.home >= 0) replay.slots[static_cast<size_t>(landing.home)].written = true;
+    replay.targets.push_back(std::move(target));
+  }
+  // What is kept was stored, or is cheap to compute again.
+  for (size_t t = 0; t < replay.targets.size(); ++t)
+    if (replay.targets[t].results.empty() && replay.targets[t].cells.empty())
+      refuse_kept(all.positions[static_cast<size_t>(plan.executable->targets[t].position)].node);
+  for (const schedule::Position& p : all.positions)
+    if (p.slot < 0 && p.outlives && !p.root) refuse_kept(p.node);
+  size_t versions = 0;
+  for (const ReplayTarget& t : replay.targets) versions += t.cells.size();
+  for (const std::shared_ptr<Cell>& c : assigned_)
+    if (c->node->has_history())
+      usage_error("the jitted function assigns a value that requires grad; assign under no_grad, or what detach() gives");
+  if (versions != assigned_.size())
+    usage_error("the jitted function assigns a tensor a value that it does not compute; compute it, or assign outside");
+}
+
+}  // namespace sinter::tensor
