@@ -3,6 +3,7 @@
 import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -113,6 +114,7 @@ class Bench:
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # workers, which may be stopped, are ended on the way out
     options = arguments()
     if options.plot:
         with open(options.plot[1], "w") as svg:
