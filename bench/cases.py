@@ -58,7 +58,7 @@ CASES = [
     stream(f"total:{M16}", M16), stream("transpose:4096x4096", 2 * M16),
     Case("attention:4x8x512x64", flops=4.0 * 4 * 8 * 512 * 512 * 64),
     stream("matvec:nn:4096x4096", M16), stream("matvec:tn:4096x4096", M16),
-    Case("forward:mlp:1"),
+    Case("forward:mlp:1"), Case("forward:jit:1"),
     *(Case(f"start:{model}:{'warm' if warm else 'empty'}", kind="start", once=f"step:{model}", warm=warm)
       for model in ("mlp", "conv") for warm in (False, True)),
     Case("memory:mlp", kind="memory", once="step:mlp", steps=100, warm=True),

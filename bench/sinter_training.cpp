@@ -77,15 +77,18 @@ const Family kStep = {
     .make = [](const Arguments& a) { return a.text(1) == "mlp" ? training_step<Mlp>() : training_step<ConvNet>(); },
     .train = [](const Arguments& a, int steps) { return a.text(1) == "mlp" ? train<Mlp>(steps) : train<ConvNet>(steps); }};
 
-/// forward:mlp:BATCH, from call to result.
+/// forward:mlp:BATCH, from call to result; forward:jit:BATCH, the same under jit().
 Work forward(const Arguments& arguments) {
   auto model = std::make_shared<Mlp>();
   set_parameters(*model);
   const sn::Tensor x = input({arguments.sizes(2).at(0), 784}, 1);
-  return evaluate([=] {
+  const auto call = [model](const sn::Tensor& x) {
     sn::no_grad guard;
     return (*model)(x);
-  });
+  };
+  if (arguments.text(1) != "jit") return evaluate([=] { return call(x); });
+  auto jitted = std::make_shared<decltype(sn::jit(call))>(sn::jit(call));
+  return evaluate([=] { return (*jitted)(x); });
 }
 
 }  // namespace
