@@ -15,14 +15,16 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int64_t kReuse = 48;         ///< results that share an element from which copying it pays
+constexpr int64_t kReuse = 48;         ///< results that share an element, from which copying it pays where it could be read as it lies,
+constexpr int64_t kReuseStrided = 4;   ///< or could not
 constexpr int64_t kDeep = 512;         ///< summed values in one block, about
-constexpr int64_t kUncut = 768;        ///< summed values that are no two blocks yet
 constexpr int64_t kDeepStrided = 128;  ///< the same where the other operand takes a new page for each of them
+constexpr int64_t kDeepest = 2048;     ///< summed values that one block may have
 constexpr int64_t kPage = 4096;        ///< bytes
 constexpr int64_t kMostRows = 1024;    ///< of a point
 constexpr int64_t kFewRows = 96;       ///< of a point, below which its share of copying shows
 constexpr int64_t kMostColumns = 512;
+constexpr int64_t kTurns = 4;          ///< points for each thread, so that all end at about the same time
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t round_up(int64_t n, int64_t to) { return ceil_div(n, to) * to; }
@@ -47,14 +49,15 @@ class Blocker {
       : view_(view), w_(w), tile_(tile), lanes_(lanes), target_(target), nodes_(ir::topological(kernel.sink)) {}
 
   std::vector<Opt> run() {
-    if (!tile_.lanes || w_.chains() > 1 || !is_outer(tile_.lanes) || !tile_.first || !is_outer(tile_.first)) return {};
+    if (!tile_.lanes || w_.chains() > 1 || !is_outer(tile_.lanes) || !tile_.first) return {};
     panel_ = find_panel();
     if (!panel_ || number_of(panel_) < 0) return {};
     choose_depth();
     choose_columns();
     choose_rows();
     if (split_) opts_.push_back(Split{range_id(split_), depth_});
-    opts_.push_back(Block{range_id(tile_.first), rows_});
+    if (is_outer(tile_.first)) opts_.push_back(Block{range_id(tile_.first), rows_});
+    for (const Block& b : others_) opts_.push_back(b);
     opts_.push_back(Block{range_id(tile_.lanes), columns_});
     opts_.push_back(order());
     opts_.push_back(stage());
@@ -82,7 +85,7 @@ class Blocker {
   UOp find_panel() {
     for (UOp value : values_of(w_.node)) {
       if (!view_.depends(value, tile_.lanes) || view_.depends(value, tile_.first) || !plain(value)) continue;
-      if (reuse(view_, w_, value) < kReuse) return {};
+      const int64_t results = reuse(view_, w_, value);
       int64_t elements = 1, stored = 0;
       for (UOp r : view_.ranges())
         if (view_.depends(value, r)) elements *= view_.size(r);
@@ -97,7 +100,8 @@ class Blocker {
       }
       if (elements > 2 * stored) return {};  // a tile of windows would hold each element several times
       const int64_t bytes = elements * static_cast<int64_t>(size_of(value->dtype));
-      return strided || operations > 0 || (far && bytes > target_.l2) ? value : UOp();
+      if (strided && results >= kReuseStrided) return value;
+      return results >= kReuse && (operations > 0 || (far && bytes > target_.l2)) ? value : UOp();
     }
     return {};
   }
@@ -107,21 +111,33 @@ class Blocker {
     bool far = false;
     for (UOp value : values_of(w_.node))
       if (!(value == panel_)) far |= step_bytes(value) >= kPage;
+    int64_t all = 1;
+    for (UOp r : w_.own) all *= view_.size(r);
+    const int64_t columns = std::min(view_.size(tile_.lanes), kMostColumns);
+    const bool fits = all * columns * static_cast<int64_t>(size_of(panel_->dtype)) <= target_.l2 / 2;
     const int64_t wanted = far ? kDeepStrided : kDeep;
-    int64_t inside = 1;
-    for (size_t i = w_.own.size(); i-- > 0;) {
-      const int64_t size = view_.size(w_.own[i]);
-      if (inside * size > (far ? 2 * kDeepStrided : kUncut)) {
-        const int64_t blocks = ceil_div(inside * size, wanted), step = round_up(ceil_div(size, blocks), 16);
-        if (step >= size) break;
-        split_ = w_.own[i];
-        depth_ = step;
-        deep_ = inside * step;
-        return;
+    carried_ = w_.own.size();
+    for (deep_ = 1; carried_ > 0; --carried_) {
+      UOp range = w_.own[carried_ - 1];
+      const int64_t size = view_.size(range);
+      if (deep_ * size <= (fits ? kDeepest : wanted * 3 / 2)) {
+        deep_ *= size;
+        continue;
       }
-      inside *= size;
+      // Blocks of about the wanted depth; of vectors, where the range may lie along memory.
+      const int64_t blocks = ceil_div(deep_ * size, wanted);
+      int64_t step = ceil_div(size, blocks);
+      if (deep_ == 1) step = round_up(step, lanes_);
+      if (step > 1 && step < size) {
+        split_ = range;
+        depth_ = step;
+        deep_ *= step;
+      } else if (step >= size) {
+        deep_ *= size;
+        continue;
+      }
+      break;
     }
-    deep_ = inside;
   }
 
   void choose_columns() {
@@ -133,29 +149,43 @@ class Blocker {
 
   /// As many blocks as share the threads evenly, if they can have some rows each.
   void choose_rows() {
-    const int64_t size = view_.size(tile_.first);
-    int64_t others = ceil_div(view_.size(tile_.lanes), columns_);
-    for (UOp r : w_.outs)
-      if (is_outer(r) && !(r == tile_.first) && !(r == tile_.lanes)) others *= view_.size(r);
-    int64_t blocks = ceil_div(size, kMostRows);
-    while ((blocks * others) % target_.threads && ceil_div(size, blocks + 1) >= kFewRows) ++blocks;
-    rows_ = round_up(ceil_div(size, blocks), tile_.rows);
+    int64_t points = ceil_div(view_.size(tile_.lanes), columns_);
+    std::vector<UOp> more;  // outer ranges along which the panel is the same
+    for (UOp r : w_.outs) {
+      if (!is_outer(r) || r == tile_.first || r == tile_.lanes) continue;
+      points *= view_.size(r);
+      if (!view_.depends(panel_, r)) more.push_back(r);
+    }
+    int64_t covered = is_outer(tile_.first) ? 1 : view_.size(tile_.first);
+    if (is_outer(tile_.first)) {
+      const int64_t size = view_.size(tile_.first);
+      int64_t blocks = ceil_div(size, kMostRows);
+      while ((blocks * points) % target_.threads && ceil_div(size, blocks + 1) >= kFewRows) ++blocks;
+      rows_ = round_up(ceil_div(size, blocks), tile_.rows);
+      points *= blocks;
+      covered = rows_;
+    }
+    // Panels are copied once for each point: rather few of those, as long as all threads have work.
+    for (size_t i = more.size(); i-- > 0 && covered < kMostRows;) {
+      const int64_t size = view_.size(more[i]), most = std::min(size, ceil_div(kMostRows, covered));
+      int64_t block = 1;
+      for (int64_t b = 2; b <= most; ++b)
+        if (size % b == 0 && points / b >= kTurns * target_.threads) block = b;
+      if (block == 1) continue;
+      others_.push_back({range_id(more[i]), block});
+      points /= block;
+      covered *= block;
+    }
   }
 
   Opt order() const {
     Order order;
-    for (UOp r : w_.own) {
-      order.loops.push_back({range_id(r), 0});
-      if (r == split_) break;
-    }
-    if (!split_) order.loops.clear();
+    const size_t whole = carried_ - (split_ ? 1 : 0);  // those from which each value is a block
+    for (size_t i = 0; i < carried_; ++i) order.loops.push_back({range_id(w_.own[i]), 0});
+    for (const Block& b : others_) order.loops.push_back({b.range, 0});
     order.loops.push_back({range_id(tile_.first), 0});
     order.loops.push_back({range_id(tile_.lanes), 0});
-    bool inside = !split_;
-    for (UOp r : w_.own) {
-      if (r == split_) inside = true;
-      if (inside) order.loops.push_back({range_id(r), r == split_ ? 1 : 0});
-    }
+    for (size_t i = whole; i < w_.own.size(); ++i) order.loops.push_back({range_id(w_.own[i]), w_.own[i] == split_ ? 1 : 0});
     return order;
   }
 
@@ -167,10 +197,10 @@ class Blocker {
       if (n->op == Op::Load && view_.stride(n, tile_.lanes) != 1)
         for (UOp r : w_.own)
           if (view_.stride(n, r) == 1) contiguous = range_id(r);
-    bool carried = split_ != UOp();
-    for (UOp r : w_.own) {
+    for (size_t i = carried_ - (split_ ? 1 : 0); i < w_.own.size(); ++i) {
+      UOp r = w_.own[i];
       if (!view_.depends(panel_, r)) continue;
-      Stage::Dim dim{range_id(r), carried && r == split_ ? 0 : -1};
+      Stage::Dim dim{range_id(r), r == split_ ? 0 : -1};
       if (range_id(r) == contiguous && (dim.level < 0 || depth_ % lanes_ == 0)) dim.unroll = lanes_;  // transposed in registers
       stage.dims.push_back(dim);
     }
@@ -187,6 +217,8 @@ class Blocker {
   const runtime::Target& target_;
   const std::vector<UOp> nodes_;
   UOp panel_, split_;
+  size_t carried_ = 0;          ///< how many of the summed ranges have loops outside the panel, split_ among them
+  std::vector<Block> others_;   ///< of outer ranges beside the tile's
   int64_t depth_ = 0;  ///< values of split_ in a block
   int64_t deep_ = 1;   ///< summed values in a block
   int64_t columns_ = 0, rows_ = 0;
@@ -196,7 +228,7 @@ class Blocker {
 }  // namespace
 
 bool worth_packing(View& view, const Work& product, UOp load, UOp lanes) {
-  return view.stride(load, lanes) != 1 && reuse(view, product, load) >= kReuse;
+  return view.stride(load, lanes) != 1 && reuse(view, product, load) >= kReuseStrided;
 }
 
 std::vector<Opt> block_product(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile, int lanes,

@@ -66,7 +66,7 @@ struct Stage {
     friend bool operator==(const Dim&, const Dim&) = default;
   };
   int value = 0;          ///< as in Row
-  std::vector<Dim> dims;  ///< every range that it depends on, but those a point has one value of; the last lies innermost in memory
+  std::vector<Dim> dims;  ///< ranges that it depends on; the last lies innermost in memory. Loops over the others stand around the copying
   int panel = 0;          ///< 0, or: so many elements of the last dim lie together for each element of the others
   friend bool operator==(const Stage&, const Stage&) = default;
 };

@@ -47,8 +47,9 @@ Tile stage_tile(int64_t slot, UOp value, const Stage& stage, const Schedule& sch
     if (!ranges.depends(value, a.range) || a.size == 1) continue;
     const auto dim = std::find_if(stage.dims.begin(), stage.dims.end(),
                                   [&](const Stage::Dim& d) { return d.range == range_id(a.range); });
-    if (dim == stage.dims.end() && !single(a)) refuse(opt, fmt::format("the value depends on range {} too", range_id(a.range)));
-    if (dim == stage.dims.end()) tile.dims.push_back({a.range, a.levels() - 1, 1, 0});
+    if (dim != stage.dims.end()) continue;
+    if (!single(a) && a.width() > 1) refuse(opt, fmt::format("the value depends on range {} too, of which there are copies", range_id(a.range)));
+    tile.dims.push_back({a.range, a.levels() - 1, 1, 0});
   }
   for (const Stage::Dim& d : stage.dims) {
     const auto axis = std::find_if(schedule.axes.begin(), schedule.axes.end(),
@@ -89,7 +90,7 @@ std::vector<Level> fill_loops(const Tile& tile, const std::vector<Level>& user, 
     if (d.level < 0 || single(schedule.of(d.range))) continue;
     const auto block = std::find_if(user.begin(), user.end(),
                                     [&](const Level& l) { return l.range == d.range && l.number == d.level && !l.fills; });
-    if (block == user.end()) refuse(to_string(*tile.staged), fmt::format("a user has no loop {} of range {}", d.level, range_id(d.range)));
+    if (block == user.end()) refuse(to_string(*tile.staged), fmt::format("a user has no loop {} of range {} outside", d.level, range_id(d.range)));
     shared = std::max(shared, static_cast<size_t>(block - user.begin()) + 1);
   }
   std::vector<Level> loops(user.begin(), user.begin() + static_cast<std::ptrdiff_t>(shared));

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "codegen/nontemporal.h"
+#include "codegen/offset.h"
 #include "codegen/stage.h"
 #include "rewrite/interval.h"
 #include "sinter/error.h"
@@ -393,7 +394,19 @@ class Builder {
       return false;
     RangeSet places;
     for (UOp i : index_of(store)) places |= ranges_.free(i);
-    return places == ranges_.free(s.node);
+    return places == ranges_.free(s.node) && std::all_of(s.loops.begin(), s.loops.end(), [&](const Level& l) {
+      return l.lanes == 1 || !ranges_.depends(s.node, l.range) || stride_along(store, l.range) == 1;
+    });
+  }
+
+  /// How far a store moves when a range goes on by one; 0 also where that is no fixed distance.
+  int64_t stride_along(UOp store, UOp range) {
+    int64_t stride = 0;
+    for (const ir::Term& t : offset_of(store).terms) {
+      if (t.atom == range) stride += t.factor;
+      else if (ranges_.depends(t.atom, range)) return 0;
+    }
+    return stride;
   }
 
   // ---- order by memory
