@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "codegen/gates.h"
 #include "codegen/schedule.h"
 #include "uop/walk.h"
 
@@ -83,7 +84,8 @@ class Blocker {
 
   /// The operand along the lanes, if it is worth a tile.
   UOp find_panel() {
-    for (UOp value : values_of(w_.node)) {
+    for (UOp gated : values_of(w_.node)) {
+      const UOp value = without_gate(gated);
       if (!view_.depends(value, tile_.lanes) || view_.depends(value, tile_.first) || !plain(value)) continue;
       const int64_t results = reuse(view_, w_, value);
       int64_t elements = 1, stored = 0;
@@ -110,7 +112,7 @@ class Blocker {
   void choose_depth() {
     bool far = false;
     for (UOp value : values_of(w_.node))
-      if (!(value == panel_)) far |= step_bytes(value) >= kPage;
+      if (!(without_gate(value) == panel_)) far |= step_bytes(value) >= kPage;
     int64_t all = 1;
     for (UOp r : w_.own) all *= view_.size(r);
     const int64_t columns = std::min(view_.size(tile_.lanes), kMostColumns);

@@ -5,6 +5,7 @@
 
 #include "codegen/expand.h"
 #include "codegen/finish.h"
+#include "codegen/gates.h"
 #include "codegen/heuristic.h"
 #include "codegen/legalise.h"
 #include "codegen/loop_tree.h"
@@ -67,6 +68,8 @@ Kernel prepared(const Kernel& given) {
   values.same(kernel.sink, "reductions");
   step(kernel, "legalise", legalise(g, kernel.sink), verify_legal);
   values.same(kernel.sink, "legalise");
+  step(kernel, "gates", select_factors(g, kernel.sink), verify_legal);
+  values.same(kernel.sink, "gates");
   return kernel;
 }
 

@@ -87,6 +87,7 @@ class Emitter {
     return known(id, v) && v == wanted;
   }
   Type type(Id id) const { return code_[id].type; }
+  const Inst& operator[](Id id) const { return code_[id]; }
 
  private:
   struct InstHash {

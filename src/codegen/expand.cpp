@@ -8,6 +8,7 @@
 
 #include "codegen/access.h"
 #include "codegen/accumulate.h"
+#include "codegen/gates.h"
 #include "codegen/threads.h"
 #include "codegen/values.h"
 #include "sinter/error.h"
@@ -135,6 +136,7 @@ class Expander {
       }
       const Statement& s = at(item.statement);
       values_.set_statement(s);
+      const bool gated = item.what == What::Update && open_gate(s.node);
       for_each_copy(s.node, item.what == What::Update, [&] {
         switch (item.what) {
           case What::Init: return accumulators_.init(item.statement);
@@ -145,7 +147,18 @@ class Expander {
           case What::Barrier: return;
         }
       });
+      if (gated) emit_.close();
     }
+  }
+
+  /// Skips the elements of a sum that change nothing, if all lanes and copies agree on which. Says whether an if was opened.
+  bool open_gate(UOp reduce) {
+    const UOp gate = common_gate(reduce);
+    if (!gate || values_.varies(gate)) return false;
+    if (std::any_of(unrolled_.begin(), unrolled_.end(), [&](const auto& u) { return ranges_.depends(gate, u.first); })) return false;
+    emit_.open_if(values_.value(gate));
+    values_.assume(gate);
+    return true;
   }
 
   /// Runs `body` for each register copy of the unrolled ranges on which n depends; `own`: also of those that n, a

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "codegen/blocking.h"
+#include "codegen/gates.h"
 
 namespace sinter::codegen {
 namespace {
@@ -18,6 +19,9 @@ constexpr double kMultiplications = 2, kLoads = 2, kLatency = 4;
 constexpr double kGather = 24;  ///< cycles of a vector whose lanes do not lie side by side
 constexpr double kTransposed = .3;  ///< cycles of an element that is copied into a tile, rows becoming columns,
 constexpr double kScattered = 2.5;  ///< or one by one
+constexpr double kGated = 3;        ///< how much longer a step takes whose gate differs inside a tile
+constexpr double kFar = .02;        ///< cycles of a load more, if the next row lies so many bytes away that each takes a page of its own
+constexpr int64_t kFarBytes = 2048;
 constexpr double kStored = .6;      ///< cycles of a result that is stored across its lanes
 
 class Model {
@@ -29,6 +33,7 @@ class Model {
     steps_ = w.chains() > 1 ? 1.0 / lanes : 1;
     for (UOp r : w.own) steps_ *= static_cast<double>(view.size(r));
     vectors_ = std::max(1, w.chains() / lanes);
+    gate_ = common_gate(w.node);
   }
 
   bool fits(const RegisterTile& t) const {
@@ -62,6 +67,10 @@ class Model {
       if (lanes && !w.is_reduce() && in(w.outs, lanes) && in(w.sums, w_.node) && view_.stride(w.node, lanes) != 1) elements += w.iterations;
     return elements;
   }
+  bool far(UOp load, UOp range) const {
+    const int64_t stride = view_.stride(load, range);
+    return stride != View::kScattered && std::abs(stride) * static_cast<int64_t>(size_of(load->dtype)) >= kFarBytes;
+  }
   double packing(UOp load) const {
     double elements = 1;
     bool rows = false;
@@ -91,12 +100,14 @@ class Model {
       const double copies = (t.first && view_.depends(q, t.first) ? rows : 1) *
                             (t.second && view_.depends(q, t.second) ? columns : 1);
       loads += copies;
+      if (t.first && view_.depends(q, t.first) && far(q, t.first)) slow += kFar * copies;
       if (varies(q, t)) vectors += copies;
       if (t.lanes && view_.depends(q, t.lanes) && view_.stride(q, t.lanes) != 1 && !worth_packing(view_, w_, q, t.lanes))
         slow += copies * kGather;
     }
     const double busy = std::max({rows * columns * w_.operations / kMultiplications, loads / kLoads, kLatency / vectors_});
-    return busy + .06 * loads + .05 * vectors + slow;
+    const double all = busy + .06 * loads + .05 * vectors + slow;
+    return gate_ && ((t.first && view_.depends(gate_, t.first)) || (t.lanes && view_.depends(gate_, t.lanes))) ? kGated * all : all;
   }
 
   View& view_;
@@ -105,6 +116,7 @@ class Model {
   int vectors_ = 1;  ///< accumulators of one element
   double steps_ = 1;
   std::vector<UOp> loads_;
+  UOp gate_;  ///< elements of the sum that change nothing are skipped, if all of a tile agree on it
 };
 
 /// Whether a STORE runs over both ranges: they cannot both have lanes.

@@ -348,6 +348,13 @@ Id Values::pack(UOp n) {
   return emit_.value({Code::Pack, {n->dtype, lanes}, std::move(parts)});
 }
 
+/// Whether a condition, or a splat of one, is known to be true.
+bool Values::holds(Id condition) const {
+  const Inst& n = emit_[condition];
+  if (n.code == Code::Splat) return holds(n.src[0]);
+  return n.code == Code::Const && n.type.dtype == DType::Bool && n.number.as_int() != 0;
+}
+
 Id Values::make_load(UOp n, int lane) {
   const size_t rank = n->src[0]->rank();
   const bool gated = n->src.size() > 1 + rank;
@@ -369,8 +376,9 @@ Id Values::make_load(UOp n, int lane) {
   if (!ready) return kNone;
   Inst inst{Code::Load, type, {address(n, lane)}};
   inst.imm = n->src[0]->integer();
-  if (gated || missing != kNone) {
-    Id open = gated ? use(gate, lane) : kNone;
+  Id open = gated ? use(gate, lane) : kNone;
+  if (open != kNone && holds(open)) open = kNone;
+  if (open != kNone || missing != kNone) {
     if (missing != kNone) open = emit_.both(open, missing);
     inst.src.push_back(open);
     inst.src.push_back(gated ? emit_.splat(use(other, lane), type.lanes)
@@ -451,6 +459,7 @@ Id Values::make_alu(UOp n, int lane) {
   for (UOp s : n->src) src.push_back(use(s, lane));
   if (std::find(src.begin(), src.end(), kNone) != src.end()) return kNone;
   for (Id& s : src) s = emit_.splat(s, type.lanes);
+  if (n->op == Op::Where && holds(src[0])) return src[1];
   return emit_.alu(n->op, type, std::move(src));
 }
 

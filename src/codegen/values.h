@@ -59,6 +59,10 @@ class Values {
   Id base(ir::UOp range, int number) const;
 
   Id value(ir::UOp n, int lane = kWhole);
+  /// In the innermost open block a condition holds.
+  void assume(ir::UOp condition) {
+    emit_.remember(key(condition, kWhole), emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 1)), emit_.scope());
+  }
   /// The result of a REDUCE for the present copy.
   void finish(ir::UOp reduce, Id result) { remember(key(reduce, kWhole), reduce, result); }
   /// A carried REDUCE is done: its results are read from where its accumulators lie.
@@ -137,6 +141,7 @@ class Values {
   Id use(ir::UOp n, int lane);
   Id make(ir::UOp n, int lane);
   Id make_range(ir::UOp n, int lane);
+  bool holds(Id condition) const;
   Id make_load(ir::UOp n, int lane);
   Id make_rows(ir::UOp n, const Run& run);
   Id emit_load(Inst inst, ir::UOp n);

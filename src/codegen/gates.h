@@ -1,0 +1,20 @@
+// Sums of products that vanish where a condition does not hold: the gradient of a padded or sliding window.
+#pragma once
+
+#include "uop/graph.h"
+
+namespace sinter::codegen {
+
+/// In:  any kernel.
+/// Out: the same values. Where both factors of a product are loads under one gate, and 0 where it is closed, a load that is inside its
+/// Param at any rate is not gated itself, but selected: what it loads does not depend on the ranges of the gate.
+ir::UOp select_factors(ir::Graph& g, ir::UOp sink);
+
+/// The condition under which an element of a REDUCE changes anything: both factors are 0 where it does not hold, and a sum of
+/// products that begins with +0 stays what it is when 0 * 0 is added. Null if there is none.
+ir::UOp common_gate(ir::UOp reduce);
+
+/// The value itself where its gate holds.
+ir::UOp without_gate(ir::UOp value);
+
+}  // namespace sinter::codegen
