@@ -145,6 +145,10 @@ class Blocker {
   void choose_columns() {
     const int64_t size = view_.size(tile_.lanes), step = width();
     const int64_t room = target_.l2 / 2 / (deep_ * static_cast<int64_t>(size_of(panel_->dtype)));
+    if (size <= room && is_outer(tile_.first) && view_.size(tile_.first) >= kFewRows * target_.threads) {  // threads share the rows
+      columns_ = round_up(size, step);
+      return;
+    }
     columns_ = std::clamp(std::min(room, kMostColumns) / step * step, step, round_up(size, step));
     columns_ = round_up(ceil_div(size, ceil_div(size, columns_)), step);
   }
