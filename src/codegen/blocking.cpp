@@ -38,21 +38,15 @@ int64_t reuse(View& view, const Work& product, UOp operand) {
   return times;
 }
 
-/// Whether a value is what a Stage may hold: without sums and checks.
-bool plain(UOp value) {
-  const std::vector<UOp> below = ir::topological(value);
-  return std::none_of(below.begin(), below.end(), [](UOp n) { return combines(n) || n->op == Op::Check; });
-}
-
 class Blocker {
  public:
   Blocker(const Kernel& kernel, View& view, const Work& w, const RegisterTile& tile, int lanes, const runtime::Target& target)
-      : view_(view), w_(w), tile_(tile), lanes_(lanes), target_(target), nodes_(ir::topological(kernel.sink)) {}
+      : kernel_(kernel), view_(view), w_(w), tile_(tile), lanes_(lanes), target_(target) {}
 
   std::vector<Opt> run() {
     if (!tile_.lanes || w_.chains() > 1 || !is_outer(tile_.lanes) || !tile_.first) return {};
     panel_ = find_panel();
-    if (!panel_ || number_of(panel_) < 0) return {};
+    if (!panel_) return {};
     choose_depth();
     choose_columns();
     choose_rows();
@@ -67,10 +61,6 @@ class Blocker {
 
  private:
   int64_t width() const { return int64_t{1} * lanes_ * (tile_.second == tile_.lanes ? tile_.columns : 1); }
-  int number_of(UOp value) const {
-    const auto it = std::find(nodes_.begin(), nodes_.end(), value);
-    return it == nodes_.end() ? -1 : static_cast<int>(it - nodes_.begin());
-  }
   /// Most that an operand moves in memory, in bytes, when what is summed goes on by one.
   int64_t step_bytes(UOp operand) {
     int64_t most = 0;
@@ -86,7 +76,7 @@ class Blocker {
   UOp find_panel() {
     for (UOp gated : values_of(w_.node)) {
       const UOp value = without_gate(gated);
-      if (!view_.depends(value, tile_.lanes) || view_.depends(value, tile_.first) || !plain(value)) continue;
+      if (!view_.depends(value, tile_.lanes) || view_.depends(value, tile_.first) || number_of(kernel_, value) < 0) continue;
       const int64_t results = reuse(view_, w_, value);
       int64_t elements = 1, stored = 0;
       for (UOp r : view_.ranges())
@@ -197,7 +187,7 @@ class Blocker {
 
   /// Memory in the order in which the sum goes through it: for each of its values a panel's columns.
   Opt stage() {
-    Stage stage{number_of(panel_), {}, static_cast<int>(width())};
+    Stage stage{number_of(kernel_, panel_), {}, static_cast<int>(width())};
     int64_t contiguous = -1;  // the range along which the operand lies side by side, if not the lanes'
     for (UOp n : ir::topological(panel_))
       if (n->op == Op::Load && view_.stride(n, tile_.lanes) != 1)
@@ -216,12 +206,12 @@ class Blocker {
     return stage;
   }
 
+  const Kernel& kernel_;
   View& view_;
   const Work& w_;
   const RegisterTile& tile_;
   const int lanes_;
   const runtime::Target& target_;
-  const std::vector<UOp> nodes_;
   UOp panel_, split_;
   size_t carried_ = 0;          ///< how many of the summed ranges have loops outside the panel, split_ among them
   std::vector<Block> others_;   ///< of outer ranges beside the tile's
@@ -232,6 +222,14 @@ class Blocker {
 };
 
 }  // namespace
+
+int number_of(const Kernel& kernel, UOp value) {
+  const std::vector<UOp> below = ir::topological(value);
+  if (std::any_of(below.begin(), below.end(), [](UOp n) { return combines(n) || n->op == Op::Check; })) return -1;
+  const std::vector<UOp> nodes = ir::topological(kernel.sink);
+  const auto it = std::find(nodes.begin(), nodes.end(), value);
+  return it == nodes.end() ? -1 : static_cast<int>(it - nodes.begin());
+}
 
 bool worth_packing(View& view, const Work& product, UOp load, UOp lanes) {
   return view.stride(load, lanes) != 1 && reuse(view, product, load) >= kReuseStrided;

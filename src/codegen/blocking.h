@@ -14,6 +14,9 @@ namespace sinter::codegen {
 /// side there, and enough results share each of them.
 bool worth_packing(View& view, const Work& product, ir::UOp load, ir::UOp lanes);
 
+/// Where a Stage finds a value: its place among the kernel's nodes; -1 for one that it may not hold, or that the kernel lacks.
+int number_of(const Kernel& kernel, ir::UOp value);
+
 /// Stage, Split, Order and Block for a product with this register tile, beside the Lanes and Unroll that it has; empty where its
 /// operands are best read as they lie. Proposals: whether they are legal is another question.
 /// `kernel`: whose values Stages number. `lanes`: elements of a vector.

@@ -4,11 +4,13 @@
 #include <bit>
 #include <tuple>
 
+#include "codegen/blocking.h"
 #include "codegen/heuristic.h"
 #include "codegen/loop_tree.h"
 #include "codegen/register_tile.h"
 #include "codegen/rows.h"
 #include "codegen/view.h"
+#include "uop/walk.h"
 
 namespace sinter::codegen {
 namespace {
@@ -19,6 +21,8 @@ using ir::UOp;
 constexpr int kThreads = 256;          ///< of a block
 constexpr int64_t kWideTile = 512;     ///< values of a product's range from which a thread has more copies
 constexpr int kTileSide = 16;          ///< threads along each side of a product's tile
+constexpr int kDepth = 16;             ///< summed values of a product's operands that lie in shared memory together
+constexpr int64_t kDeep = 64;          ///< summed values from which that pays
 
 int64_t ceil_power(int64_t n) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(n, 1)))); }
 
@@ -30,9 +34,9 @@ struct Share {
 
 class Chooser {
  public:
-  /// `vectors`: whether threads may have lanes and copies.
-  Chooser(const Kernel& kernel, const runtime::Target& target, bool vectors)
-      : kernel_(kernel), vectors_(vectors), rows_(legal_rows(kernel, target.shared / 2)), view_(with(kernel, rows_)) {
+  /// `vectors`: whether threads may have lanes and copies. `stages`: whether a product's operands may go through shared memory.
+  Chooser(const Kernel& kernel, const runtime::Target& target, bool vectors, bool stages)
+      : kernel_(kernel), vectors_(vectors), stages_(stages), rows_(legal_rows(kernel, target.shared / 2)), view_(with(kernel, rows_)) {
     fixed_ = ranges_in_order(kernel_, view_);
     for (const Work& w : view_.works())
       for (UOp a : w.accesses)
@@ -50,6 +54,7 @@ class Chooser {
       if (s.copies > 1) opts.push_back(Unroll{range_id(s.range), s.copies});
       if (s.threads > 1) opts.push_back(Local{range_id(s.range), s.threads, s.stride});
     }
+    opts.insert(opts.end(), staged_.begin(), staged_.end());
     return add_rows(kernel_, std::move(opts), rows_);
   }
 
@@ -94,7 +99,43 @@ class Chooser {
     Share c{columns, lanes, copies(columns, lanes)}, r{rows, 1, copies(rows, 1)};
     c.threads = threads(c), r.threads = threads(r), r.stride = c.threads;
     shares_.insert(shares_.end(), {c, r});
+    if (stages_) stage_operands(*product, c, r);
     return true;
+  }
+  /// Blocks of both operands in shared memory: each is read from the device's memory once for all threads of the square.
+  void stage_operands(const Work& product, const Share& columns, const Share& rows) {
+    UOp summed = product.own.back();
+    if (view_.size(summed) < kDeep) return;
+    std::vector<Opt> stages{Split{range_id(summed), kDepth}};
+    const int threads = columns.threads * rows.threads;
+    for (UOp value : values_of(product.node)) {
+      const int number = number_of(kernel_, value);
+      const bool across = view_.depends(value, columns.range);
+      const Share& share = across ? columns : rows;
+      if (number < 0 || across == view_.depends(value, rows.range) || !view_.depends(value, summed)) return;
+      // Threads that follow one another copy neighbours.
+      const bool along = side_by_side(value, summed);
+      const int block = share.lanes * share.copies * share.threads;
+      auto dim = [&](bool sum, int left, int stride) {
+        Stage::Dim d{range_id(sum ? summed : share.range), sum ? 0 : -1};
+        const int most = sum ? kDepth : block;
+        const int64_t row = view_.size(sum ? summed : share.range);  // begins at whole vectors, or each thread takes single elements
+        while (d.lanes * 2 <= 16 / bytes_ && most % (d.lanes * 2) == 0 && row % (d.lanes * 2) == 0 && stride == 1) d.lanes *= 2;
+        d.threads = std::min(left, most / d.lanes);
+        d.stride = d.threads > 1 ? stride : 1;
+        return d;
+      };
+      const Stage::Dim near = dim(along, threads, 1), far = dim(!along, threads / near.threads, near.threads);
+      // Threads read columns side by side, rows one for many of them.
+      const bool sum_last = !across;
+      stages.push_back(Stage{number, along == sum_last ? std::vector{far, near} : std::vector{near, far}, 0});
+    }
+    staged_ = std::move(stages);
+  }
+  /// Whether what a value loads lies side by side along a range.
+  bool side_by_side(UOp value, UOp range) {
+    const std::vector<UOp> below = ir::topological(value);
+    return std::any_of(below.begin(), below.end(), [&](UOp n) { return n->op == Op::Load && view_.stride(n, range) == 1; });
   }
   /// How many accesses go on by one element along a range; stores count most.
   int along(UOp range) {
@@ -161,19 +202,23 @@ class Chooser {
   }
 
   const Kernel& kernel_;
-  const bool vectors_;
+  const bool vectors_, stages_;
   const std::vector<Row> rows_;
   View view_;  ///< with these rows
   int bytes_ = 1;
   std::vector<UOp> fixed_;
   std::vector<Share> shares_;
+  std::vector<Opt> staged_;
 };
 
 }  // namespace
 
 std::vector<Opt> cuda_heuristic(const Kernel& kernel, const runtime::Target& target) {
-  for (const bool vectors : {true, false}) {
-    std::vector<Opt> opts = Chooser(kernel, target, vectors).run();
+  struct Try {
+    bool vectors, stages;
+  };
+  for (const Try t : {Try{true, true}, Try{true, false}, Try{false, false}}) {
+    std::vector<Opt> opts = Chooser(kernel, target, t.vectors, t.stages).run();
     if (is_legal(kernel, opts)) return opts;
   }
   return {};

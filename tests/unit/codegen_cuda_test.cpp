@@ -4,6 +4,7 @@
 #include "codegen/heuristic.h"
 #include "codegen_cuda_support.h"
 #include "codegen_kernels.h"
+#include "runtime/cuda/sim/driver.h"
 #include "sinter/error.h"
 
 using namespace codegen_test;
@@ -46,5 +47,38 @@ TEST_CASE("random kernels for a GPU under random Opts", "[codegen][cuda]") {
   for (const char* opt : {"lanes", "unroll", "split", "order", "row", "stage", "block", "local"}) {
     INFO(opt << ": " << used[opt]);
     CHECK(used[opt] >= 8);
+  }
+}
+
+TEST_CASE("a product on a GPU reads each operand once per block of its result", "[codegen][cuda]") {
+  const SimulatedGpu gpu;
+  // Sizes with and without edges; B as it lies and transposed.
+  struct Case {
+    int64_t m, n, k;
+    bool transposed;
+  };
+  for (const Case& c : {Case{128, 64, 64, false}, Case{64, 128, 80, true}, Case{70, 67, 65, false}, Case{65, 130, 77, true}}) {
+    INFO(c.m << " x " << c.n << " x " << c.k << (c.transposed ? ", transposed" : ""));
+    Bench b;
+    UOp x = b.buffer(random_array(DType::F32, {c.m, c.k}, 1));
+    UOp y = b.buffer(random_array(DType::F32, c.transposed ? std::vector{c.n, c.k} : std::vector{c.k, c.n}, 2));
+    UOp out = b.buffer(Array(DType::F32, {c.m, c.n}));
+    UOp i = b.outer(c.m), j = b.outer(c.n), k = b.over(c.k, 2);
+    b.stores({b.put(out, {i, j}, b.reduce(Combine::Dot, {b.at(x, {i, k}), c.transposed ? b.at(y, {j, k}) : b.at(y, {k, j})}, {k}))});
+    const codegen::Prepared prepared = codegen::prepare(b.kernel, gpu.target());
+    const std::vector<Opt> opts = codegen::heuristic(prepared.main, gpu.target());
+    INFO(to_string(opts));
+    CHECK(std::count_if(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<codegen::Stage>(o); }) == 2);
+    const std::vector<runtime::KernelSource> sources{codegen::write(prepared, gpu.target(), opts, {})};
+    const std::vector<Array> before = b.interpret();
+    const auto program = runtime::compile(sources, gpu.target())[0];
+    gpu.compare(b, to_string(opts), *program, before);
+    const runtime::cuda::sim::Counters counted = runtime::cuda::sim::counters(program->name());
+    const int64_t rows = (c.m + 63) / 64, columns = (c.n + 63) / 64;  // blocks of 64 x 64
+    // Whole sectors of 8 floats, one more where a row of a block begins inside one; the result is written once.
+    const int64_t x_sectors = columns * c.m * ((c.k + 15) / 16) * 3, result = c.m * (c.n / 8 + 2 * columns);
+    const int64_t y_sectors = rows * (c.transposed ? c.n * ((c.k + 15) / 16) * 3 : c.k * (c.n / 8 + 2 * columns));
+    CHECK(static_cast<int64_t>(counted.sectors) <= x_sectors + y_sectors + result);
+    CHECK(counted.wavefronts <= counted.ideal_wavefronts * 2);
   }
 }
