@@ -85,7 +85,7 @@ class Rerun {
     cells_.reserve(replay_.cells.size());
     for (const tensor::UsedCell& used : replay_.cells) {
       cells_.push_back(used.cell.lock());
-      if (!cells_.back() || !fits(used, cells_.back()->node.get())) return false;
+      if (!cells_.back() || !fits(used, cells_.back()->node.get()) || is_input(cells_.back()->node->storage())) return false;
     }
     bindings_.slots.reserve(replay_.slots.size());
     for (const tensor::SlotSource& source : replay_.slots) {
@@ -120,6 +120,11 @@ class Rerun {
     if (used.node) return n->id == used.node;
     return n->storage() && n->dtype == used.dtype && n->shape == used.shape && n->device == used.device &&
            n->state.requires_grad == used.requires_grad && n->state.leaf == used.leaf && !n->state.claimed;
+  }
+
+  /// An input that shares its memory with a used tensor would be read while that is written in place.
+  bool is_input(const Storage* storage) const {
+    return storage && std::any_of(inputs_.begin(), inputs_.end(), [&](const Tensor& t) { return t.cell()->node->storage() == storage; });
   }
 
   void draw() {

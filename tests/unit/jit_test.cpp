@@ -126,6 +126,18 @@ TEST_CASE("updates in place are part of the program, and built values keep their
   CHECK(train(true) == train(false));
 }
 
+TEST_CASE("an input that is also a tensor the function uses is refused, whatever the calls before were", "[jit]") {
+  Tensor w = numbers({4, 4});
+  const Tensor x = numbers({4, 4}, 1);
+  auto turned = jit([&](const Tensor& t) { w.assign(w - t.transpose()); });
+  for (int i = 0; i < 3; ++i) turned(x);
+  const std::vector<float> before = values(w);
+  CHECK_THAT(refusal([&] { turned(w); }), Contains("share their memory"));
+  CHECK(values(w) == before);
+  turned(x);
+  CHECK(values(w) == values(numbers({4, 4}) - x.transpose() * 4.0));
+}
+
 TEST_CASE("random numbers are new at each call, and those of the function", "[jit]") {
   const Tensor x = numbers({64}, 1);
   const auto noisy = [](const Tensor& t) { return t * rand({64}) + randn({64}); };
