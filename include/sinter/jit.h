@@ -78,10 +78,11 @@ class Jitted {
 ///
 /// The function is run no more, so it must say all that it does with tensors: numbers of the C++ program, and which tensors it uses,
 /// are those of the first calls. What can be seen to break this is a UsageError: reading or realising a tensor inside
-/// (a step() of sinter::optim too, whose counts the program does not hold); data made from host memory, or number(), inside;
-/// numbers that changed between the first two calls; values that outlive the call without being returned, such as the gradients of
-/// backward() (use gradient()); results that require grad (call it under no_grad, or return them detached); assigning an
-/// input; several devices. Tensors that it uses beside its inputs have been computed before: realize() them.
+/// (a step() of sinter::optim too, whose counts the program does not hold); data made from host memory, number(), or a
+/// Generator of its own, inside; numbers that changed between the first two calls; values that outlive the call without being
+/// returned, such as the gradients of backward() (use gradient()); results that require grad (call it under no_grad, or return
+/// them detached); assigning an input; several devices. Tensors that it uses beside its inputs have been computed before:
+/// realize() them.
 ///
 /// With SINTER_CHECK the function always runs.
 /// @snippet jit.cpp jit

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "sinter/tensor.h"
@@ -10,22 +11,31 @@
 namespace sinter {
 inline namespace v0 {
 
+/// What a Generator holds. Guarded by the tensor graph's mutex; for generators and jit() alone.
+struct GeneratorState {
+  uint64_t seed;
+  uint64_t next = 0;  ///< counter
+  /// Takes `count` counters: {seed, the first of them}.
+  std::pair<uint64_t, uint64_t> take(uint64_t count);
+};
+
 /// A seed and how many counters are taken. Safe to share between threads; one of one's own keeps numbers reproducible
 /// there.
 class Generator {
  public:
   /// At counter 0.
-  explicit Generator(uint64_t seed = 0) : seed_(seed) {}
+  explicit Generator(uint64_t seed = 0) : state_(std::make_shared<GeneratorState>(GeneratorState{seed})) {}
   Generator(const Generator&) = delete;
   Generator& operator=(const Generator&) = delete;
   /// Starts again at counter 0.
   void manual_seed(uint64_t seed);
   /// Takes `count` counters: {seed, the first of them}.
   std::pair<uint64_t, uint64_t> take(uint64_t count);
+  /// Lets a jitted function see that the generator is gone.
+  const std::shared_ptr<GeneratorState>& state() const { return state_; }
 
  private:
-  uint64_t seed_;
-  uint64_t next_ = 0;
+  std::shared_ptr<GeneratorState> state_;
 };
 
 /// The generator of calls that name none; its seed is 0 until manual_seed.

@@ -88,7 +88,7 @@ void Capture::assigned(const std::shared_ptr<Cell>& cell) {
 }
 
 void Capture::drawn(Generator& generator, uint64_t count, ir::UOp seed, ir::UOp first) {
-  replay.randoms.push_back({&generator, count, -1, -1});
+  replay.randoms.push_back({generator.state(), count, -1, -1});
   drawn_.push_back({seed->id, first->id});
 }
 
@@ -99,6 +99,10 @@ void Capture::computes() const {
 }
 
 void Capture::returned(std::span<const Tensor> results) {
+  for (const RandomSource& source : replay.randoms)
+    if (source.generator.expired())
+      usage_error("the jitted function draws numbers from a generator that is gone when it returns, and later calls would not "
+                  "make it again; make the generator outside");
   for (size_t i = 0; i < results.size(); ++i) {
     const ir::UOp n = node_of(results[i]);
     if (n->storage() || results[i].cell()->number <= start_)

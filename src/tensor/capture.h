@@ -43,10 +43,12 @@ struct ReplayTarget {
 
 /// Numbers that a call of a generator gives: where they go among the plan's arguments, -1 for nowhere.
 struct RandomSource {
-  Generator* generator = nullptr;
+  std::weak_ptr<GeneratorState> generator;
   uint64_t count = 0;
   int seed = -1, first = -1;
-  friend bool operator==(const RandomSource&, const RandomSource&) = default;
+  friend bool operator==(const RandomSource& a, const RandomSource& b) {
+    return a.generator.lock() == b.generator.lock() && a.count == b.count && a.seed == b.seed && a.first == b.first;
+  }
 };
 
 /// All that a later call needs instead of the function.

@@ -87,6 +87,9 @@ class Rerun {
       cells_.push_back(used.cell.lock());
       if (!cells_.back() || !fits(used, cells_.back()->node.get()) || is_input(cells_.back()->node->storage())) return false;
     }
+    generators_.reserve(replay_.randoms.size());
+    for (const tensor::RandomSource& source : replay_.randoms)
+      if (generators_.push_back(source.generator.lock()); !generators_.back()) return false;
     bindings_.slots.reserve(replay_.slots.size());
     for (const tensor::SlotSource& source : replay_.slots) {
       Storage* storage = (source.input ? inputs_[source.number].cell() : cells_[source.number])->node->storage();
@@ -128,8 +131,9 @@ class Rerun {
   }
 
   void draw() {
-    for (const tensor::RandomSource& source : replay_.randoms) {
-      const auto [seed, first] = source.generator->take(source.count);
+    for (size_t r = 0; r < replay_.randoms.size(); ++r) {
+      const tensor::RandomSource& source = replay_.randoms[r];
+      const auto [seed, first] = generators_[r]->take(source.count);
       const auto number = [](uint64_t v) { return ir::Scalar::of(DType::U64, static_cast<int64_t>(v)); };
       if (source.seed >= 0) bindings_.args[static_cast<size_t>(source.seed)] = number(seed);
       if (source.first >= 0) bindings_.args[static_cast<size_t>(source.first)] = number(first);
@@ -193,6 +197,7 @@ class Rerun {
   const Replay& replay_;
   std::span<const Tensor> inputs_;
   std::vector<std::shared_ptr<Cell>> cells_;
+  std::vector<std::shared_ptr<GeneratorState>> generators_;
   schedule::Bindings bindings_;
 };
 

@@ -13,14 +13,15 @@
 namespace sinter {
 inline namespace v0 {
 
+std::pair<uint64_t, uint64_t> GeneratorState::take(uint64_t count) { return {seed, std::exchange(next, next + count)}; }
+
 void Generator::manual_seed(uint64_t seed) {
   const ir::GraphScope lock;
-  seed_ = seed;
-  next_ = 0;
+  *state_ = {seed};
 }
 std::pair<uint64_t, uint64_t> Generator::take(uint64_t count) {
   const ir::GraphScope lock;
-  return {seed_, std::exchange(next_, next_ + count)};
+  return state_->take(count);
 }
 Generator& default_generator() {
   static Generator* generator = new Generator;  // never destroyed: static objects may draw numbers after main

@@ -5,6 +5,7 @@
 #include "unit/runtime_support.h"
 
 #include <functional>
+#include <memory>
 
 using namespace sinter;
 using Catch::Matchers::Contains;
@@ -150,6 +151,25 @@ TEST_CASE("random numbers are new at each call, and those of the function", "[ji
   const auto plain = run(noisy);
   CHECK(run(jit(noisy)) == plain);
   CHECK(plain[3] != plain[4]);
+}
+
+TEST_CASE("a jitted function draws from the generator that is there", "[jit]") {
+  const Tensor x = numbers({8});
+  auto own = std::make_unique<Generator>(4);
+  auto noisy = jit([&](const Tensor& t) { return t + rand({8}, {.generator = own.get()}); });
+  Generator same(4);
+  for (int i = 0; i < 8; ++i) {
+    if (i == 4) {
+      own = std::make_unique<Generator>(3);
+      same.manual_seed(3);
+    }
+    CHECK(values(noisy(x)) == values(x + rand({8}, {.generator = &same})));
+  }
+  auto local = jit([](const Tensor& t) {
+    Generator made(42);
+    return t + rand({8}, {.generator = &made});
+  });
+  CHECK_THAT(refusal([&] { local(x); }), Contains("make the generator outside"));
 }
 
 TEST_CASE("an index out of range in a jitted function is met at the read", "[jit]") {
