@@ -66,6 +66,7 @@ Tensor from(const Nested& values, DType dtype = DType::Void, Device device = def
 /// Constants of the program, not memory. Negative sizes, and a device that does not exist, are a UsageError.
 /// @snippet creation.cpp patterns
 /// @{
+
 /// 0 everywhere.
 Tensor zeros(const Shape& shape, DType dtype = float32, Device device = default_device(), Loc where = Loc::current());
 /// 1 everywhere.

@@ -91,6 +91,8 @@ std::vector<Level> fill_loops(const Tile& tile, const std::vector<Level>& user, 
     const auto block = std::find_if(user.begin(), user.end(),
                                     [&](const Level& l) { return l.range == d.range && l.number == d.level && !l.fills; });
     if (block == user.end()) refuse(to_string(*tile.staged), fmt::format("a user has no loop {} of range {} outside", d.level, range_id(d.range)));
+    if (d.level + 1 == schedule.of(d.range).levels() && block->width() > 1)
+      refuse(to_string(*tile.staged), fmt::format("a user's loop over range {} goes by {}", range_id(d.range), block->width()));
     shared = std::max(shared, static_cast<size_t>(block - user.begin()) + 1);
   }
   std::vector<Level> loops(user.begin(), user.begin() + static_cast<std::ptrdiff_t>(shared));
