@@ -176,6 +176,14 @@ void Accumulators::update_lanes(const Statement& s, const Chains& c, const std::
   }
 }
 
+void Accumulators::add_zero(int statement) {
+  for (Id sum : registers(statement)[0]) {
+    const Type type = emit_.type(sum);
+    const Id zero = emit_.splat(emit_.constant(type.dtype, ir::Scalar::of(type.dtype, 0)), type.lanes);
+    emit_.here({Code::Assign, {}, {sum, emit_.alu(Op::Add, type, {emit_.here({Code::Result, type, {sum}}), zero})}});
+  }
+}
+
 /// What rests in a home when all loops have turned; where one of them makes no turn, nothing was stored there.
 UOp Accumulators::rested(const Statement& s, size_t accumulator) const {
   UOp value = s.homes[accumulator];

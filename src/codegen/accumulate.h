@@ -20,6 +20,8 @@ class Accumulators {
   void init(int statement);
   /// One element per chain that the present step has: those that exist.
   void update(int statement);
+  /// Adds +0 to a sum in one chain.
+  void add_zero(int statement);
   /// Combines the chains and makes the result known.
   void finish(int statement);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "codegen/access.h"
 #include "codegen/accumulate.h"
@@ -136,7 +137,8 @@ class Expander {
       }
       const Statement& s = at(item.statement);
       values_.set_statement(s);
-      const bool gated = item.what == What::Update && open_gate(s.node);
+      const bool gated = item.what == What::Update && open_gate(item.statement);
+      if (item.what == What::Finish) add_skipped(item.statement);
       for_each_copy(s.node, item.what == What::Update, [&] {
         switch (item.what) {
           case What::Init: return accumulators_.init(item.statement);
@@ -147,19 +149,48 @@ class Expander {
           case What::Barrier: return;
         }
       });
-      if (gated) emit_.close();
+      if (item.what == What::Init && gate_of(s.node)) skipped_[item.statement] = flag();
+      if (gated) {
+        values_.end_assumption();
+        emit_.close();
+      }
     }
   }
 
-  /// Skips the elements of a sum that change nothing, if all lanes and copies agree on which. Says whether an if was opened.
-  bool open_gate(UOp reduce) {
-    const UOp gate = common_gate(reduce);
+  // ---- elements of a sum that change nothing
+  /// Of one in a single chain.
+  static UOp gate_of(UOp n) { return n->op == Op::Reduce && n->reduction().tree.lanes == 1 ? common_gate(n) : UOp(); }
+  /// Skips them, if all lanes and copies agree on which. Says whether an if was opened.
+  bool open_gate(int statement) {
+    const UOp gate = gate_of(at(statement).node);
     if (!gate || values_.varies(gate)) return false;
     if (std::any_of(unrolled_.begin(), unrolled_.end(), [&](const auto& u) { return ranges_.depends(gate, u.first); })) return false;
-    emit_.open_if(values_.value(gate));
+    const Id open = values_.value(gate);
+    emit_.open_if(emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
+    set(skipped_.at(statement), 1);
+    emit_.close();
+    emit_.open_if(open);
     values_.assume(gate);
+    add_skipped(statement);
     return true;
   }
+  /// They add 0, which makes +0 of an accumulator that underflow left at -0: done before the next one, and at the end.
+  void add_skipped(int statement) {
+    const auto it = skipped_.find(statement);
+    if (it == skipped_.end()) return;
+    const Id now = emit_.here({Code::Result, {DType::I32, 1}, {it->second}});
+    emit_.open_if(emit_.alu(Op::Ne, {DType::Bool, 1}, {now, number32(0)}));
+    for_each_copy(at(statement).node, false, [&] { accumulators_.add_zero(statement); });
+    set(it->second, 0);
+    emit_.close();
+  }
+  Id number32(int v) { return emit_.constant(DType::I32, ir::Scalar::of(DType::I32, v)); }
+  Id flag() {
+    Inst inst{Code::Accumulator, {DType::I32, 1}, {number32(0)}};
+    inst.imm = 1;
+    return emit_.here(std::move(inst));
+  }
+  void set(Id flag, int v) { emit_.here({Code::Assign, {}, {flag, number32(v)}}); }
 
   /// Runs `body` for each register copy of the unrolled ranges on which n depends; `own`: also of those that n, a
   /// REDUCE, closes.
@@ -358,6 +389,7 @@ class Expander {
   Values values_;
   Accumulators accumulators_;
   std::vector<std::pair<UOp, int>> unrolled_;
+  std::map<int, Id> skipped_;  ///< by statement: whether its sum skipped elements since the last one it took
 };
 
 }  // namespace

@@ -10,8 +10,8 @@ namespace sinter::codegen {
 /// Param at any rate is not gated itself, but selected: what it loads does not depend on the ranges of the gate.
 ir::UOp select_factors(ir::Graph& g, ir::UOp sink);
 
-/// The condition under which an element of a REDUCE changes anything: both factors are 0 where it does not hold, and a sum of
-/// products that begins with +0 stays what it is when 0 * 0 is added. Null if there is none.
+/// The condition under which an element of a sum of products adds anything but +0: both factors are +0 where it does not hold. Null if
+/// there is none.
 ir::UOp common_gate(ir::UOp reduce);
 
 /// The value itself where its gate holds.

@@ -136,7 +136,7 @@ uint64_t Values::inner_loops(UOp n) const {
 
 /// Not beyond the loops that give it its value, even where their variables are known numbers.
 void Values::remember(const MemoKey& key, UOp n, Id id) {
-  size_t from = 0;
+  size_t from = assumed_;
   for (const Open& o : open_)
     if (o.bound && o.scope > from && ranges_.depends(n, o.range)) from = o.scope;
   emit_.remember(key, id, from);

@@ -59,10 +59,12 @@ class Values {
   Id base(ir::UOp range, int number) const;
 
   Id value(ir::UOp n, int lane = kWhole);
-  /// In the innermost open block a condition holds.
+  /// In the innermost open block a condition holds, until end_assumption(). What is known of values in it is not known outside.
   void assume(ir::UOp condition) {
-    emit_.remember(key(condition, kWhole), emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 1)), emit_.scope());
+    assumed_ = emit_.scope();
+    emit_.remember(key(condition, kWhole), emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 1)), assumed_);
   }
+  void end_assumption() { assumed_ = 0; }
   /// The result of a REDUCE for the present copy.
   void finish(ir::UOp reduce, Id result) { remember(key(reduce, kWhole), reduce, result); }
   /// A carried REDUCE is done: its results are read from where its accumulators lie.
@@ -160,6 +162,7 @@ class Values {
   Emitter& emit_;
   std::vector<Open> open_;
   std::vector<Copy> copy_;
+  size_t assumed_ = 0;  ///< the scope of an assumption; 0: there is none
   const std::vector<int>* versions_ = nullptr;
   std::vector<std::pair<ir::UOp, int>> missing_;
   std::unordered_map<ir::Node*, ir::Linear> offsets_;

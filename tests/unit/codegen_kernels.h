@@ -235,10 +235,30 @@ class KernelMaker {
     if (combine == Combine::Dot || combine == Combine::ExpSum) values.push_back(leaf(b, inside));
     if (combine == Combine::ArgMax) values.push_back(cast(ranges.back(), DType::I64));
     if (combine == Combine::Moments) values = {like(x, 1.0), x, like(x, 0.0)};
+    if (combine == Combine::Dot && pick_stage(0, 1)) return gated_product(b, values, inside, ranges, tree);
     const int result = pick(0, state_count(combine) - 1);
     UOp made = b.reduce(combine, values, ranges, tree, result);
     if (result > 0 && pick(0, 1)) made = cast(made, DType::F32) - cast(b.reduce(combine, values, ranges, tree), DType::F32);
     return cast(made, DType::F32);
+  }
+
+  /// Both factors are 0 under one gate, one of them as a LOAD. Some products underflow, and sums beside it use the same values.
+  UOp gated_product(Bench& b, std::vector<UOp> values, const std::vector<UOp>& inside, const std::vector<UOp>& ranges, Tree tree) {
+    UOp r = inside[static_cast<size_t>(pick_stage(0, static_cast<int>(inside.size()) - 1))];
+    const int64_t n = r->src[0]->scalar().as_int();
+    UOp gate = pick_stage(0, 1) ? le(b.index(1), r) : lt(r, b.index(n - 1));
+    UOp zero = constant(b.g(), DType::F32, 0), plain = values[0];
+    UOp load = b.at(b.buffer(random_array(DType::F32, {n + 1}, static_cast<unsigned>(stages_()))), {r}, gate, zero);
+    values = {where(gate, plain, zero), load};
+    if (pick_stage(0, 1)) values = {where(gate, plain * 1e-30, zero), b.at(b.buffer(tiny(n + 1)), {r}, gate, zero)};
+    UOp made = b.reduce(Combine::Dot, values, ranges, tree);
+    if (pick_stage(0, 1)) made = made + b.reduce(Combine::Add, {plain}, ranges, tree);
+    return made;
+  }
+  Array tiny(int64_t n) {
+    Array a = random_array(DType::F32, {n}, static_cast<unsigned>(stages_()));
+    for (int64_t i = 0; i < n; ++i) reinterpret_cast<float*>(a.data.data())[i] *= 1e-30f;
+    return a;
   }
 
   codegen::Order order(std::vector<codegen::Order::Loop> loops) {

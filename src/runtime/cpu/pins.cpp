@@ -26,7 +26,7 @@ Pins::Pins(std::vector<std::thread>& workers) {
   const int here = sched_getcpu();
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
     if (CPU_ISSET(static_cast<size_t>(cpu), &mask)) free_.push_back(cpu);
-  if (free_.size() <= workers.size() || here < 0) return;
+  if (free_.size() != workers.size() + 1 || here < 0) return;
   std::partition(free_.begin(), free_.end(), [here](int cpu) { return cpu == here; });
   for (std::thread& worker : workers) {
     pin(worker, of_.emplace_back(free_.back()));

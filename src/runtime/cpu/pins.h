@@ -7,8 +7,8 @@
 namespace sinter::runtime::cpu {
 
 /// Two threads that spin on one CPU wait for each other's time slices, and the system may take milliseconds to part them. Workers
-/// are therefore pinned to different CPUs of the process's affinity mask. Where that has fewer CPUs than there are threads, nothing
-/// is pinned.
+/// are therefore pinned to different CPUs of the caller's affinity mask, if all of these have a thread then. Otherwise nothing is pinned:
+/// with CPUs to spare the system finds one, and several processes would choose the same.
 class Pins {
  public:
   Pins() = default;
