@@ -74,7 +74,8 @@ class Jitted {
 /// Its first two calls for given shapes, dtypes and devices run the function, which must build the same program both times;
 /// those that follow launch that program's kernels on the new inputs, the present values of the tensors that the function
 /// uses beside them, and new random numbers. Results are computed when it returns, and the same to the bit as without jit. What the
-/// function assigns is assigned: updates in place are part of the program.
+/// function assigns is assigned: updates in place are part of the program. The launch holds the lock of the tensor graph: other
+/// threads' calls of the library wait until it has returned, on a CPU until the kernels are done.
 ///
 /// The function is run no more, so it must say all that it does with tensors: numbers of the C++ program, and which tensors it uses,
 /// are those of the first calls. What can be seen to break this is a UsageError: reading or realising a tensor inside
