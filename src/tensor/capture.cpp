@@ -112,8 +112,8 @@ void Capture::returned(std::span<const Tensor> results) {
                               "under no_grad, or return what detach() gives",
                               i));
     results_.push_back(results[i].cell());
+    replay.results.push_back(static_cast<uint32_t>(place_of(results_, results[i].cell())));
   }
-  replay.results = results.size();
   returned_ = true;
 }
 
@@ -180,7 +180,7 @@ void Capture::take_targets(const schedule::Parametrised& plan) {
       if (all.position_of[i] != landing.position) continue;
       const auto holds = [&](const std::shared_ptr<Cell>& c) { return c->node.get() == all.nodes[i]; };
       for (size_t r = 0; r < results_.size(); ++r)
-        if (holds(results_[r])) target.results.push_back(static_cast<uint32_t>(r));
+        if (replay.results[r] == r && holds(results_[r])) target.results.push_back(static_cast<uint32_t>(r));
       for (size_t c = 0; c < met_.size(); ++c)
         if (place_of(assigned_, met_[c].cell) >= 0 && holds(met_[c].cell)) target.cells.push_back(static_cast<uint32_t>(c));
     }

@@ -34,7 +34,7 @@ struct UsedCell {
 
 /// A value of the plan, and where it goes.
 struct ReplayTarget {
-  std::vector<uint32_t> results;  ///< numbers of the function's results
+  std::vector<uint32_t> results;  ///< numbers of the function's results, of copies of a handle the first
   std::vector<uint32_t> cells;    ///< that it becomes the next version of, in Replay::cells
   DType dtype;
   Shape shape;
@@ -63,7 +63,7 @@ struct Replay {
   std::vector<ReplayTarget> targets;
   std::vector<RandomSource> randoms;
   std::vector<UsedCell> cells;
-  size_t results = 0;
+  std::vector<uint32_t> results;  ///< per result the first that is a copy of the same handle
 };
 
 /// While alive, the calling thread's function is watched.

@@ -62,7 +62,8 @@ struct Program {
 
 /// Throws UsageError if numbers differ where nothing else does.
 bool same_program(const Replay& a, const Replay& b) {
-  if (a.key != b.key || a.targets != b.targets || a.randoms != b.randoms || a.cells.size() != b.cells.size()) return false;
+  if (a.key != b.key || a.targets != b.targets || a.randoms != b.randoms || a.results != b.results || a.cells.size() != b.cells.size())
+    return false;
   for (size_t i = 0; i < a.cells.size(); ++i)
     if (a.cells[i].cell.lock() != b.cells[i].cell.lock() || a.cells[i].node != b.cells[i].node) return false;
   for (size_t i = 0; i < a.slots.size(); ++i)
@@ -165,7 +166,7 @@ class Rerun {
 
   std::vector<Tensor> land(schedule::Execution& run, bool index_error) {
     const std::shared_ptr<ir::Notice> notice = this->notice(run, index_error);
-    std::vector<Tensor> results(replay_.results);
+    std::vector<Tensor> results(replay_.results.size());
     for (size_t t = 0; t < replay_.targets.size(); ++t) {
       const ReplayTarget& target = replay_.targets[t];
       const int32_t home = replay_.executable->targets[t].home;
@@ -174,6 +175,7 @@ class Rerun {
       for (uint32_t r : target.results) results[r] = tensor::wrap(value(target, storage));
       for (uint32_t c : target.cells) renew(*cells_[c], value(target, storage));
     }
+    for (size_t r = 0; r < results.size(); ++r) results[r] = results[replay_.results[r]];
     return results;
   }
 

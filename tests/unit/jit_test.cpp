@@ -95,6 +95,21 @@ TEST_CASE("several results, several inputs, and none", "[jit]") {
   }
 }
 
+TEST_CASE("results that are copies of one handle share what is assigned to one of them", "[jit]") {
+  const Tensor x = numbers({4});
+  auto twice = jit([](const Tensor& t) {
+    const Tensor y = t + 1.0;
+    return std::vector<Tensor>{y, t * 2.0, y, y.detach()};
+  });
+  for (int i = 0; i < 4; ++i) {
+    std::vector<Tensor> results = twice(x);
+    results[0] += 3.0;
+    CHECK(values(results[2]) == values(x + 4.0));
+    CHECK(values(results[1]) == values(x * 2.0));
+    CHECK(values(results[3]) == values(x + 1.0));
+  }
+}
+
 TEST_CASE("updates in place are part of the program, and built values keep theirs", "[jit]") {
   const auto train = [](bool fast) {
     manual_seed(5);
