@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "runtime/counters.h"
 #include "runtime/env.h"
@@ -56,8 +57,9 @@ Signature signature_of(std::span<const Tensor> inputs) {
 struct Program {
   Signature signature;
   Replay replay;
-  bool sure = false;  ///< two calls in a row gave it
-  int others = 0;     ///< programs before it, each of them another
+  bool sure = false;              ///< two calls that it fitted in a row gave it
+  int others = 0;                 ///< programs before it, each of them another
+  std::optional<Replay> instead;  ///< of the last call, which `replay` did not fit
 };
 
 /// Throws UsageError if numbers differ where nothing else does.
@@ -221,10 +223,15 @@ struct JitPlans::Known {
       if (p.signature == signature) return &p;
     return nullptr;
   }
-  void learn(const Signature& signature, Replay replay) {
+  /// `fitted`: the tensors of the call were as the known program needs them. A call in which they were not, because somebody
+  /// held the old value perhaps, says nothing against that program unless the next is like it.
+  void learn(const Signature& signature, Replay replay, bool fitted) {
     Program* known = find(signature);
-    if (!known) return programs.push_back({signature, std::move(replay)}), void();
-    if (same_program(known->replay, replay)) {
+    if (!known) return programs.push_back({signature, std::move(replay), false, 0, {}}), void();
+    const bool again = same_program(known->replay, replay) || (!fitted && known->instead && same_program(*known->instead, replay));
+    if (!again && !fitted) return known->instead = std::move(replay), void();
+    known->instead.reset();
+    if (again) {
       known->sure = true;
       known->others = 0;
     } else if (++known->others >= kMostPrograms) {
@@ -250,8 +257,15 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
   settle(inputs);
   const Signature signature = signature_of(inputs);
   Program* known = known_->find(signature);
-  if (known && known->sure && !runtime::env().check)
-    if (Rerun rerun(known->replay, inputs); rerun.ready()) return rerun.run();
+  bool fitted = false;
+  if (known) {
+    Rerun rerun(known->replay, inputs);
+    fitted = rerun.ready();
+    if (fitted && known->sure && !runtime::env().check) {
+      known->instead.reset();
+      return rerun.run();
+    }
+  }
 
   std::vector<Tensor> given;  // cells of its own, which tell inputs from tensors that the function uses besides
   for (const Tensor& t : inputs) given.push_back(tensor::wrap(t.cell()->node.get()));
@@ -260,7 +274,7 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
   capture.returned(results);
   settle(results);
   if (!capture.replay.executable) tensor::usage_error("the jitted function computes nothing; return what it computes");
-  known_->learn(signature, std::move(capture.replay));
+  known_->learn(signature, std::move(capture.replay), fitted);
   return results;
 }
 

@@ -154,6 +154,27 @@ TEST_CASE("an input that is also a tensor the function uses is refused, whatever
   CHECK(values(w) == values(numbers({4, 4}) - x.transpose() * 4.0));
 }
 
+TEST_CASE("who holds the old value now and then makes the function run then, and always, another program", "[jit]") {
+  Tensor w = numbers({4}), kept;
+  int runs = 0;
+  auto tick = jit([&] { ++runs, w += 1.0; });
+  for (int i = 0; i < 12; ++i) {
+    kept = i % 2 ? w.detach() : Tensor();
+    const std::vector<float> old = values(w);
+    tick();
+    if (kept.defined()) CHECK(values(kept) == old);
+    CHECK(values(w) == values(numbers({4}, i + 1)));
+  }
+  CHECK(runs == 8);  // those that hold, and the first two that do not
+  for (int i = 0; i < 4; ++i) {
+    kept = w.detach();
+    tick();
+  }
+  CHECK(runs == 9);
+  CHECK(values(w) == values(numbers({4}, 16)));
+  CHECK(values(kept) == values(numbers({4}, 15)));
+}
+
 TEST_CASE("random numbers are new at each call, and those of the function", "[jit]") {
   const Tensor x = numbers({64}, 1);
   const auto noisy = [](const Tensor& t) { return t * rand({64}) + randn({64}); };
