@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "codegen/gates.h"
 #include "codegen/schedule.h"

@@ -184,12 +184,14 @@ void splits(Site& s) {
       }
       continue;
     }
-    for (const bool larger : {true, false})
+    for (const bool larger : {true, false}) {
+      if (!larger && now[0]->step == 1) continue;
       s.make([&](Opts& o) {
         Split* outermost = splits_of(o, id)[0];
         outermost->step = larger ? outermost->step * 2 : outermost->step / 2;
         settle(o, id);
       });
+    }
     s.make([&](Opts& o) {
       std::vector<Order::Loop> loops = s.loops();
       std::erase(loops, Order::Loop{id, 0});

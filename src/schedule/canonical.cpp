@@ -16,12 +16,6 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// The largest power of two, 64 at most, of which the address of a storage is a multiple.
-int alignment_of(const ir::Storage& storage) {
-  const auto address = reinterpret_cast<uintptr_t>(static_cast<const runtime::Buffer&>(storage).data());
-  return address ? 1 << std::min(6, std::countr_zero(address)) : 64;
-}
-
 class Writer {
  public:
   Writer(const Collected& plan, Canonical& out) : plan_(plan), out_(out) {}
@@ -156,6 +150,11 @@ class Writer {
 };
 
 }  // namespace
+
+int alignment_of(const ir::Storage& storage) {
+  const auto address = reinterpret_cast<uintptr_t>(static_cast<const runtime::Buffer&>(storage).data());
+  return address ? 1 << std::min(6, std::countr_zero(address)) : 64;
+}
 
 int Canonical::var_of(const Dim& d) const {
   if (!d.symbolic()) return -1;

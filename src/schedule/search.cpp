@@ -23,7 +23,6 @@
 #include "runtime/cpu/known_roofs.h"
 #include "runtime/cpu/trial.h"
 #include "runtime/disk_cache.h"
-#include "runtime/fork.h"
 #include "runtime/load.h"
 #include "runtime/log.h"
 #include "runtime/toolchain.h"
@@ -246,12 +245,9 @@ std::optional<std::vector<Opt>> known(const codegen::Prepared& kernel, const run
 
 std::vector<Opt> search_opts(const Scheduled& scheduled, size_t number, const codegen::Prepared& kernel,
                              const runtime::Target& target, int beam) {
-  static std::mutex& one_at_a_time = *[] {
-    auto* made = new std::mutex;
-    runtime::hold_at_fork(*made);
-    return made;
-  }();
-  std::lock_guard lock(one_at_a_time);
+  // Not held at fork(): a search is part of a compilation, and fork() waits until that has ended (OutsideGraph).
+  static std::mutex& one_at_a_time = *new std::mutex;
+  const std::lock_guard lock(one_at_a_time);
   for (;;) {
     const std::unique_ptr<const runtime::Toolchain> tools = runtime::cpu::toolchain(target);
     const runtime::Hash128 key = key_of(kernel, target, beam, tools->id());

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/buffer.h"
+#include "schedule/canonical.h"
 
 namespace sinter::tensor {
 namespace {
@@ -18,12 +19,6 @@ thread_local Capture* watching = nullptr;
 std::string made_by(const ir::Origin& origin) {
   return origin.call.empty() ? "made outside of all calls"
                              : fmt::format("made at {}:{} by {}", origin.file, origin.line, origin.call);
-}
-
-/// The largest power of two, 64 at most, of which the address is a multiple.
-int alignment_of(const ir::Storage& storage) {
-  const auto address = reinterpret_cast<uintptr_t>(static_cast<const runtime::Buffer&>(storage).data());
-  return address ? 1 << std::min(6, std::countr_zero(address)) : 64;
 }
 
 [[noreturn]] void refuse_kept(ir::UOp n) {
@@ -131,7 +126,7 @@ void Capture::planned(const schedule::Parametrised& plan, size_t plans) {
 
 void Capture::take_slots(const schedule::Parametrised& plan) {
   for (const schedule::StorageUse& use : plan.plan.storages) {
-    SlotSource source{.alignment = alignment_of(*use.storage)};
+    SlotSource source{.alignment = schedule::alignment_of(*use.storage)};
     const auto holds = [&](const std::shared_ptr<Cell>& c) { return c->node->storage() == use.storage; };
     const auto input = std::find_if(inputs_.begin(), inputs_.end(), holds);
     const auto met = std::find_if(met_.begin(), met_.end(), [&](const Met& m) { return m.storage == use.storage; });

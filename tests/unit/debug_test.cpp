@@ -6,6 +6,7 @@
 
 #include "catch.h"
 #include "runtime/cpu/known_roofs.h"
+#include "runtime/sanitizer.h"
 #include "sinter/sinter.h"
 #include "unit/runtime_support.h"
 
@@ -115,18 +116,22 @@ TEST_CASE("DEBUG=2 holds launches against the machine's roofs", "[runtime][debug
   CHECK(of == 2);
   const Launch product = launch(first);
   CHECK(product.threads == 2);
-  CHECK(std::string(product.of) == "math");
-  CHECK(product.percent == Approx(product.gflops / flops * 100).epsilon(0.02).margin(0.1));
+  const auto held_against_the_nearer = [&](const Launch& l) {
+    const double math = l.gflops / flops * 100, memory = l.gbs / copy * 100;
+    CHECK(std::string(l.of) == (math > memory ? "math" : "memory"));
+    CHECK(l.percent == Approx(std::max(math, memory)).epsilon(0.02).margin(0.1));
+  };
+  held_against_the_nearer(product);
 
   const auto sum = [&] { return a + b; };
   const std::string second = printed("2", [&] { sum().realize(); });  // the roofs are known, and said, already
   CHECK(second.find("roofs") == std::string::npos);
   const Launch stream = launch(second);
-  CHECK(std::string(stream.of) == "memory");
-  CHECK(stream.percent == Approx(stream.gbs / copy * 100).epsilon(0.02).margin(0.1));
+  held_against_the_nearer(stream);
 
   const auto little = [&] { return a[0] + b[0]; };
-  CHECK(launch(printed("2", [&] { little().realize(); })).threads == 1);
+  const int enough = runtime::kSanitizer == runtime::Sanitizer::Thread ? 2 : 1;  // every launch is shared out under it
+  CHECK(launch(printed("2", [&] { little().realize(); })).threads == enough);
 }
 
 TEST_CASE("a machine's roofs are measured once and kept in the cache folder", "[runtime][debug]") {

@@ -8,7 +8,6 @@
 #include "unit/runtime_support.h"
 
 #include <fstream>
-#include <iterator>
 
 using namespace sinter;
 using namespace sinter::runtime;
@@ -16,11 +15,6 @@ using namespace runtime_test;
 using Catch::Matchers::Contains;
 
 namespace {
-
-std::string slurp(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// A program of two launches with scratch, an argument and a symbolic size.
 std::vector<float> run_program(int64_t rows) {

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <sstream>
 
 using namespace sinter;
 using namespace sinter::runtime;
@@ -19,13 +18,6 @@ using namespace runtime_test;
 using Catch::Matchers::Contains;
 
 namespace {
-
-std::string slurp(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 void spill(const std::filesystem::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;

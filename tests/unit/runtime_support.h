@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -16,6 +18,12 @@
 #include "runtime/program.h"
 
 namespace runtime_test {
+
+/// All bytes of a file.
+inline std::string slurp(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 /// Sets (or, without a value, unsets) a variable for a scope.
 class Setting {
