@@ -380,7 +380,8 @@ class Builder {
       s.homes.push_back(ir::load(codegen::param_of(*kernel_.graph, tile), codegen::index_of(tile)));
     }
   }
-  /// Whether accumulators may lie in the output that the user stores: nothing else touches it, and each has its element.
+  /// Whether accumulators may lie in the output that the user stores: nothing else touches it, no other accumulators either,
+  /// and each has its element.
   bool rests_in(const Statement& s, const Statement& user) {
     UOp store = user.node;
     if (ir::state_count(s.node->reduction().combine) > 1) return false;
@@ -388,6 +389,8 @@ class Builder {
     if (user.nontemporal) return false;
     if (!(store->src[0]->dtype == s.node->dtype) || s.turn != user.turn) return false;
     if (loaded_.contains(slot_of(store)) || stores_.at(slot_of(store)) > 1) return false;
+    for (const Statement& other : out_.list)
+      if (other.carried() && slot_of(other.homes[0]) == slot_of(store)) return false;
     // What rests there must be stored in any case.
     const auto own = s.loops.begin() + static_cast<long>(s.own);
     if (std::any_of(own, s.loops.end(), [&](const Level& l) { return may_be_empty(l.range) && !ranges_.depends(s.node, l.range); }))

@@ -216,6 +216,16 @@ TEST_CASE("a product whose reduced axis stands outside is carried block by block
   }
 }
 
+TEST_CASE("of two carried sums in one store, one rests in the output", "[codegen]") {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {6, 30}, 1)), y = b.buffer(random_array(DType::F32, {6, 30}, 2)),
+      out = b.buffer(Array(DType::F32, {30}));
+  UOp j = b.outer(30), k = b.over(6, 1), l = b.over(6, 2);
+  b.stores({b.put(out, {j}, b.reduce(Combine::Add, {b.at(x, {k, j})}, {k}) * b.reduce(Combine::Add, {b.at(y, {l, j})}, {l}))});
+  const std::string text = b.check({Lanes{0, 8}, Block{0, 32}, Order{{{1, 0}, {2, 0}, {0, 0}}}}, false);
+  CHECK(count(text, "] __attribute__((aligned(64)))") == 1);
+}
+
 TEST_CASE("Orders that would change a result are refused", "[codegen]") {
   Bench b;
   UOp x = b.buffer(random_array(DType::F32, {6, 5, 8}, 1)), out = b.buffer(Array(DType::F32, {6}));
