@@ -117,7 +117,7 @@ TEST_CASE("DEBUG=2 holds launches against the machine's roofs", "[runtime][debug
   const Launch product = launch(first);
   CHECK(product.threads == 2);
   const auto held_against_the_nearer = [&](const Launch& l) {
-    const double math = l.gflops / flops * 100, memory = l.gbs / copy * 100;
+    const double math = l.flops / l.us * 1e-3 / flops * 100, memory = l.bytes / l.us * 1e-3 / copy * 100;
     CHECK(std::string(l.of) == (math > memory ? "math" : "memory"));
     CHECK(l.percent == Approx(std::max(math, memory)).epsilon(0.02).margin(0.1));
   };
