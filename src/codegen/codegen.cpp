@@ -12,6 +12,7 @@
 #include "codegen/math.h"
 #include "codegen/pass_check.h"
 #include "codegen/reduce_tree.h"
+#include "codegen/reread.h"
 #include "codegen/render/c.h"
 #include "codegen/render/cuda.h"
 #include "codegen/rule_log.h"
@@ -52,7 +53,7 @@ T step(const Kernel& kernel, std::string_view pass, T made, Check verify, Text t
 }
 
 /// A kernel whose graph no pass will change any more.
-Kernel prepared(const Kernel& given) {
+Kernel prepared(const Kernel& given, const runtime::Target& target) {
   Kernel kernel = given;
   ir::Graph& g = *kernel.graph;
   auto kernel_form = [](std::string_view pass) { return [pass](ir::UOp sink) { ir::verify_kernel(sink, pass); }; };
@@ -64,6 +65,10 @@ Kernel prepared(const Kernel& given) {
   values.same(kernel.sink, "short floats");
   step(kernel, "math", expand_math(g, kernel.sink), kernel_form("math"));
   values.restart(kernel.sink);
+  if (!target.cuda()) {  // whose threads would wait for each other's stores
+    step(kernel, "read back", read_back(kernel), kernel_form("read back"));
+    values.same(kernel.sink, "read back");
+  }
   step(kernel, "reductions", split_reductions(g, kernel.sink), verify_reductions);
   values.same(kernel.sink, "reductions");
   step(kernel, "legalise", legalise(g, kernel.sink), verify_legal);
@@ -98,8 +103,8 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
 
 Prepared prepare(const Kernel& kernel, const runtime::Target& target) {
   log_rules();
-  Prepared made{prepared(kernel), std::nullopt};
-  if (kernel.finish) made.finish = prepared(finish_of(kernel, target));
+  Prepared made{prepared(kernel, target), std::nullopt};
+  if (kernel.finish) made.finish = prepared(finish_of(kernel, target), target);
   return made;
 }
 

@@ -34,6 +34,7 @@ constexpr double kLongCode = 160;       ///< operations of a loop body above whi
 constexpr double kTransposed = 2 * kLongCode;  ///< the same of copies whose vectors are transposed
 constexpr int64_t kStreamedRow = 256;   ///< bytes of each row that a transpose touches at once where it goes through memory
 constexpr double kManyOperations = 12;  ///< operations of one element above which two copies hide each other's latency
+constexpr int kChains = 4;              ///< sums side by side of which each goes one by one
 constexpr int kSomeChains = 4;          ///< independent sums in a loop body above which it needs two copies at most,
 constexpr int kManyChains = 12;         ///< and above which it needs none
 
@@ -48,6 +49,7 @@ class Chooser {
     choose_products();
     choose_lanes();
     choose_transposes();
+    choose_chains();
     choose_copies();
     if (std::vector<Opt> packed = pack(); !packed.empty()) return packed;
     choose_blocks();
@@ -204,6 +206,24 @@ class Chooser {
   }
 
   // ---- copies
+  /// A sum that goes one by one waits for each of its additions: where a loop around it makes several of them, and nothing else,
+  /// that one gets copies.
+  void choose_chains() {
+    for (const Work& w : view_.works()) {
+      if (!one_by_one(w) || w.own.empty() || cycles(w) < kShortProduct) continue;
+      for (size_t i = w.outs.size(); i-- > 0;) {
+        UOp r = w.outs[i];
+        if (is_outer(r) || in(fixed_, r) || width_of(r) > 1 || view_.size(r) % kChains) continue;
+        if (!std::all_of(view_.works().begin(), view_.works().end(), [&](const Work& other) { return !other.runs_over(r) || one_by_one(other); })) continue;
+        width(r).copies = kChains;
+        break;
+      }
+    }
+  }
+  bool one_by_one(const Work& w) const {
+    return w.is_reduce() && w.chains() == 1 && w.sums.empty() && kChains * w.operations <= kLongCode &&
+           std::none_of(vectors_.begin(), vectors_.end(), [&](UOp v) { return in(w.outs, v); });
+  }
   void choose_copies() {
     for (UOp r : vectors_) {
       if (tiled(r) || in(transposed_, r)) continue;

@@ -94,10 +94,14 @@ Optimizer::Optimizer(std::vector<Tensor> parameters, double lr, Loc where, std::
   }
 }
 
+/// Zeros that are data, each tensor's its own: equal zeros() would share one buffer, and the first step, which alone sees that, be a
+/// program of its own.
 Optimizer::State Optimizer::make_state(std::string name) {
   std::vector<Tensor> made;
-  for (const Tensor& p : parameters_) made.push_back(zeros(p.shape(), p.dtype(), p.device()).contiguous());
-  realize_all(made);
+  for (const Tensor& p : parameters_) {
+    const std::vector<unsigned char> bytes(static_cast<size_t>(p.shape().numel()) * size_of(p.dtype()));
+    made.push_back(from_bytes(bytes.data(), p.dtype(), p.shape(), p.device()));
+  }
   state_.emplace_back(std::move(name), std::move(made));
   return State(state_.size() - 1);
 }

@@ -218,6 +218,19 @@ TEST_CASE("parameters at different steps train in one plan, without compiling an
   CHECK(compiles == 0);
 }
 
+TEST_CASE("the first step is the program of all steps", "[nn]") {
+  Tensor a = ones({3}).requires_grad(), b = zeros({3}).requires_grad();  // state of one shape
+  optim::Adam opt({a, b}, {.lr = 0.1});
+  uint64_t misses = 0;
+  for (int i = 0; i < 3; ++i) {
+    (a * a + b).sum().backward();
+    const uint64_t before = debug::counters().plan_misses;
+    opt.step();
+    if (i > 0) misses += debug::counters().plan_misses - before;
+  }
+  CHECK(misses == 0);
+}
+
 TEST_CASE("rates and corrections are as wide as the parameters", "[nn]") {
   Tensor p = from(std::vector<double>{1.0}).requires_grad();
   optim::SGD sgd({p}, {.lr = 0.1});
