@@ -10,6 +10,7 @@
 #include "codegen/legalise.h"
 #include "codegen/loop_tree.h"
 #include "codegen/math.h"
+#include "codegen/narrow.h"
 #include "codegen/pass_check.h"
 #include "codegen/reduce_tree.h"
 #include "codegen/reread.h"
@@ -28,6 +29,8 @@
 
 namespace sinter::codegen {
 namespace {
+
+constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;  ///< of a GPU's launch
 
 /// Logs `text()` of a pass.
 template <class Text>
@@ -78,6 +81,14 @@ Kernel prepared(const Kernel& given, const runtime::Target& target) {
   return kernel;
 }
 
+/// The most points that a launch of a kernel has, given how many values of each outer range one of them covers.
+int64_t most_points(const Kernel& kernel, const std::vector<int64_t>& blocks) {
+  int64_t points = 1;
+  for (size_t i = 0; i < blocks.size(); ++i)
+    points *= std::clamp<int64_t>((kernel.outer[i].bound() + blocks[i] - 1) / blocks[i], 1, kMostBlocks / points + 1);
+  return std::min(points, kMostBlocks);
+}
+
 /// `blocks`: receives how many values of each outer range a point covers.
 Instructions lower(const Kernel& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
                    std::vector<int64_t>& blocks) {
@@ -96,7 +107,9 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
       kernel, "loop tree", std::move(tree), [&](const auto& t) { verify(t, statements); }, text);
   const auto legal = [](const Instructions& code) { verify(code); };
   Instructions code = step(kernel, "expand", expand(kernel, target, schedule, statements, tree, ranges), legal, text);
-  return target.cuda() ? step(kernel, "scalarise", scalarise(code), legal, text) : code;
+  if (!target.cuda()) return code;
+  code = step(kernel, "scalarise", scalarise(code), legal, text);
+  return step(kernel, "narrow", narrow(code, most_points(kernel, blocks), kernel.vars), legal, text);
 }
 
 }  // namespace

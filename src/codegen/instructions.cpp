@@ -38,7 +38,8 @@ class Checker {
     if (!ok) throw InternalError(fmt::format("codegen: instruction {} ({}): {}", id, name(code_[id].code), what));
   }
   Type type(Id id) const { return code_[id].type; }
-  bool index(Id id) const { return type(id) == Type{DType::Index, 1}; }
+  /// Of either width.
+  bool index(Id id) const { return type(id).dtype == DType::Index && type(id).lanes == 1; }
   const Slot& slot(const Inst& n) const { return code_.slots.at(static_cast<size_t>(n.imm)); }
 
   void check(Id id) const {
@@ -88,8 +89,9 @@ class Checker {
                        "takes no cell, or one where there are none");
       }
       case Code::Loop:
-        return require(type(n.src[0]).dtype == DType::Index && type(n.src[1]).dtype == DType::Index && n.imm > 0, id,
-                       "has bad bounds");
+        require(index(n.src[0]) && index(n.src[1]) && n.imm > 0, id, "has bad bounds");
+        return require(code_[n.src[0]].code == Code::Begin || (type(n.src[0]) == n.type && type(n.src[1]) == n.type), id,
+                       "has bounds of another width");
       case Code::Shuffle:
         return require(type(n.src[0]) == n.type && index(n.src[1]), id, "takes another type, or a lane that is no index");
       case Code::Thread:
@@ -111,12 +113,12 @@ class Checker {
     require(ir::is_alu(n.op) && static_cast<int>(n.src.size()) == ir::info(n.op).arity, id,
             "has another number of sources");
     for (Id s : n.src) require(type(s).lanes == n.type.lanes, id, "mixes numbers of lanes");
-    const DType last = type(n.src.back()).dtype;
+    const Type last = type(n.src.back());
     for (size_t i = n.op == Op::Where ? 1 : 0; i < n.src.size(); ++i)
-      require(type(n.src[i]).dtype == last, id, "mixes types");
+      require(type(n.src[i]) == last, id, "mixes types");
     if (n.op == Op::Where) require(type(n.src[0]).dtype == DType::Bool, id, "selects by a type that is not bool");
     const ir::ResultType result = ir::info(n.op).result;
-    if (result == ir::ResultType::Same) require(n.type.dtype == last, id, "results in another type");
+    if (result == ir::ResultType::Same) require(n.type == last, id, "results in another type");
     if (result == ir::ResultType::Bool) require(n.type.dtype == DType::Bool, id, "results in no bool");
   }
 
@@ -131,6 +133,7 @@ void print(const Instructions& code, int block, size_t indent, std::string& text
     text += fmt::format("{}{} = {}", std::string(indent, ' '), id,
                         n.code == Code::Alu ? ir::info(n.op).name : name(n.code));
     if (n.type.dtype != DType::Void) text += fmt::format(" {}", name_of(n.type.dtype));
+    if (n.type.narrow) text += "32";
     if (n.type.lanes > 1) text += fmt::format("x{}", n.type.lanes);
     if (n.code == Code::Const)
       text += n.number.floating() ? fmt::format(" {}", n.number.as_double()) : fmt::format(" {}", n.number.as_int());

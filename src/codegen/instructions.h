@@ -17,6 +17,7 @@ inline constexpr Id kNone = -1;
 struct Type {
   DType dtype = DType::Void;
   int lanes = 1;
+  bool narrow = false;  ///< of Index: 32 bits hold it
   friend bool operator==(const Type&, const Type&) = default;
 };
 

@@ -82,7 +82,7 @@ class Builder {
     auto in = [](const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); };
     for (int t : rest) {
       if (at(t).loops.size() <= depth || !(at(t).loops[depth] == level)) continue;
-      // Everything in the rest below t, sources found last.
+      // Everything in the rest below t.
       std::vector<int> needed{t};
       bool after_group = false;
       for (size_t i = 0; i < needed.size(); ++i)
@@ -91,7 +91,8 @@ class Builder {
           if (in(rest, d.on) && !in(needed, d.on)) needed.push_back(d.on);
         }
       if (needed.size() == 1 || after_group) continue;
-      return *std::min_element(needed.begin() + 1, needed.end());
+      // The first of the rest, where sources stand before users; numbers do not ascend so, as copies have larger ones than their users.
+      return *std::find_if(rest.begin(), rest.end(), [&](int r) { return r != t && in(needed, r); });
     }
     return -1;
   }

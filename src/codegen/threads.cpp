@@ -2,6 +2,7 @@
 #include "codegen/threads.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -62,17 +63,25 @@ class Planner {
     clashes_.emplace(a, b);
     clashes_.emplace(b, a);
   }
-  /// Whether no two threads run a statement alike.
+  /// The loops in whose turns threads touch different memory: for a sum these are also its own, unless it keeps accumulators there.
+  static std::vector<Level> spread(const Statement& s) {
+    std::vector<Level> all = s.shared;
+    if (s.is_reduce() && !s.carried())
+      std::copy_if(s.loops.begin() + static_cast<std::ptrdiff_t>(s.inner), s.loops.end(), std::back_inserter(all),
+                   [](const Level& l) { return l.threads > 1; });
+    return all;
+  }
+  /// Whether no two threads touch the same memory.
   bool whole_block(const Statement& s) const {
     int all = 1;
-    for (const Level& l : s.shared) all *= l.threads;
+    for (const Level& l : spread(s)) all *= l.threads;
     return all == threads_;
   }
   /// Whether the same thread takes the same element in both.
   bool own_elements(const Statement& a, const Statement& b) const {
     auto shares = [](const Statement& s) {
       std::vector<std::tuple<int, int, int, int>> all;
-      for (const Level& l : s.shared) all.emplace_back(range_id(l.range), l.threads, l.thread_stride, l.lanes);
+      for (const Level& l : spread(s)) all.emplace_back(range_id(l.range), l.threads, l.thread_stride, l.lanes);
       std::sort(all.begin(), all.end());
       return all;
     };

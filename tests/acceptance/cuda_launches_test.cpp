@@ -1,6 +1,7 @@
 // Launch counts of known programs at the Target of an H200: decided and written, not run. The programs are those whose counts the
 // other tests hold on the CPU.
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "catch.h"
@@ -35,6 +36,20 @@ TEST_CASE("launches on a GPU: rows", "[launches][cuda]") {
   CHECK(launches({x.sum()}) == 1);
   Tensor y = stored(rand({8192, 1024})).requires_grad();
   CHECK(launches(gradient((layer_norm(y, {1024}, w, b) * x).sum(), {y})) == 1);
+}
+
+TEST_CASE("threads of a row on a GPU wait only where they exchange partial sums", "[cuda]") {
+  Tensor x = stored(rand({8192, 1024})), w = stored(ones({1024})), b = stored(ones({1024}));
+  for (const Tensor& rows : {softmax(x, 1), layer_norm(x, {1024}, w, b)}) {
+    const schedule::Written made = tensor::explain(std::vector<Tensor>{rows}, runtime::cuda_target({}));
+    REQUIRE(made.sources.size() == 1);
+    const std::string& text = made.sources[0].text;
+    INFO(text);
+    int barriers = 0;
+    for (size_t at = 0; (at = text.find("__syncthreads", at)) != std::string::npos; ++at) ++barriers;
+    CHECK(barriers == 3);  // behind the parts of either sum, and between the two, as they lie in the same memory
+    CHECK(text.find("i64") == std::string::npos);  // no number of such a kernel needs 64 bits
+  }
 }
 
 TEST_CASE("a scan on a GPU has threads along its other axes", "[cuda]") {

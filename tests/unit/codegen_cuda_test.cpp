@@ -50,6 +50,18 @@ TEST_CASE("random kernels for a GPU under random Opts", "[codegen][cuda]") {
   }
 }
 
+TEST_CASE("a block of a sum that is shorter than the others takes no turn too many on a GPU", "[codegen][cuda]") {
+  const SimulatedGpu gpu;
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {39, 13}, 1)), out = b.buffer(Array(DType::I64, {1}));
+  UOp i = b.over(39, 0), k = b.over(13, 1);
+  UOp number = cast(i * b.index(13) + k, DType::I64);
+  b.stores({b.put(out, {b.index(0)}, b.reduce(Combine::ArgMin, {b.at(x, {i, k}), number}, {i, k}, {256, 104}, 1))});
+  const std::vector<runtime::KernelSource> sources{codegen::write(b.kernel, gpu.target(), std::vector<Opt>{})};
+  const std::vector<Array> before = b.interpret();
+  gpu.compare(b, "blocks of 8, 8, 8, 8 and 7 rows", *runtime::compile(sources, gpu.target())[0], before);
+}
+
 TEST_CASE("a product on a GPU reads each operand once per block of its result", "[codegen][cuda]") {
   const SimulatedGpu gpu;
   // Sizes with and without edges; B as it lies and transposed.

@@ -245,6 +245,7 @@ std::string CSpelling::vector_type(Type type, bool memory) {
 }
 std::string CSpelling::type(Type type) {
   if (type.lanes > 1) return vector_type(type, false);
+  if (type.narrow) type.dtype = DType::I32;
   std::string name(scalar_name(type.dtype));
   if (known_.insert(name).second) types_ += fmt::format("typedef {} {};\n", c_name(type.dtype), name);
   return name;

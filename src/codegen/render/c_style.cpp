@@ -157,8 +157,9 @@ void CStyle::note(Id loop) {
 void CStyle::plain_loop(Id loop) {
   const Inst& n = code_[loop];
   note(loop);
+  if (const std::string words = unrolling(n); !words.empty()) line(words);
   const std::string step = n.imm == 1 ? "++" + text(loop) : fmt::format("{} += {}", text(loop), n.imm);
-  line(fmt::format("for ({0} {1} = {2}; {1} < {3}; {4}) {{", spell_.type({DType::Index, 1}), text(loop), text(n.src[0]),
+  line(fmt::format("for ({0} {1} = {2}; {1} < {3}; {4}) {{", spell_.type(n.type), text(loop), text(n.src[0]),
                    text(n.src[1]), step));
   block(n.block);
   line("}");

@@ -37,6 +37,8 @@ class CStyle {
   virtual std::string raise(uint32_t bits) = 0;
   /// The lines of a loop over the launch's points, around its block.
   virtual void points(Id loop) { plain_loop(loop); }
+  /// A line before a loop; empty: none.
+  virtual std::string unrolling(const Inst&) const { return ""; }
   virtual std::string thread(int64_t stride, int64_t count);
   virtual std::string barrier();
 
