@@ -28,10 +28,10 @@ class Roofs:
     read: float
 
 
-def measure_roofs(threads):
-    """The best of three, as a disturbed one is too low."""
+def measure_roofs(device, threads):
+    """The best of three, as a disturbed one is too low. NaN for what is not measured: a GPU's FLOPs, for which cuBLAS stands."""
     os.sched_setaffinity(0, cpus_for(threads))
-    command = [os.path.join(peers.BIN, "bench_roofs"), str(threads)]
+    command = [os.path.join(peers.BIN, "bench_roofs"), str(threads) if device == "cpu" else device]
     runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() for _ in range(3)]
     os.sched_setaffinity(0, ALL_CPUS)
     return Roofs(*(max(map(float, column)) for column in zip(*runs)))
@@ -54,7 +54,7 @@ def arguments():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
     parser.add_argument("--only", metavar="REGEX", default="", help="cases whose name matches")
     parser.add_argument("--peers", metavar="REGEX", default="", help="peers whose name matches")
-    parser.add_argument("--threads", default="1,2", help="numbers of threads, with commas between them (1,2)")
+    parser.add_argument("--threads", help="numbers of threads, with commas between them (1,2; on a GPU 1)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--pairs", type=int, default=7, help="turns of Sinter and each near peer (7)")
     parser.add_argument("--seconds", type=float, default=0.1, help="of each turn (0.1)")
@@ -72,7 +72,7 @@ class Bench:
         self.options, self.threads, self.log, self.complain = options, threads, log, complain
         self.libraries = {library.name: library for library in libraries}
         self.workers = {}
-        self.roofs = measure_roofs(threads) if options.device == "cpu" else None
+        self.roofs = measure_roofs(options.device, threads)
 
     def row(self, case):
         complain = lambda name, text: self.complain(f"{case.name}, {self.threads} threads: {name}: {text}")
@@ -116,11 +116,12 @@ class Bench:
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # workers, which may be stopped, are ended on the way out
     options = arguments()
+    options.threads = options.threads or ("1,2" if options.device == "cpu" else "1")
     if options.plot:
         with open(options.plot[1], "w") as svg:
             plot.draw(table.read_tsv(options.plot[0]), svg)
         return
-    cases = [case for case in CASES if re.search(options.only, case.name)]
+    cases = [case for case in CASES if re.search(options.only, case.name) and case.device in ("", options.device)]
     if not cases:
         sys.exit(f"--only {options.only}: no case matches; --list names them")
     libraries = [peer for peer in peers.installed(options.device) if re.search(options.peers, peer.name)]
@@ -145,9 +146,8 @@ def main():
                         print(table.to_tsv(row) if options.tsv else table.to_text(row), flush=True)
             finally:
                 bench.close()
-            if bench.roofs:
-                print(f"# roofs, {threads} threads: {bench.roofs.flops / 1e9:.0f} GFLOP/s, copy {bench.roofs.copy / 1e9:.1f} GB/s, "
-                      f"read {bench.roofs.read / 1e9:.1f} GB/s", file=sys.stderr)
+            print(f"# roofs, {threads} threads: {bench.roofs.flops / 1e9:.0f} GFLOP/s, copy {bench.roofs.copy / 1e9:.1f} GB/s, "
+                  f"read {bench.roofs.read / 1e9:.1f} GB/s", file=sys.stderr)
     for line in [*table.summary(rows, CASES), *faults]:
         print(line, file=sys.stderr)
     if faults:

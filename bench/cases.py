@@ -16,18 +16,19 @@ class Case:
     warm: bool = False    # of start and memory: with full disk caches
     plain: str = ""       # the product whose FLOP rate this one should reach
     ranked: bool = False  # counts in the geometric mean of the products
+    device: str = ""      # where it runs; empty: everywhere
 
 
-def product(layout, m, k, n, ranked=True):
-    return Case(f"sgemm:{layout}:{m}x{k}x{n}", flops=2.0 * m * k * n, ranked=ranked)
+def product(layout, m, k, n, ranked=True, device=""):
+    return Case(f"sgemm:{layout}:{m}x{k}x{n}", flops=2.0 * m * k * n, ranked=ranked, device=device)
 
 
 def nest(family, *sizes, plain):
     return Case(f"{family}:{'x'.join(map(str, sizes))}", flops=2.0 * prod(sizes), plain=f"sgemm:nn:{plain}x{plain}x{plain}")
 
 
-def stream(name, floats):
-    return Case(name, bytes=floats * FLOAT)
+def stream(name, floats, device=""):
+    return Case(name, bytes=floats * FLOAT, device=device)
 
 
 def conv_step_flops(batch=128):
@@ -59,6 +60,10 @@ CASES = [
     Case("attention:4x8x512x64", flops=4.0 * 4 * 8 * 512 * 512 * 64),
     stream("matvec:nn:4096x4096", M16), stream("matvec:tn:4096x4096", M16),
     Case("forward:mlp:1"), Case("forward:jit:1"),
+    # What a CPU would take too long for, or streams more than a GPU's cache holds.
+    product("nn", 4096, 4096, 4096, device="cuda"), stream(f"chain:{4 * M16}", 8 * M16, device="cuda"),
+    stream("softmax:65536x1024", 16 * ROWS, device="cuda"), stream("layernorm:65536x1024", 16 * ROWS, device="cuda"),
+    Case("launch:256", device="cuda"),
     *(Case(f"start:{model}:{'warm' if warm else 'empty'}", kind="start", once=f"step:{model}", warm=warm)
       for model in ("mlp", "conv") for warm in (False, True)),
     Case("memory:mlp", kind="memory", once="step:mlp", steps=100, warm=True),

@@ -30,9 +30,10 @@ def agree(a, b):
 
 def floor_us(case, roofs):
     """NaN where the machine's roofs say nothing."""
-    if not case.flops and not case.bytes or roofs is None:
+    if roofs is None:
         return math.nan
-    return 1e6 * max(case.flops / roofs.flops, case.bytes / roofs.copy)
+    floors = [work / roof for work, roof in ((case.flops, roofs.flops), (case.bytes, roofs.copy)) if work and not math.isnan(roof)]
+    return 1e6 * max(floors, default=math.nan)
 
 
 def ask_all(ask, libraries, complain):

@@ -1,4 +1,5 @@
 """Sinter and its peers: how each is started, at its best setting. A peer that is not installed is left out."""
+import glob
 import os
 import subprocess
 import sys
@@ -36,7 +37,11 @@ PYTHON = {  # name -> interpreter, module that must be there, script, arguments 
     "mlx": (OWN, "mlx", "peer_mlx.py", [], HEAP),
     "tinygrad": (OWN, "tinygrad", "peer_tinygrad.py", [], {**HEAP, "DEV": "CPU"}),
 }
-GPU = {"torch"}  # the others' builds from a registry are for the CPU
+# On a GPU. PyTorch's convolutions are cuDNN's. Builds of the others from a registry are for the CPU; cuBLAS comes with PyTorch.
+GPU_BUILT = {"cublas": ("bench_cublas", {"LD_LIBRARY_PATH": os.pathsep.join(
+    [*glob.glob(os.path.join(ROOT, "build", "peers", "lib", "python*", "site-packages", "nvidia", "*", "lib")),
+     *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])})}
+GPU = {"torch"}
 
 
 def sinter(device):
@@ -50,11 +55,10 @@ def has_module(python, name):
 
 def installed(device):
     """The peers that can be started, in the order of the tables above."""
-    if device == "cpu":
-        for name, (executable, env) in BUILT.items():
-            path = os.path.join(BIN, executable)
-            if os.path.exists(path):
-                yield Library(name, [path], env)
+    for name, (executable, env) in (BUILT if device == "cpu" else GPU_BUILT).items():
+        path = os.path.join(BIN, executable)
+        if os.path.exists(path):
+            yield Library(name, [path], env)
     for name, (python, module, script, arguments, env) in PYTHON.items():
         if (device == "cpu" or name in GPU) and has_module(python, module):
             yield Library(name, [python, os.path.join(HERE, script), *arguments], {**env, "BENCH_DEVICE": device})

@@ -20,5 +20,6 @@ Work evaluate(std::function<sinter::Tensor()> f);
 std::map<std::string, Family> products();   ///< matrix products, the same loops in other words, attention
 std::map<std::string, Family> streams();    ///< elementwise chains, rows, sums, transposition
 std::map<std::string, Family> trainings();  ///< steps of training, a forward pass
+std::map<std::string, Family> host();       ///< launches
 
 }  // namespace bench

@@ -31,5 +31,6 @@ int main(int argc, char** argv) {
   std::map<std::string, bench::Family> all = bench::products();
   all.merge(bench::streams());
   all.merge(bench::trainings());
+  all.merge(bench::host());
   return bench::serve(argc, argv, all);
 }

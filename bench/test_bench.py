@@ -8,7 +8,7 @@ import unittest
 import plot
 import table
 from cases import CASES, Case
-from compare import Row, agree, compare
+from compare import Row, agree, compare, floor_us
 from workers import Library, Sample, Worker, WorkerError, parse_answer, run_once
 
 WORKER = sys.argv.pop() if len(sys.argv) > 1 else None
@@ -29,7 +29,7 @@ class Protocol(unittest.TestCase):
         """Small cases of each family that the table names: a new family needs a line here."""
         small = {"sgemm": "sgemm:tn:8x12x4", "sum": "sum:4x5x6", "batch": "batch:2x3x4x5x6", "gelu": "gelu:4x5x6", "slice": "slice:4x5x6",
                  "step": "step:mlp", "chain": "chain:100", "softmax": "softmax:4x8", "layernorm": "layernorm:4x8", "total": "total:100",
-                 "transpose": "transpose:4x8", "attention": "attention:1x2x4x8", "matvec": "matvec:tn:4x8", "forward": "forward:mlp:1"}
+                 "transpose": "transpose:4x8", "attention": "attention:1x2x4x8", "matvec": "matvec:tn:4x8", "launch": "launch:4", "forward": "forward:mlp:1"}
         for family in {case.name.split(":")[0] for case in CASES if case.kind == "time"}:
             sample = self.worker.ask(small[family], 0, 100)
             self.assertGreater(sample.us, 0)
@@ -95,6 +95,14 @@ class Comparison(unittest.TestCase):
 
     def test_sinter_without_an_answer_is_no_row(self):
         self.assertIsNone(self.run_case({"sinter": None, "peer": 1.0}))
+
+    def test_floors(self):
+        """Of what is measured: a GPU's FLOPs are not."""
+        gpu = type("Roofs", (), {"flops": math.nan, "copy": 1e9})
+        self.assertEqual(floor_us(Case("a", flops=5000, bytes=2000), ROOFS), 5.0)
+        self.assertEqual(floor_us(Case("a", flops=5000, bytes=2000), gpu), 2.0)
+        self.assertTrue(math.isnan(floor_us(Case("a", flops=5000), gpu)))
+        self.assertTrue(math.isnan(floor_us(Case("a", bytes=2000), None)))
 
     def test_agreement(self):
         self.assertTrue(agree((100.0, 0.1), (100.01, 0.2)))

@@ -27,6 +27,7 @@ struct Arguments {
 struct Work {
   std::function<void()> run;                   ///< once, finished when it returns
   std::function<std::vector<double>()> check;  ///< what it computes; called once, before the first run
+  std::function<double()> seconds = {};        ///< runs once, and says what of it counts; null: all of run()
 };
 
 struct Family {
