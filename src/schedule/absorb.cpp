@@ -122,6 +122,7 @@ Absorb Partitioner::absorb(int kernel, int s, const std::vector<IndexId>& ix) {
   const Stage& st = stage(s);
   steps_ += static_cast<int64_t>(ix.size());
   refresh(k);
+  if (narrow_[static_cast<size_t>(kernel)].ended && is_pending(k, s)) return {kNever, "what a full kernel still needs"};
   if (k.evaluations + static_cast<int>(ix.size()) > prices_.max_stages) return {kNever, "kernel has too many stages"};
   if (!fits(k, s, false)) return {kNever, "kernel has too many buffers"};
   if (st.kind == StageKind::ScatterAdd) return {kNever, "a scatter owns its loops"};
@@ -130,8 +131,9 @@ Absorb Partitioner::absorb(int kernel, int s, const std::vector<IndexId>& ix) {
   const std::vector<int>& late = late_wants_[static_cast<size_t>(kernel)];
   if (std::binary_search(late.begin(), late.end(), s)) {
     if (other_accumulator(k, s, ix, true)) return {0, "when all points are done, beside another accumulator"};
-    return {st.own * static_cast<double>(ix.size()) * (st.loops() ? static_cast<double>(prices_.parallel) : 1),
-            "when all points are done"};
+    Absorb across = beside_sums(k, s, ix);
+    const double serial = st.own * static_cast<double>(ix.size()) * (st.loops() ? static_cast<double>(prices_.parallel) : 1);
+    return across.ns <= serial ? across : Absorb{serial, "when all points are done"};
   }
   if (ix.size() == 1 && other_accumulator(k, s, ix, false)) return {0, "beside another accumulator"};
   Absorb each = absorb_each(k, s, ix), row = absorb_row(k, s, ix);

@@ -180,6 +180,40 @@ Absorb Partitioner::turn_over(Kernel& k, const Stage& s, IndexId ix) {
   return out;
 }
 
+/// A sum that only the finish needs, of a kernel whose other sums go across outer ranges: it goes across them too, where
+/// it runs over as many elements in equal blocks.
+Absorb Partitioner::beside_sums(const Kernel& k, int number, const std::vector<IndexId>& ix) {
+  const Stage& s = stage(number);
+  if (s.kind != StageKind::Reduce || ix.size() != 1 || !aligned(s, ix[0])) return {};
+  Absorb out;
+  out.across = sums_across(k)[0].second;
+  size_t found = 0;
+  Nest loops{ix[0], out.across, number};
+  for (int64_t d : s.node->reduction().axes) {
+    const Dim& size = s.node->src[0]->shape[static_cast<size_t>(d)];
+    if (size == 1) continue;
+    if (found == out.across.size())
+      loops.axes.push_back(space_.axis(size));
+    else if (!(space_.size(out.across[found++]) == size))
+      return {};
+  }
+  if (found < out.across.size()) return {};
+  Kernel both;
+  both.outer = k.outer;
+  both.members = k.members;
+  both.members.push_back({number, ix});
+  both.outputs = k.outputs;
+  both.nests = k.nests;
+  both.nests.push_back(std::move(loops));
+  if (!may_cross(both, {}, both.blocks, both.late) || !(both.blocks == k.blocks) || !loops_stay_apart(both, {}, {})) return {};
+  const int64_t result = part_bytes(both);
+  if (result > prices_.partial_bytes) return {};
+  const int64_t more = (result - part_bytes(k)) * points(k.outer, k.blocks);
+  out.ns = s.own + 2 * static_cast<double>(more) / prices_.cached;
+  out.how = "across the ranges that other sums go across";
+  return out;
+}
+
 /// When all is decided: a sum that runs on few points is cut into its blocks.
 void Partitioner::cut_long_sums(Kernel& k) {
   const bool chains = std::any_of(k.members.begin(), k.members.end(), [&](const Member& m) {

@@ -60,7 +60,7 @@ void Partitioner::evaluate(int kernel, int s, std::vector<IndexId> ix, const Abs
   }
   const Stage& st = stage(s);
   const Member* with = other_accumulator(k, s, ix, late);
-  const bool waits = late && !with;  // a sum across outer ranges is late, what it sums is not
+  const bool waits = late && !with && form.across.empty();  // a sum across outer ranges is late, what it sums is not
   if (k.blocks.axis >= 0)
     for (const Source& src : st.sources) {
       if (src.stage < 0) continue;
@@ -79,7 +79,7 @@ void Partitioner::evaluate(int kernel, int s, std::vector<IndexId> ix, const Abs
     for (int a : k.outer) add_once(k.contraction_outer, a);
   }
   if (form.kept) k.within.erase(s);
-  std::vector<int> within, reduced = with ? with->reduced : std::vector<int>();
+  std::vector<int> within, reduced = with ? with->reduced : form.across;
   if (st.loops() || st.kind == StageKind::Scan)
     within = {s};
   else if (auto it = k.within.find(s); it != k.within.end())
@@ -130,20 +130,19 @@ const Member* Partitioner::other_accumulator(const Kernel& k, int s, const std::
   return nullptr;
 }
 
-/// Tells the sources of s where the kernel needs them. `reduced` are the axes of its loops, the same at each index; made here if
-/// there are none yet.
+/// Tells the sources of s where the kernel needs them. `reduced` are the axes of its loops, the same at each index; those that it
+/// lacks are made here.
 void Partitioner::push(int kernel, int s, IndexId ix, const std::vector<int>& within, std::vector<int>& reduced) {
   const Stage& st = stage(s);
   switch (st.kind) {
     case StageKind::Reduce: {
       Index inner = space_[ix];
       const Shape& from = st.node->src[0]->shape;
-      const bool fresh = reduced.empty();
       size_t next = 0;
       for (int64_t d : st.node->reduction().axes) {
         const Dim& size = from[static_cast<size_t>(d)];
         if (size == 1) continue;
-        if (fresh) reduced.push_back(space_.axis(size));
+        if (next == reduced.size()) reduced.push_back(space_.axis(size));
         inner[static_cast<size_t>(d)] = space_.whole(reduced[next++]);
       }
       at(kernel).nests.push_back({ix, reduced, s});

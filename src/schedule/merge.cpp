@@ -283,11 +283,8 @@ void Partitioner::merge(int a, int b, const Union& form) {
   k1.contraction_time += k2.contraction_time;
   k1.contractions += k2.contractions;
   k1.evaluations += k2.evaluations;
-  Narrow& narrow = narrow_[static_cast<size_t>(a)];
-  const Fill& other = narrow_[static_cast<size_t>(b)].longest;
-  for (size_t i = 0; i < other.size(); ++i) narrow.longest[i] = std::max(narrow.longest[i], other[i]);
-  narrow.last = fill_of(k1);
-  narrow.rest_fits = false;
+  const bool ended = narrow_[static_cast<size_t>(a)].ended || narrow_[static_cast<size_t>(b)].ended;
+  narrow_[static_cast<size_t>(a)] = {.ended = ended};
   k2.parent = a;
 }
 

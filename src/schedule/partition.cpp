@@ -79,9 +79,9 @@ void Partitioner::visit(int s) {
   const bool forced = policy_ == Policy::Unfused || always_stored(stage(s).kind);
   if (!forced && kernels.size() > 1 && kernels.size() <= prices_.max_inline) merge_users(s, kernels);
   for (int k : kernels) normalise(at(k).wanted[s]);
-  const bool ends = !forced && kernels.size() == 1 && ends_here(s, kernels[0]);
-  Options options = price(s, kernels, hazards, forced || ends);
-  if (ends) options.ends = "all that a full kernel still needs";
+  if (!forced)
+    for (int k : kernels) end_at_narrow_place(k);
+  Options options = price(s, kernels, hazards, forced);
   if (options.inline_price <= options.join_price && options.inline_price <= options.split_price)
     do_inline(s, kernels, hazards, options);
   else if (options.join_price <= options.split_price)
@@ -230,8 +230,6 @@ void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::ve
     reason = "root";
   else if (policy_ == Policy::Unfused)
     reason = "every op by itself";
-  else if (o.ends)
-    reason = o.ends;
   else if (o.absorb.empty())
     reason = kernels.size() > prices_.max_inline ? "too many users" : "always stored";
   else if (o.inline_price == kNever)

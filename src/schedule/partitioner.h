@@ -31,6 +31,7 @@ struct Absorb {
   std::vector<int> outer = {};  ///< where the kernel is turned over: its new outer axes,
   Blocks blocks = {};           ///< the one that runs in blocks,
   std::vector<int> late = {};   ///< and what waits for all of them
+  std::vector<int> across = {};  ///< outer ranges that its own loops run over, in the blocks that the kernel has
 };
 
 /// Names of axes under pairs that are not unified yet: of each pair the first stays. Pairs are few.
@@ -62,10 +63,13 @@ inline int partner(const AxisPairs& pairs, int a, bool of_first) {
 
 using Fill = std::array<int, 3>;  ///< what a kernel has of that for which there are caps: stages, loops, buffers
 
-/// The stages at which a kernel needs nothing else but them.
+/// The places at which a kernel that is half full needs few bytes from others.
 struct Narrow {
+  int64_t least = -1;            ///< such a place needs no more bytes than that; -1: none was met
+  int64_t since = -1;            ///< the fewest bytes needed since the last one; -1: nothing was looked at
   Fill last = {}, longest = {};  ///< at the last one; between any two that followed each other
   bool rest_fits = false;        ///< all that is left has room
+  bool ended = false;            ///< what the kernel needs is stored by others
 };
 
 /// Of such a stage there is one kernel that evaluates and stores it.
@@ -97,7 +101,6 @@ class Partitioner {
     double inline_price, join_price, split_price;
     int host = -1;               // the kernel of the join
     std::vector<Absorb> absorb = {};  // per needing kernel
-    const char* ends = nullptr;       // why there is but one choice
   };
 
   // partition.cpp
@@ -147,6 +150,7 @@ class Partitioner {
   double idle(double ns, int64_t from, int64_t to) const { return idle(ns, from, to, prices_.parallel); }
   double idle(double ns, int64_t from, int64_t to, int64_t most) const;
   Absorb turn_over(Kernel& k, const Stage& s, IndexId at);
+  Absorb beside_sums(const Kernel& k, int s, const std::vector<IndexId>& at);
   Union unite_across(const Kernel& host, const Kernel& guest, const AxisPairs& pairs, bool swapped);
   void cut_long_sums(Kernel& k);
 
@@ -164,8 +168,9 @@ class Partitioner {
 
   // narrow.cpp
   Fill fill_of(const Kernel& k) const;
-  bool ends_here(int s, int kernel);
-  bool rest_fits(int s, const Kernel& k, Fill room) const;
+  bool is_pending(const Kernel& k, int s) const;
+  void end_at_narrow_place(int kernel);
+  bool rest_fits(const Kernel& k, Fill room) const;
 
   // merge.cpp
   void merge_users(int s, std::vector<int>& kernels);

@@ -2,6 +2,8 @@
 #include "catch.h"
 #include "cost.h"
 #include "fixed_target.h"
+#include "runtime/arena.h"
+#include "tensor/explain.h"
 
 using namespace sinter;
 
@@ -22,6 +24,11 @@ struct Heads {
 /// Bytes of one of the arrays.
 uint64_t size_of(const Tensor& t) { return static_cast<uint64_t>(t.numel()) * 4; }
 
+/// Bytes of all that the plan stores between its kernels.
+uint64_t between_kernels(const std::vector<Tensor>& asked) {
+  return static_cast<uint64_t>(runtime::memory_of(tensor::explain(asked, runtime::host_target()).scheduled.plan).scratch);
+}
+
 }  // namespace
 
 TEST_CASE("attention forward is one launch and stores no scores", "[launches]") {
@@ -34,18 +41,22 @@ TEST_CASE("attention forward is one launch and stores no scores", "[launches]") 
       const Cost c = cost(scaled_dot_product_attention(h.q, h.k, h.v, {.causal = causal}));
       CHECK(c.launches == 1);
       CHECK(c.bytes <= 4 * size_of(h.q));
+      CHECK(between_kernels({scaled_dot_product_attention(h.q, h.k, h.v, {.causal = causal})}) == 0);
     }
 }
 
 TEST_CASE("attention backward is three launches and stores no scores", "[launches]") {
   const FixedTarget fixed;
   manual_seed(0);
-  for (const int64_t length : {512, 1024}) {
+  for (const int64_t length : {512, 1024, 4096}) {
     INFO("length " << length);
-    const Heads h(4, length, length);
+    const int64_t heads = length > 1024 ? 1 : 4;
+    const Heads h(heads, length, length);
+    const uint64_t scores = static_cast<uint64_t>(length * length) * 4;  // of one head
     const auto attention = [&] { return scaled_dot_product_attention(h.q, h.k, h.v); };
     // A handle on the output would keep what it is made of.
     const auto gradients = [&] { return gradient(attention(), {h.q, h.k, h.v}, h.seed); };
+    CHECK(between_kernels(gradients()) < scores / 4);
     const Cost alone = cost_of([&] { realize_all(gradients()); });
     CHECK(alone.launches <= 3);
     CHECK(alone.bytes <= 20 * size_of(h.q));
@@ -60,15 +71,18 @@ TEST_CASE("attention backward is three launches and stores no scores", "[launche
   }
 }
 
-TEST_CASE("attention: a fused and an unfused run agree to the bit", "[launches]") {
+TEST_CASE("attention: a fused and an unfused run agree to the bit, and with the interpreter", "[launches]") {
   for (auto [queries, keys] : {std::pair<int64_t, int64_t>{7, 37}, {64, 64}, {3, 130}, {1, 200}, {513, 100}})
-    for (const bool causal : {false, true})
-      CHECK(same_when_unfused([&] {
+    for (const bool causal : {false, true}) {
+      const auto make = [&] {
         manual_seed(3);
         const Heads h(2, queries, keys);
         const Tensor out = scaled_dot_product_attention(h.q, h.k, h.v, {.causal = causal && queries <= keys});
         std::vector<Tensor> made = gradient(out, {h.q, h.k, h.v}, h.seed);
         made.push_back(out);
         return made;
-      }));
+      };
+      CHECK(same_when_unfused(make));
+      if (queries <= 64) CHECK(same_as_interpreted(make));
+    }
 }

@@ -16,18 +16,25 @@ constexpr uint64_t kLittle = 1 << 20;
 
 using Make = std::function<std::vector<Tensor>(int64_t rows, int64_t width)>;
 
-/// The program at full size for its costs, and at small odd ones for its bits.
-void check(const Make& make, uint64_t launches, uint64_t bytes) {
-  const FixedTarget fixed;
-  const std::vector<Tensor> made = make(kRows, kWidth);
-  const Cost c = cost_of([&] { realize_all(made); });
-  CHECK(c.launches <= launches);
-  CHECK(c.bytes <= bytes);
-  for (auto [rows, width] : {std::pair<int64_t, int64_t>{97, 37}, {70, 70}, {64, 128}, {1, 5}, {3, 1}, {200, 3}})
-    CHECK(same_when_unfused([&] {
+/// The program at full size for its costs, and at small odd ones for its values and bits.
+void check(const Make& make, uint64_t launches, uint64_t bytes, int64_t columns = kWidth) {
+  {
+    const FixedTarget fixed;
+    const std::vector<Tensor> made = make(kRows, columns);
+    const Cost c = cost_of([&] { realize_all(made); });
+    CHECK(c.launches <= launches);
+    CHECK(c.bytes <= bytes);
+  }
+  const FixedTarget fixed(kSmallPrograms);
+  for (auto [rows, width] : {std::pair<int64_t, int64_t>{97, 37}, {70, 70}, {64, 128}, {1, 5}, {3, 1}, {200, 3}}) {
+    INFO(rows << " rows of " << width);
+    const auto seeded = [&] {
       manual_seed(7);
       return make(rows, width);
-    }));
+    };
+    CHECK(same_when_unfused(seeded));
+    CHECK(same_as_interpreted(seeded));
+  }
 }
 
 Tensor leaf(const Shape& shape) { return stored(randn(shape)).requires_grad(); }
@@ -53,7 +60,9 @@ TEST_CASE("RMS norm backward is one launch", "[launches]") {
 }
 
 TEST_CASE("cross entropy with the gradient of its logits is one launch", "[launches]") {
-  // Where rows may be ignored, the gradient of each waits for the number of those that are not.
+  constexpr int64_t classes = 1000;
+  constexpr uint64_t matrix = kRows * classes * 4;
+  // Where rows may be ignored, the gradient of each waits for the number of those that are not; the loss does not.
   for (const bool ignores : {false, true})
     check(
         [&](int64_t n, int64_t m) {
@@ -65,7 +74,16 @@ TEST_CASE("cross entropy with the gradient of its logits is one launch", "[launc
           out.push_back(loss);
           return out;
         },
-        ignores ? 2 : 1, 2 * kMatrix + kLittle);
+        ignores ? 2 : 1, 2 * matrix + kLittle, classes);
+  for (const bool ignores : {false, true})
+    check(
+        [&](int64_t n, int64_t m) {
+          Tensor x = stored(randn({n, m})), y = stored(randint(0, m, {n}));
+          CrossEntropyOptions options;
+          if (!ignores) options.ignore_index = {};
+          return std::vector<Tensor>{cross_entropy(x, y, options)};
+        },
+        1, matrix + kLittle, classes);
 }
 
 TEST_CASE("sums over rows, over columns and over everything are one launch", "[launches]") {
@@ -78,7 +96,6 @@ TEST_CASE("sums over rows, over columns and over everything are one launch", "[l
 }
 
 TEST_CASE("a training step of a symbolic batch is as many launches as of a fixed one", "[launches]") {
-  const FixedTarget fixed;
   const Var batch("batch", 1, 256);
   struct Step {
     Cost cost;
@@ -102,8 +119,12 @@ TEST_CASE("a training step of a symbolic batch is as many launches as of a fixed
     out.weight = l2.weight.to_vector<float>();
     return out;
   };
-  const Step whole = step(256);
+  const Step whole = [&] {
+    const FixedTarget fixed;
+    return step(256);
+  }();
   CHECK(whole.cost.launches <= 6);
+  const FixedTarget fixed(kSmallPrograms);
   for (int64_t n : {256, 96, 33, 1}) {
     INFO(n);
     const Step symbolic = step(batch(n)), same = n == 256 ? whole : step(n);
@@ -121,7 +142,7 @@ TEST_CASE("a training step of a symbolic batch is as many launches as of a fixed
 }
 
 TEST_CASE("sums across a symbolic number of rows, some of whose blocks are empty", "[launches]") {
-  const FixedTarget fixed;
+  const FixedTarget fixed(kSmallPrograms);
   const Var rows("rows", 1, 300);
   const std::vector<float> values = rand({300 * 40}).to_vector<float>(), weights = rand({300 * 40}).to_vector<float>();
   for (int64_t n : {300, 1, 31, 32, 33, 200}) {

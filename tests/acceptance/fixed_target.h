@@ -9,7 +9,8 @@
 /// its own: the instruction set and the compiler.
 class FixedTarget {
  public:
-  FixedTarget() {
+  /// `least` as in ParallelCheck.
+  explicit FixedTarget(double least = 0) : parallel_(least) {
     const sinter::runtime::Target host = sinter::runtime::host_target();
     target_.isa = host.isa;
     target_.fma = host.fma;
@@ -25,3 +26,6 @@ class FixedTarget {
   sinter::runtime::Target target_ = sinter::runtime::reference_target();
   ParallelCheck parallel_;
 };
+
+/// For programs of few elements, or few rows.
+inline constexpr double kSmallPrograms = 8;

@@ -2,7 +2,7 @@
 """Records what PyTorch makes of small networks: tests/reference/*.safetensors, which tests/unit/reference_test.cpp compares with.
 Only this script needs PyTorch; the recorded files are committed. They were made with PyTorch 1.13 on a CPU (Debian 12:
 apt-get install python3-torch); what it lacks (rms_norm, rotary embeddings, attention as one function) is written out here from
-the formulas that its documentation or the papers give.
+the formulas that its documentation or the papers give. reduction.safetensors was made with PyTorch 2.15.
 
 A case NAME records NAME/in.KEY (arguments and parameters), NAME/y, NAME/dy (the factor of each element of y in the loss), and
 NAME/grad.KEY for each argument that is differentiated."""
@@ -173,7 +173,22 @@ def recurrent():
     save("recurrent", t)
 
 
+def reductions():
+    t = {}
+    long = lambda: dict(x=torch.randn(1, 4500))  # beyond 16 KiB one sweep takes all that is wanted of a row
+    record(t, "logsumexp", lambda x: x.logsumexp(1), x=torch.randn(3, 4, 2) * 10)
+    record(t, "var", lambda x: x.var((0, 2)), x=torch.randn(3, 4, 5) + 100)
+    record(t, "std", lambda x: x.std(1, unbiased=False), x=torch.randn(3, 4))
+    record(t, "cumsum", lambda x: x.cumsum(1), x=torch.randn(3, 5, 2))
+    record(t, "extremes", lambda x: torch.stack([x.max(1).values, x.min(1).values, x.gather(1, x.argmax(1, True))[:, 0],
+                                                 x.gather(1, x.argmin(1, True))[:, 0]]), x=torch.randn(4, 7))
+    record(t, "long rows", lambda x: torch.stack([x.mean(1), x.var(1), x.logsumexp(1), x.cumsum(1)[:, -1]]), **long())
+    x = torch.randn(1, 4500).round(decimals=1)  # with ties
+    t["argmax/x"], t["argmax/y"], t["argmin/y"] = x, x.argmax(1), x.argmin(1)
+    save("reduction", t)
+
+
 if __name__ == "__main__":
-    for seed, part in enumerate((convolutions, norms, attention, recurrent)):
+    for seed, part in enumerate((convolutions, norms, attention, recurrent, reductions)):
         torch.manual_seed(seed)
         part()

@@ -196,6 +196,30 @@ TEST_CASE("attention gives PyTorch's values and gradients", "[reference]") {
   for (const Case& c : cases) recording.check(c);
 }
 
+TEST_CASE("reductions of one sweep give PyTorch's values and gradients", "[reference]") {
+  const Recording recording("reduction.safetensors");
+  const Case cases[] = {
+      {"logsumexp", [](const Named& in) { return logsumexp(in.at("x"), 1); }},
+      {"var", [](const Named& in) { return in.at("x").var({0, 2}); }},
+      {"std", [](const Named& in) { return in.at("x").std(1, 0); }},
+      {"cumsum", [](const Named& in) { return cumsum(in.at("x"), 1); }},
+      {"extremes",
+       [](const Named& in) {
+         const Tensor x = in.at("x"), largest = x.argmax(1).reshape({4, 1}), smallest = x.argmin(1).reshape({4, 1});
+         return stack({x.max(1), x.min(1), gather(x, 1, largest).reshape({4}), gather(x, 1, smallest).reshape({4})}, 0);
+       }},
+      {"long rows",
+       [](const Named& in) {
+         const Tensor x = in.at("x");
+         return stack({x.mean(1), x.var(1), logsumexp(x, 1), cumsum(x, 1).slice(1, {4499, 4500}).reshape({1})}, 0);
+       }},
+  };
+  for (const Case& c : cases) recording.check(c);
+  const Tensor x = recording.at("argmax/x");  // the first of equals
+  CHECK(numbers(x.argmax(1)) == numbers(recording.at("argmax/y")));
+  CHECK(numbers(x.argmin(1)) == numbers(recording.at("argmin/y")));
+}
+
 TEST_CASE("recurrent cells give PyTorch's values and gradients", "[reference]") {
   const Recording recording("recurrent.safetensors");
   const Case cases[] = {

@@ -1,4 +1,8 @@
 // Long programs through the partition, and the memory of plans.
+#include <fmt/core.h>
+
+#include <chrono>
+
 #include "catch.h"
 #include "runtime/arena.h"
 #include "runtime/sanitizer.h"
@@ -59,8 +63,8 @@ TEST_CASE("in a chain of a thousand diamonds no stage is evaluated twice", "[sch
     CHECK(evaluated[s] == (cut.graph.stages[s].kind == StageKind::Buffer ? 0 : 1));
 }
 
-TEST_CASE("kernels that end at a cap store one value", "[schedule]") {
-  // Within a link of either chain two values are open.
+TEST_CASE("kernels that end at a cap store the least", "[schedule]") {
+  // Within a link of the first two chains two values are open, between links one.
   const auto stored = [](const Partition& p) {
     int64_t bytes = 0;
     for (const Kernel& k : p.kernels)
@@ -86,6 +90,21 @@ TEST_CASE("kernels that end at a cap store one value", "[schedule]") {
   CHECK(cut.kernels.size() <= 26);
   CHECK(stored(cut) == static_cast<int64_t>(cut.kernels.size()) * 512 * 64 * 4);
 
+  // Of two values that depend on each other both are stored, and none of what lies within a link.
+  Program pair;
+  x = pair.slot({4096});
+  UOp y = pair.slot({4096});
+  for (int i = 0; i < 300; ++i) {
+    const UOp next = x * 0.5 + exp(y);
+    y = y * 0.25 + exp(x);
+    x = next;
+  }
+  pair.store(x);
+  pair.store(y);
+  cut = cut_program(pair);
+  CHECK(cut.kernels.size() <= 6);
+  CHECK(stored(cut) == static_cast<int64_t>(cut.kernels.size()) * 2 * 4096 * 4);
+
   // What fits is not cut.
   Program whole;
   x = whole.slot({4096});
@@ -103,6 +122,19 @@ TEST_CASE("what the partition does grows with the number of nodes", "[schedule]"
     CHECK(large.graph.stages.size() > 8 * small.graph.stages.size());
     CHECK(each(large) < 1.5 * each(small));
     CHECK(each(large) < 8);
+  }
+}
+
+TEST_CASE("a hundred thousand nodes are cut", "[schedule][scale]") {
+  for (auto [name, program] : {std::pair("residual blocks", residual_net(8000)), {"a tangle", tangle(70000)}}) {
+    const size_t nodes = topological(values_of(program.plan)).size();
+    REQUIRE(nodes >= 100000);
+    const auto start = std::chrono::steady_clock::now();
+    const Partition p = cut_program(program);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    CHECK(p.steps < 8 * static_cast<int64_t>(p.graph.stages.size()));
+    WARN(fmt::format("{}: {} nodes, {} stages, {} kernels in {:.2f} s", name, nodes, p.graph.stages.size(), p.kernels.size(),
+                     took.count()));
   }
 }
 

@@ -173,6 +173,7 @@ const Case kCases[] = {
      [](const Tensor& x) {
        return logsumexp(x, 1) * from({1.0, 2.0}, float64);
      }},
+    {"cumsum", [](const Tensor& x) { return square(cumsum(x, 1)); }},
     {"softmax",
      [](const Tensor& x) {
        return softmax(x) * weights({2, 3});
