@@ -127,7 +127,7 @@ TEST_CASE("what ptxas says becomes numbers", "[cuda]") {
 TEST_CASE("NVRTC compiles for each architecture, and the image says so", "[cuda]") {
   const FoundNvrtc* found = nvrtc();
   if (!found) return;
-  for (const int sm : {75, 80, 86, 89, 90, 100, 103, 120}) {
+  for (const int sm : {75, 80, 86, 89, 90, 100, 103, 120, 121}) {
     if (sm / 10 > found->archs.back() / 10) continue;
     INFO("sm_" << sm);
     const CompileResult made = compile(*found, "k", kScale, sm, Form::Cubin);
