@@ -85,4 +85,23 @@ void write_rows(Values& values, Emitter& emit, UOp store, std::vector<Id> column
   }
 }
 
+void write_piece(Values& values, Emitter& emit, UOp store, std::vector<Id> columns) {
+  const int lanes = values.lanes(store);
+  const auto count = static_cast<int64_t>(columns.size());
+  for (Id& column : columns) column = emit.splat(column, lanes);
+  const Id there = values.exists(store, kWhole);
+  if (there != kNone) emit.open_if(there);
+  int64_t from = 0;
+  for (Id vector : transposed(emit, columns, lanes)) {
+    Inst inst{Code::Store, {}, {emit.index(ir::Op::Add, values.address(store, 0), emit.number(from)), vector}};
+    inst.imm = store->src[0]->integer();
+    const Id left = values.left_of(values.limit(store), lanes, count, count, from);
+    from += lanes;
+    if (left != kNone && emit.is_number(left, 0)) continue;
+    if (left != kNone) inst.src.push_back(left);
+    emit.here(std::move(inst));
+  }
+  if (there != kNone) emit.close();
+}
+
 }  // namespace sinter::codegen

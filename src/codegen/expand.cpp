@@ -36,7 +36,7 @@ class Expander {
         statements_(statements),
         ranges_(ranges),
         emit_(code_),
-        values_(kernel, schedule, statements, ranges, emit_),
+        values_(kernel, schedule, statements, ranges, emit_, !target.cuda()),
         accumulators_(statements, values_, emit_, schedule.threads) {}
 
   Instructions run(const std::vector<Item>& tree) {
@@ -229,7 +229,10 @@ class Expander {
     } else if (values_.copy_of(run) == run.first) {  // for all copies of the run
       std::vector<Id> columns;
       values_.for_each(run, [&] { columns.push_back(values_.value(n->src[1 + rank])); });
-      write_rows(values_, emit_, n, std::move(columns), code);
+      if (values_.is_piece(n, run))
+        write_piece(values_, emit_, n, columns);
+      else
+        write_rows(values_, emit_, n, std::move(columns), code);
     }
     if (guard != kNone)
       emit_.close();

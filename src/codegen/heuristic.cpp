@@ -23,6 +23,8 @@ using ir::Op;
 using ir::UOp;
 
 constexpr double kGather = 1.5;         ///< cycles of an element whose neighbours lie elsewhere
+constexpr double kPicked = 2;           ///< cycles of a vector for each element that lies between its lanes' elements, and shuffled out,
+constexpr int64_t kNear = 4;            ///< of as many at most
 constexpr double kInOrder = 2;          ///< cycles more of an element of a sum whose lanes are added one after the other
 constexpr double kPoint = 1 << 14;      ///< cycles that a point should take, so that a launch of points costs little
 constexpr double kLongestPoint = 16 * kPoint;  ///< cycles above which there are rather more points
@@ -50,6 +52,7 @@ class Chooser {
     choose_lanes();
     choose_transposes();
     choose_chains();
+    choose_shared();
     choose_copies();
     if (std::vector<Opt> packed = pack(); !packed.empty()) return packed;
     choose_blocks();
@@ -128,7 +131,12 @@ class Chooser {
     double vector = 0, scalar = 0;
     for (UOp a : w.accesses) {
       const int64_t stride = range ? view_.stride(a, range) : 0;
-      (stride == 0 || stride == 1 ? vector : scalar) += stride == 0 || stride == 1 ? 1 : kGather;
+      if (stride == 0 || stride == 1)
+        vector += 1;
+      else if (a->op == Op::Load && stride > 1 && stride <= kNear)
+        vector += kPicked * static_cast<double>(stride);
+      else
+        scalar += kGather;
     }
     if (range && in(w.own, range) && w.chains() == 1) scalar += kInOrder;
     return (vector + w.operations) / (range ? lanes_ : 1) + scalar;
@@ -192,7 +200,7 @@ class Chooser {
   }
   void transpose(const Work& w, UOp access, UOp vector, UOp range) {
     const bool summed = std::any_of(view_.works().begin(), view_.works().end(), [&](const Work& other) {
-      return other.is_reduce() && other.runs_over(range);
+      return other.is_reduce() && other.runs_over(range) && !(one_by_one(other) && view_.size(range) <= kNear);
     });
     if (summed || tiled(range) || in(fixed_, range) || in(vectors_, range) || width_of(range) > 1) return;
     const auto bytes = static_cast<int64_t>(size_of(access->src[0]->dtype));
@@ -210,7 +218,7 @@ class Chooser {
   /// that one gets copies.
   void choose_chains() {
     for (const Work& w : view_.works()) {
-      if (!one_by_one(w) || w.own.empty() || cycles(w) < kShortProduct) continue;
+      if (!one_by_one(w) || !w.sums.empty() || w.own.empty() || cycles(w) < kShortProduct) continue;
       for (size_t i = w.outs.size(); i-- > 0;) {
         UOp r = w.outs[i];
         if (is_outer(r) || in(fixed_, r) || width_of(r) > 1 || view_.size(r) % kChains) continue;
@@ -221,8 +229,21 @@ class Chooser {
     }
   }
   bool one_by_one(const Work& w) const {
-    return w.is_reduce() && w.chains() == 1 && w.sums.empty() && kChains * w.operations <= kLongCode &&
+    return w.is_reduce() && w.chains() == 1 && kChains * w.operations <= kLongCode &&
            std::none_of(vectors_.begin(), vectors_.end(), [&](UOp v) { return in(w.outs, v); });
+  }
+  /// A short loop outside that of the lanes repeats the sums inside that do not change with it: all of its values become copies, which
+  /// share them.
+  void choose_shared() {
+    for (const Work& w : view_.works())
+      for (UOp r : w.outs) {
+        if (is_outer(r) || in(fixed_, r) || width_of(r) > 1 || view_.size(r) > kNear) continue;
+        const bool repeated = std::any_of(w.sums.begin(), w.sums.end(), [&](UOp sum) {
+          return !view_.depends(sum, r) && !view_.of(sum).own.empty() &&
+                 std::any_of(vectors_.begin(), vectors_.end(), [&](UOp v) { return !is_outer(v) && range_id(v) > range_id(r) && view_.depends(sum, v); });
+        });
+        if (repeated) width(r).copies = static_cast<int>(view_.size(r));
+      }
   }
   void choose_copies() {
     for (UOp r : vectors_) {

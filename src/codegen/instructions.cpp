@@ -12,7 +12,7 @@ using ir::Op;
 
 std::string_view name(Code code) {
   constexpr std::string_view kNames[] = {"begin", "end",   "thread", "const", "var",  "arg",         "alu",    "splat",
-                                         "iota",  "below", "pack", "interleave",   "part",  "load", "store", "stream", "fence", "prefetch",       "raise",  "accumulator",
+                                         "iota",  "below", "pack", "interleave", "transpose", "part",  "load", "store", "stream", "fence", "prefetch",       "raise",  "accumulator",
                                          "result", "assign", "shuffle", "barrier", "loop", "if"};
   return kNames[static_cast<int>(code)];
 }
@@ -59,6 +59,12 @@ class Checker {
         const int64_t block = n.imm < 0 ? -n.imm : n.imm;
         require(type(n.src[0]) == n.type && type(n.src[1]) == n.type, id, "takes another type");
         return require(block > 0 && n.type.lanes % (2 * block) == 0, id, "has blocks that are no half of the lanes");
+      }
+      case Code::Transpose: {
+        for (Id s : n.src) require(type(s) == n.type, id, "takes another type");
+        const auto count = static_cast<int64_t>(n.src.size());
+        require(n.imm > 0 && count * n.type.lanes % n.imm == 0, id, "has columns that are not full");
+        return require(n.number.as_int() >= 0 && n.number.as_int() < count, id, "is a part that is not there");
       }
       case Code::Below: return require(index(n.src[0]) && n.type.dtype == DType::Bool, id, "counts no lanes");
       case Code::Part:

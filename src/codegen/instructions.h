@@ -34,6 +34,8 @@ enum class Code : uint8_t {
   Below,        ///< bool per lane: its number is below src[0]
   Pack,         ///< the lanes of all sources one behind the other; these have equally many
   Interleave,   ///< blocks of |imm| lanes from src[0] and src[1] in turn: the even ones of both, or, imm < 0, the odd ones
+  Transpose,    ///< all sources, one behind the other, are the rows of a matrix with imm columns: so many lanes of its columns, one
+                ///< behind the other, as its part `number`
   Part,         ///< as many lanes as its type has, from lane imm on
   Load,         ///< element src[0] and its neighbours of slot imm. Further sources: [gate, other], [count]: where the gate
                 ///< is false, other; with a count only that many lanes are read and the rest is 0

@@ -118,6 +118,14 @@ class Scalariser {
         for (size_t l = 0; l < count; ++l) out.push_back(lane(n.src[l / block % 2], l / block % 2 * -block + l + odd));
         return;
       }
+      case Code::Transpose: {
+        const auto columns = static_cast<size_t>(n.imm), rows = n.src.size() * count / columns;
+        for (size_t l = 0; l < count; ++l) {
+          const size_t i = static_cast<size_t>(n.number.as_int()) * count + l, from = i % rows * columns + i / rows;
+          out.push_back(lane(n.src[from / count], from % count));
+        }
+        return;
+      }
       case Code::Part:
         for (size_t l = 0; l < count; ++l) out.push_back(lane(n.src[0], static_cast<size_t>(n.imm) + l));
         return;

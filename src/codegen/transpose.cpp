@@ -43,4 +43,15 @@ std::vector<Id> rows_of(Emitter& emit, std::vector<Id> columns) {
   return rows;
 }
 
+std::vector<Id> transposed(Emitter& emit, const std::vector<Id>& vectors, int columns) {
+  std::vector<Id> out;
+  for (size_t part = 0; part < vectors.size(); ++part) {
+    Inst n{Code::Transpose, emit.type(vectors[0]), vectors};
+    n.imm = columns;
+    n.number = ir::Scalar::of(DType::Index, static_cast<int64_t>(part));
+    out.push_back(emit.value(std::move(n)));
+  }
+  return out;
+}
+
 }  // namespace sinter::codegen

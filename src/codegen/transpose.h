@@ -15,4 +15,8 @@ std::vector<Id> columns_of(Emitter& emit, const std::vector<Id>& rows);
 /// The other way round: the rows that such columns are made of.
 std::vector<Id> rows_of(Emitter& emit, std::vector<Id> columns);
 
+/// In: vectors that are, one behind the other, the rows of a matrix with so many columns. Out: as many vectors that are its columns, one
+/// behind the other. Each is one shuffle of all of them: for few vectors.
+std::vector<Id> transposed(Emitter& emit, const std::vector<Id>& vectors, int columns);
+
 }  // namespace sinter::codegen

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "codegen/offset.h"
-#include "codegen/transpose.h"
 #include "sinter/error.h"
 #include "uop/build.h"
 #include "uop/walk.h"
@@ -365,7 +364,8 @@ Id Values::make_load(UOp n, int lane) {
     if (!p.regular || p.stride != 1 || (gated && varies(gate))) {
       const Run run = this->run(n);
       const auto moves = [&](UOp x) { return varies(x) || ranges_.depends(x, copy_[run.range].range); };
-      return run.count == 1 || (gated && (moves(gate) || moves(other))) ? pack(n) : make_rows(n, run);
+      if (run.count > 1 && !(gated && (moves(gate) || moves(other)))) return is_piece(n, run) ? make_piece(n, run) : make_rows(n, run);
+      return is_strided(n, p) ? make_strided(n, p.stride) : pack(n);
     }
     type.lanes = lanes(n);
   }
@@ -401,43 +401,14 @@ void Values::prefetch(const Inst& load, int64_t ahead) {
 Id Values::emit_load(Inst inst, UOp n) {
   if (auto it = schedule_.ahead.find(n.get()); it != schedule_.ahead.end()) prefetch(inst, it->second);
   // What this kernel writes is read where it is used: before the store, or after it, as the statement's versions say.
-  const auto& rewritten = statements_.rewritten;
-  const bool home = std::any_of(homes_.begin(), homes_.end(), [n](const auto& h) { return h.second == n; });
-  const bool fixed = inst.imm < kernel_.params && !home &&
-                     std::find(rewritten.begin(), rewritten.end(), inst.imm) == rewritten.end();
-  return fixed ? emit_.value(std::move(inst)) : emit_.here(std::move(inst));
+  return is_fixed(n) ? emit_.value(std::move(inst)) : emit_.here(std::move(inst));
 }
 
-/// A load whose copies lie side by side: each lane's row of them in one piece, for all copies of the run.
-Id Values::make_rows(UOp n, const Run& run) {
-  const bool gated = n->src.size() > 1 + n->src[0]->rank();
-  bool ready = use_address(n, 0);
-  if (gated)
-    for (size_t s : {n->src.size() - 2, n->src.size() - 1}) ready &= use(n->src[s], kWhole) != kNone;
-  if (!ready) return kNone;
-  const Id zero = emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), run.count);
-  const int present = std::exchange(copy_[run.range].number, run.first);
-  const Limit l = limit(n);
-  std::vector<Id> rows;
-  for (int lane = 0; lane < lanes(n); ++lane) {
-    if (l.known >= 0 && lane >= l.known) {
-      rows.push_back(zero);
-      continue;
-    }
-    Inst row{Code::Load, {n->dtype, run.count}, {address(n, lane)}};
-    row.imm = n->src[0]->integer();
-    const Id there = exists(n, lane);
-    if (gated || there != kNone) {
-      row.src.push_back(emit_.both(gated ? use(n->src[n->src.size() - 2], kWhole) : kNone, there));
-      row.src.push_back(gated ? emit_.splat(use(n->src.back(), kWhole), run.count) : zero);
-    }
-    rows.push_back(emit_load(std::move(row), n));
-  }
-  copy_[run.range].number = present;
-  std::vector<Id> columns = columns_of(emit_, rows);
-  auto column = columns.begin();
-  for_each(run, [&] { remember(key(n, kWhole), n, *column++); });
-  return columns[static_cast<size_t>(present - run.first)];
+/// Whether the kernel writes nothing where it loads.
+bool Values::is_fixed(UOp load) const {
+  const auto& rewritten = statements_.rewritten;
+  const bool home = std::any_of(homes_.begin(), homes_.end(), [load](const auto& h) { return h.second == load; });
+  return slot_of(load) < kernel_.params && !home && std::find(rewritten.begin(), rewritten.end(), slot_of(load)) == rewritten.end();
 }
 
 Id Values::make_check(UOp n, int lane) {

@@ -33,8 +33,9 @@ struct Copy {
 
 class Values {
  public:
-  Values(const Kernel& kernel, const Schedule& schedule, const Statements& statements, Ranges& ranges, Emitter& emit)
-      : kernel_(kernel), schedule_(schedule), statements_(statements), ranges_(ranges), emit_(emit) {}
+  /// `shuffles`: whether the target has vectors whose lanes change places.
+  Values(const Kernel& kernel, const Schedule& schedule, const Statements& statements, Ranges& ranges, Emitter& emit, bool shuffles)
+      : kernel_(kernel), schedule_(schedule), statements_(statements), ranges_(ranges), emit_(emit), shuffles_(shuffles) {}
 
   /// Number of the block that a point of the launch covers, beside the numbers of loops.
   static constexpr int kPoint = -1;
@@ -97,6 +98,8 @@ class Values {
     int count = 1;
   };
   Run run(ir::UOp access);
+  /// Whether the lanes of a run's copies are one piece of memory: each lane's row ends where that of the next one begins.
+  bool is_piece(ir::UOp access, const Run& run) { return shuffles_ && run.count > 1 && place(access).stride == run.count; }
   int copy_of(const Run& run) const { return copy_[run.range].number; }
   /// Calls `body` with each copy of the run as the present one.
   template <class Body>
@@ -112,6 +115,9 @@ class Values {
   Id address(ir::UOp access, int lane);
   /// Of the present copy and what n depends on: distinguishes register copies.
   uint64_t copies(ir::UOp n);
+  /// How many of the elements of a piece of memory exist from element `from` on, where each lane stands for `stride` of them, the last
+  /// lane for `last`; kNone: a whole vector of `lanes` does.
+  Id left_of(Limit limit, int lanes, int64_t stride, int64_t last, int64_t from);
   /// The count that a limit is, as an instruction.
   Id count(Limit limit) { return limit.known >= 0 ? emit_.number(limit.known) : limit.count; }
 
@@ -146,6 +152,11 @@ class Values {
   bool holds(Id condition) const;
   Id make_load(ir::UOp n, int lane);
   Id make_rows(ir::UOp n, const Run& run);
+  Id make_piece(ir::UOp n, const Run& run);
+  Id make_strided(ir::UOp n, int64_t stride);
+  bool is_strided(ir::UOp n, const Place& place);
+  std::vector<Id> load_piece(ir::UOp n, int64_t stride, int64_t last);
+  bool is_fixed(ir::UOp load) const;
   Id emit_load(Inst inst, ir::UOp n);
   void prefetch(const Inst& load, int64_t ahead);
   Id make_check(ir::UOp n, int lane);
@@ -160,6 +171,7 @@ class Values {
   const Statements& statements_;
   Ranges& ranges_;
   Emitter& emit_;
+  const bool shuffles_;
   std::vector<Open> open_;
   std::vector<Copy> copy_;
   size_t assumed_ = 0;  ///< the scope of an assumption; 0: there is none

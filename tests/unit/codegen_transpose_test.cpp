@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "codegen/emit.h"
+#include "codegen/transpose.h"
 #include "codegen_support.h"
 #include "sinter/error.h"
 
@@ -111,6 +112,70 @@ TEST_CASE("rows and columns that do not exist are not touched", "[codegen][trans
     REQUIRE(program.at(0)->entry()(bufs, nullptr, 0, b.points(*program.at(0))) == 0);
     CHECK(std::memcmp(out.data(), b.arrays[1].data.data(), b.arrays[1].data.size()) == 0);
   }
+}
+
+TEST_CASE("loads of few elements apart are wide, and touch nothing behind the last one", "[codegen][transpose]") {
+  const runtime::Target target = runtime::host_target();
+  for (const DType dtype : {DType::U8, DType::F32, DType::I64})
+    for (const int64_t stride : {2, 3, 4, 5})
+      for (const int64_t n : {3, 16, 21}) {
+        INFO(name_of(dtype) << ", stride " << stride << ", " << n << " elements");
+        auto strided = [&](const Dim& size) {
+          Bench b;
+          UOp in = b.buffer(random_array(dtype, {stride * (n - 1) + 1}, 1)), out = b.buffer(Array(dtype, {n}));
+          UOp i = b.outer(size);
+          b.stores({b.put(out, {i}, b.at(in, {i * b.index(stride)}))});
+          return b;
+        };
+        Bench b = strided(n);
+        const auto program = runtime::compile({{codegen::write(b.kernel, target, {Lanes{0, 16}})}}, target);
+        const std::vector<Array> before = b.interpret();
+        Guarded in(before[0]), out(before[1]);
+        uint32_t raised = 0;
+        void* bufs[] = {&raised, in.data(), out.data(), nullptr};
+        REQUIRE(program.at(0)->entry()(bufs, nullptr, 0, b.points(*program.at(0))) == 0);
+        CHECK(std::memcmp(out.data(), b.arrays[1].data.data(), b.arrays[1].data.size()) == 0);
+        for (const Dim& size : {Dim(n), Var("n", 1, 64)(n)}) CHECK((count(strided(size).check({Lanes{0, 8}, Unroll{0, 2}}), "sn_transpose") > 0) == (stride < 5));
+      }
+}
+
+TEST_CASE("copies that fill what lies between the lanes are loaded and stored in one piece", "[codegen][transpose]") {
+  for (const int64_t copies : {2, 3, 4})
+    for (const bool gated : {false, true})
+      for (const Dim& size : {Dim(16), Dim(21), Var("n", 1, 64)(37)}) {
+        INFO(copies << " copies, " << (gated ? "gated" : "not gated") << ", " << size.value() << " elements");
+        Bench b;
+        const int64_t n = size.value();
+        UOp in = b.buffer(random_array(DType::F32, {2, n, copies}, 1), Shape{2, size, copies}), out = b.buffer(Array(DType::F32, {2, n, copies}), Shape{2, size, copies});
+        UOp r = b.outer(2), i = b.outer(size), k = b.outer(copies), two = constant(b.g(), DType::F32, 2.0);
+        b.stores({b.put(out, {r, i, k}, (gated ? b.at(in, {r, i, k}, lt(r, b.index(1)), two) : b.at(in, {r, i, k})) * 2.0)});
+        const std::string text = b.check({Lanes{1, 16}, Unroll{2, static_cast<int>(copies)}});
+        CHECK((count(text, fmt::format("sn_transpose{}_16_", copies)) > 0) == (copies != 3));  // 3 are two runs, of 2 and 1
+      }
+}
+
+TEST_CASE("a kernel that writes between the lanes loads them one by one", "[codegen][transpose]") {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {16, 2}, 1)), i = b.outer(16);
+  b.stores({b.put(x, {i, b.index(0)}, b.at(x, {i, b.index(0)}) * 2.0)});
+  CHECK(count(b.check({Lanes{0, 16}}), "sn_transpose") == 0);
+}
+
+TEST_CASE("transposed lanes are checked", "[codegen][transpose]") {
+  using namespace codegen;
+  Instructions code;
+  Emitter emit(code);
+  const Id four = emit.splat(emit.constant(DType::F32, Scalar::of(DType::F32, 1)), 4);
+  const std::vector<Id> made = transposed(emit, {four, four}, 2);
+  CHECK_NOTHROW(verify(code));
+  for (const int64_t columns : {0, 3, 16}) {
+    Instructions broken = code;
+    broken[made[0]].imm = columns;
+    CHECK_THROWS_AS(verify(broken), InternalError);
+  }
+  Instructions broken = code;
+  broken[made[1]].number = Scalar::of(DType::Index, 2);
+  CHECK_THROWS_AS(verify(broken), InternalError);
 }
 
 TEST_CASE("interleaved lanes are checked", "[codegen][transpose]") {

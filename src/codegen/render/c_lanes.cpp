@@ -56,6 +56,29 @@ std::string CSpelling::interleave(Type t, const std::string& a, const std::strin
   return fmt::format("{}({}, {})", helper(fmt::format("{}{}", odd ? "odd" : "even", size), t, t, body + "); }"), a, b);
 }
 
+std::string CSpelling::transpose(Type t, std::span<const std::string> vectors, int columns, int part) {
+  // Pairs of vectors as one, until there are two at most.
+  std::vector<std::string> parts;
+  std::string parameters;
+  for (size_t i = 0; i < vectors.size(); ++i) {
+    parts.push_back(fmt::format("x{}", i));
+    parameters += fmt::format("{}{} x{}", i ? ", " : "", type(t), i);
+  }
+  for (int lanes = 2 * t.lanes; parts.size() > 2; lanes *= 2) {
+    std::string order;
+    for (int l = 0; l < lanes; ++l) order += fmt::format(", {}", l);
+    std::vector<std::string> pairs;
+    for (size_t i = 0; i < parts.size(); i += 2)
+      pairs.push_back(fmt::format("__builtin_shufflevector({}, {}{})", parts[i], parts[i + 1 < parts.size() ? i + 1 : i], order));
+    parts = std::move(pairs);
+  }
+  std::string body = fmt::format("__builtin_shufflevector({}, {}", parts[0], parts.back());
+  const int rows = static_cast<int>(vectors.size()) * t.lanes / columns;
+  for (int i = part * t.lanes; i < (part + 1) * t.lanes; ++i) body += fmt::format(", {}", i % rows * columns + i / rows);
+  const std::string name = helper(fmt::format("transpose{}_{}_{}", vectors.size(), columns, part), t, t, fmt::format("({}) {{\n  return {});\n}}", parameters, body));
+  return fmt::format("{}({})", name, fmt::join(vectors, ", "));
+}
+
 std::string CSpelling::lane(const std::string& vector, int lane) const {
   return fmt::format("{}{}[{}]", vector, cuda() ? ".v" : "", lane);
 }

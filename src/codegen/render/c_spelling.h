@@ -35,6 +35,8 @@ class CSpelling {
   std::string join(Type type, std::span<const std::string> vectors);
   /// Code::Interleave.
   std::string interleave(Type type, const std::string& a, const std::string& b, int block);
+  /// Code::Transpose.
+  std::string transpose(Type type, std::span<const std::string> vectors, int columns, int part);
   /// Bool per lane: whether its number is below `count`.
   std::string below(int lanes, const std::string& count);
   /// The first `count` lanes of a vector in memory, the others 0; memory behind them is not touched.

@@ -121,6 +121,8 @@ void CStyle::instruction(Id id) {
       return define(id, code_[n.src[0]].type.lanes > 1 ? spell_.join(n.type, operands(n.src)) : spell_.pack(n.type, operands(n.src)), false);
     case Code::Interleave:
       return define(id, spell_.interleave(n.type, text(n.src[0]), text(n.src[1]), static_cast<int>(n.imm)), false);
+    case Code::Transpose:
+      return define(id, spell_.transpose(n.type, operands(n.src), static_cast<int>(n.imm), static_cast<int>(n.number.as_int())), false);
     case Code::Below: return define(id, spell_.below(n.type.lanes, bare(n.src[0])), true);
     case Code::Part:
       if (n.type.lanes > 1) return define(id, spell_.part(n.type, text(n.src[0]), static_cast<int>(n.imm)), false);
