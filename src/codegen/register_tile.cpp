@@ -22,7 +22,7 @@ constexpr double kScattered = 2.5;  ///< or one by one
 constexpr double kGated = 3;        ///< how much longer a step takes whose gate differs inside a tile
 constexpr double kFar = .02;        ///< cycles of a load more, if the next row lies so many bytes away that each takes a page of its own
 constexpr int64_t kFarBytes = 2048;
-constexpr double kStored = .6;      ///< cycles of a result that is stored across its lanes
+constexpr double kAcross = .6;      ///< cycles of an element of what follows that is loaded or stored across the lanes
 
 class Model {
  public:
@@ -56,15 +56,17 @@ class Model {
     if (t.lanes)
       for (UOp q : loads_)
         if (worth_packing(view_, w_, q, t.lanes) && view_.depends(q, t.lanes)) all += packing(q);
-    return all + kStored * stored_across(t.lanes);
+    return all + kAcross * across(t.lanes);
   }
 
  private:
-  /// Elements of stores that follow the product along its lanes, but do not lie so.
-  double stored_across(UOp lanes) const {
+  /// Elements that stores which follow the product along its lanes touch, but which do not lie so.
+  double across(UOp lanes) const {
     double elements = 0;
     for (const Work& w : view_.works())
-      if (lanes && !w.is_reduce() && in(w.outs, lanes) && in(w.sums, w_.node) && view_.stride(w.node, lanes) != 1) elements += w.iterations;
+      if (lanes && !w.is_reduce() && in(w.outs, lanes) && in(w.sums, w_.node))
+        for (UOp a : w.accesses)
+          if (const int64_t stride = view_.stride(a, lanes); stride != 0 && stride != 1) elements += w.iterations;
     return elements;
   }
   bool far(UOp load, UOp range) const {

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "codegen/epilogue.h"
 #include "codegen/nontemporal.h"
 #include "codegen/offset.h"
 #include "codegen/stage.h"
@@ -224,6 +225,7 @@ class Builder {
       return r.carried() && slot_of(r.homes[0]) == slot_of(store) && r.node == value_of(store);
     });
     if (lies_there) return;
+    if (!s.nontemporal) drop_copies(s, out_.list);
     finish(std::move(s));
     if (int p = rewritten(slot_of(store)); p >= 0) ++versions_[static_cast<size_t>(p)];
   }
