@@ -15,12 +15,11 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int64_t kReuse = 48;         ///< results that share an element, from which copying it pays where it could be read as it lies,
+constexpr int64_t kReuse = 16;         ///< results that share an element, from which copying it pays where it could be read as it lies,
 constexpr int64_t kReuseStrided = 4;   ///< or could not
 constexpr int64_t kDeep = 512;         ///< summed values in one block, about
 constexpr int64_t kDeepStrided = 128;  ///< the same where the other operand takes a new page for each of them
 constexpr int64_t kDeepest = 2048;     ///< summed values that one block may have
-constexpr int64_t kPage = 4096;        ///< bytes
 constexpr int64_t kMostRows = 1024;    ///< of a point
 constexpr int64_t kFewRows = 96;       ///< of a point, below which its share of copying shows
 constexpr int64_t kMostColumns = 512;
@@ -28,14 +27,6 @@ constexpr int64_t kTurns = 4;          ///< points for each thread, so that all 
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t round_up(int64_t n, int64_t to) { return ceil_div(n, to) * to; }
-
-/// How many results of a product share an element of `operand`.
-int64_t reuse(View& view, const Work& product, UOp operand) {
-  int64_t times = 1;
-  for (UOp r : product.outs)
-    if (!view.depends(operand, r)) times *= view.size(r);
-  return times;
-}
 
 class Blocker {
  public:
@@ -76,7 +67,7 @@ class Blocker {
     for (UOp gated : values_of(w_.node)) {
       const UOp value = without_gate(gated);
       if (!view_.depends(value, tile_.lanes) || view_.depends(value, tile_.first) || number_of(kernel_, value) < 0) continue;
-      const int64_t results = reuse(view_, w_, value);
+      const int64_t results = reuse_of(view_, w_, value);
       int64_t elements = 1, stored = 0;
       for (UOp r : view_.ranges())
         if (view_.depends(value, r)) elements *= view_.size(r);
@@ -222,6 +213,13 @@ class Blocker {
 
 }  // namespace
 
+int64_t reuse_of(View& view, const Work& product, UOp operand) {
+  int64_t times = 1;
+  for (UOp r : product.outs)
+    if (!view.depends(operand, r)) times *= view.size(r);
+  return times;
+}
+
 int number_of(const Kernel& kernel, UOp value) {
   const std::vector<UOp> below = ir::topological(value);
   if (std::any_of(below.begin(), below.end(), [](UOp n) { return combines(n) || n->op == Op::Check; })) return -1;
@@ -231,7 +229,7 @@ int number_of(const Kernel& kernel, UOp value) {
 }
 
 bool worth_packing(View& view, const Work& product, UOp load, UOp lanes) {
-  return view.stride(load, lanes) != 1 && reuse(view, product, load) >= kReuseStrided;
+  return view.stride(load, lanes) != 1 && reuse_of(view, product, load) >= kReuseStrided;
 }
 
 std::vector<Opt> block_product(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile, int lanes,

@@ -10,6 +10,11 @@
 
 namespace sinter::codegen {
 
+inline constexpr int64_t kPage = 4096;  ///< bytes
+
+/// How many results of a product share an element of `operand`.
+int64_t reuse_of(View& view, const Work& product, ir::UOp operand);
+
 /// Whether a load of a product is rather copied into a tile first, when its vectors lie along `lanes`: its elements are not side by
 /// side there, and enough results share each of them.
 bool worth_packing(View& view, const Work& product, ir::UOp load, ir::UOp lanes);

@@ -11,6 +11,7 @@
 #include "codegen/register_tile.h"
 #include "codegen/rows.h"
 #include "codegen/schedule.h"
+#include "codegen/streaming.h"
 #include "codegen/tile.h"
 #include "codegen/view.h"
 #include "uop/short_float.h"
@@ -51,6 +52,7 @@ class Chooser {
     choose_products();
     choose_lanes();
     choose_transposes();
+    if (std::vector<Opt> streamed = stream(); !streamed.empty()) return streamed;
     choose_chains();
     choose_shared();
     choose_copies();
@@ -268,6 +270,18 @@ class Chooser {
       if (w.lanes > 1) opts_.push_back(Lanes{range_id(w.range), w.lanes});
       if (w.copies > 1) opts_.push_back(Unroll{range_id(w.range), w.copies});
     }
+  }
+
+  // ---- streamed operands
+  /// All Opts where the only product goes through memory; none where it does not, or they are not legal.
+  std::vector<Opt> stream() {
+    if (products_.size() != 1) return {};
+    std::vector<Opt> opts = stream_product(view_, *products_[0].work, products_[0].tile, target_);
+    if (opts.empty()) return {};
+    for (const Width& w : widths_)
+      if (w.lanes > 1) opts.push_back(Lanes{range_id(w.range), w.lanes});
+    opts = add_rows(kernel_, std::move(opts), rows_);
+    return is_legal(kernel_, opts) ? opts : std::vector<Opt>{};
   }
 
   // ---- packed operands
