@@ -122,6 +122,14 @@ class Blocker {
     }
   }
 
+  /// Whether there are points enough whatever the columns.
+  bool shared_by_threads() {
+    int64_t points = 1;
+    for (UOp r : w_.outs)
+      if (is_outer(r) && !(r == tile_.lanes)) points *= r == tile_.first ? ceil_div(view_.size(r), kFewRows) : view_.size(r);
+    return points >= target_.threads;
+  }
+
   void choose_columns() {
     const int64_t size = view_.size(tile_.lanes), step = width();
     const int64_t room = target_.l2 / 2 / (deep_ * static_cast<int64_t>(size_of(panel_->dtype)));
@@ -130,7 +138,8 @@ class Blocker {
       return;
     }
     columns_ = std::clamp(std::min(room, kMostColumns) / step * step, step, round_up(size, step));
-    columns_ = round_up(ceil_div(size, ceil_div(size, columns_)), step);
+    const int64_t fewest = shared_by_threads() ? 1 : target_.threads;  // blocks, each of which copies its own columns
+    columns_ = round_up(ceil_div(size, std::max(fewest, ceil_div(size, columns_))), step);
   }
 
   /// As many blocks as share the threads evenly, if they can have some rows each.

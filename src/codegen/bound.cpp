@@ -99,7 +99,7 @@ double Bound::arithmetic(const Shape& s) {
 /// Each is loaded once per point of the ranges that it changes with, and by a sum again for each body along those outside,
 /// with which it does not; what no register holds is loaded in each step.
 double Bound::loads(const Shape& s) {
-  const double registers = target_.vector_bytes >= 64 ? 32 : 16;
+  const double registers = target_.vector_registers;
   std::unordered_map<ir::Node*, double> most;
   double spilled = 0;
   for (const Work& w : view_.works()) {

@@ -15,7 +15,7 @@ using ir::Op;
 using ir::UOp;
 
 // Of a current x86 core, per cycle.
-constexpr double kMultiplications = 2, kLoads = 2, kLatency = 4;
+constexpr double kLoads = 2, kLatency = 4;
 constexpr double kGather = 24;  ///< cycles of a vector whose lanes do not lie side by side
 constexpr double kTransposed = .3;  ///< cycles of an element that is copied into a tile, rows becoming columns,
 constexpr double kScattered = 2.5;  ///< or one by one
@@ -27,7 +27,7 @@ constexpr double kAcross = .6;      ///< cycles of an element of what follows th
 class Model {
  public:
   Model(View& view, const Work& w, int lanes, const runtime::Target& target)
-      : view_(view), w_(w), lanes_(lanes), registers_(target.vector_bytes >= 64 ? 32 : 16) {
+      : view_(view), w_(w), lanes_(lanes), registers_(target.vector_registers), multiplications_(target.multiplications) {
     for (UOp a : w.accesses)
       if (a->op == Op::Load) loads_.push_back(a);
     steps_ = w.chains() > 1 ? 1.0 / lanes : 1;
@@ -107,14 +107,14 @@ class Model {
       if (t.lanes && view_.depends(q, t.lanes) && view_.stride(q, t.lanes) != 1 && !worth_packing(view_, w_, q, t.lanes))
         slow += copies * kGather;
     }
-    const double busy = std::max({rows * columns * w_.operations / kMultiplications, loads / kLoads, kLatency / vectors_});
+    const double busy = std::max({rows * columns * w_.operations / multiplications_, loads / kLoads, kLatency / vectors_});
     const double all = busy + .06 * loads + .05 * vectors + slow;
     return gate_ && ((t.first && view_.depends(gate_, t.first)) || (t.lanes && view_.depends(gate_, t.lanes))) ? kGated * all : all;
   }
 
   View& view_;
   const Work& w_;
-  const int lanes_, registers_;
+  const int lanes_, registers_, multiplications_;
   int vectors_ = 1;  ///< accumulators of one element
   double steps_ = 1;
   std::vector<UOp> loads_;

@@ -12,7 +12,6 @@ using ir::Op;
 using ir::UOp;
 
 constexpr int kRows = 8;               ///< that are gone through at once: as many streams as hardware follows
-constexpr int kVectors = 2;            ///< of each of them in one step
 constexpr int64_t kRowBytes = 4096;    ///< of a row that a point covers at most,
 constexpr int64_t kFewRowBytes = 1024; ///< and below which fetching ahead begins anew too often
 constexpr int64_t kMostSharing = 15;   ///< results of one element, above which copying it pays
@@ -45,8 +44,10 @@ std::vector<Opt> stream_product(View& view, const Work& product, const RegisterT
   const auto bytes = static_cast<int64_t>(size_of(stream->src[0]->dtype));
   const int64_t share = view.size(columns) / target.threads * bytes;
   const int64_t row = std::clamp(share, kFewRowBytes, kRowBytes) / bytes;
-  std::vector<Opt> opts{Unroll{range_id(columns), kVectors}, Split{range_id(summed), kRows}, Unroll{range_id(summed), kRows},
-                        Block{range_id(columns), round_up(row, int64_t{target.vector_bytes} / 4 * kVectors)}};
+  const int vectors = target.vector_registers >= 4 * kRows ? 2 : 1;  // of each row in one step: half of the registers hold them
+  std::vector<Opt> opts{Split{range_id(summed), kRows}, Unroll{range_id(summed), kRows},
+                        Block{range_id(columns), round_up(row, int64_t{target.vector_bytes} / 4 * vectors)}};
+  if (vectors > 1) opts.push_back(Unroll{range_id(columns), vectors});
   Order order{{{range_id(summed), 0}, {range_id(columns), 0}}};
   for (UOp r : product.outs) {
     if (view.depends(stream, r)) continue;

@@ -22,6 +22,7 @@ void set_isa(Target& target, const char* isa) {
   target.isa = isa;
   const bool v4 = target.isa == "x86-64-v4", v3 = target.isa == "x86-64-v3";
   target.vector_bytes = v4 ? 64 : v3 ? 32 : 16;
+  target.vector_registers = v4 ? 32 : 16;
   target.fma = v3 || v4;
   target.masks = v4;
 }
@@ -46,6 +47,7 @@ void read_cpu(Target& target) {
                   : __builtin_cpu_supports("x86-64-v3") ? "x86-64-v3"
                   : __builtin_cpu_supports("x86-64-v2") ? "x86-64-v2"
                                                         : "x86-64");
+  if (target.vector_bytes == 64 && __builtin_cpu_is("amdfam19h")) target.multiplications = 1;  // Zen 4: in two halves
 #else
 #error "Sinter's CPU backend knows x86-64 only"
 #endif
@@ -61,8 +63,8 @@ std::atomic<const Target*> given{nullptr};
 
 std::string Target::key() const {
   constexpr std::string_view kDialects[] = {"clang", "gcc", "cuda"};
-  std::string text = fmt::format("{} vector={} fma={} masks={} cache={}/{}/{} threads={} units={} {}", isa, vector_bytes, fma,
-                                 masks, l1, l2, l3, threads, parallel_units, kDialects[static_cast<int>(dialect)]);
+  std::string text = fmt::format("{} vector={}x{} rate={} fma={} masks={} cache={}/{}/{} threads={} units={} {}", isa, vector_bytes,
+                                 vector_registers, multiplications, fma, masks, l1, l2, l3, threads, parallel_units, kDialects[static_cast<int>(dialect)]);
   if (cuda()) text += fmt::format(" shared={}", shared);
   return text;
 }

@@ -15,6 +15,8 @@ enum class Dialect : uint8_t { Clang, Gcc, Cuda };
 struct Target {
   std::string isa = "x86-64";  ///< the compilers' -march name: x86-64, x86-64-v2, -v3 (AVX2 and FMA), -v4 (AVX-512); of a GPU sm_90
   int vector_bytes = 16;       ///< of the widest register
+  int vector_registers = 16;
+  int multiplications = 2;     ///< vector multiplications, or fused ones, that begin in one cycle
   bool fma = false;            ///< a fused multiply-add instruction; without it fma is a call
   bool masks = false;          ///< masked vector loads and stores
   int64_t l1 = 32 << 10;       ///< data cache, bytes per core
