@@ -47,6 +47,7 @@ class Builder {
     for (const Tile& t : out_.tiles)
       if (t.fill) stores_[t.slot] = 1;
     for (UOp store : sink_->src) find_turns(store);
+    find_readers();
     for (UOp store : sink_->src) add_store(store);
     return std::move(out_);
   }
@@ -90,6 +91,17 @@ class Builder {
         auto [it, fresh] = turns_.try_emplace(result_of(n, 0).get(), turn);
         if (!fresh && !(it->second == turn)) it->second = {};
       }
+  }
+
+  /// How many statements read each REDUCE, and which STORE keeps it as it is.
+  void find_readers() {
+    for (UOp root : ir::topological(sink_)) {
+      if (!combines(root) && root->op != Op::Store) continue;
+      std::set<ir::Node*> seen;
+      for (UOp n : body_of(root))
+        if (combines(n) && n != root && seen.insert(n.get()).second) ++readers_[n.get()];
+      if (root->op == Op::Store && root->integer() == 0 && value_of(root)->op == Op::Reduce) kept_.try_emplace(value_of(root).get(), root);
+    }
   }
 
   // ---- loops
@@ -230,10 +242,21 @@ class Builder {
     if (int p = rewritten(slot_of(store)); p >= 0) ++versions_[static_cast<size_t>(p)];
   }
 
+  /// The Opt that would send it past the caches.
+  Nt nontemporal(UOp store) const {
+    Nt opt{};
+    for (UOp s : sink_->src) {
+      if (s == store) break;
+      opt.store += !is_tile(slot_of(s));
+    }
+    return opt;
+  }
+  bool wants_nontemporal(UOp store) const {
+    return std::find(schedule_.nontemporal.begin(), schedule_.nontemporal.end(), nontemporal(store)) != schedule_.nontemporal.end();
+  }
   bool goes_past_caches(const Statement& s) {
-    if (is_tile(slot_of(s.node))) return false;
-    const Nt opt{next_store_++};
-    if (std::find(schedule_.nontemporal.begin(), schedule_.nontemporal.end(), opt) == schedule_.nontemporal.end()) return false;
+    if (is_tile(slot_of(s.node)) || !wants_nontemporal(s.node)) return false;
+    const Nt opt = nontemporal(s.node);
     if (loaded_.contains(slot_of(s.node))) refuse(to_string(opt), "the kernel reads there");
     require_whole_vectors(opt, s.node, s.loops, ranges_);
     return true;
@@ -372,8 +395,10 @@ class Builder {
     return make_tile(slot, dtype, ranges, levels, schedule_);
   }
   void find_home(Statement& s, const Statement& user) {
-    if (rests_in(s, user)) {
-      s.homes = {ir::load(user.node->src[0], index_of(user.node))};
+    const auto kept = kept_.find(s.node.get());
+    UOp store = kept == kept_.end() ? user.node : kept->second;
+    if (rests_in(s, store)) {
+      s.homes = {ir::load(store->src[0], index_of(store))};
       return;
     }
     for (DType dtype : ir::state_types(s.node)) {
@@ -382,14 +407,14 @@ class Builder {
       s.homes.push_back(ir::load(codegen::param_of(*kernel_.graph, tile), codegen::index_of(tile)));
     }
   }
-  /// Whether accumulators may lie in the output that the user stores: nothing else touches it, no other accumulators either,
-  /// and each has its element.
-  bool rests_in(const Statement& s, const Statement& user) {
-    UOp store = user.node;
+  /// Whether accumulators may lie where `store` goes: nothing else touches it, no other accumulators either, each has its element,
+  /// and who reads them later finds them there.
+  bool rests_in(const Statement& s, UOp store) {
     if (ir::state_count(s.node->reduction().combine) > 1) return false;
     if (store->op != Op::Store || store->integer() != 0 || is_gated(store) || is_tile(slot_of(store))) return false;
-    if (user.nontemporal) return false;
-    if (!(store->src[0]->dtype == s.node->dtype) || s.turn != user.turn) return false;
+    if (!(value_of(store) == s.node) && readers_[s.node.get()] > 1) return false;
+    if (wants_nontemporal(store)) return false;
+    if (!(store->src[0]->dtype == s.node->dtype) || s.turn != turn_number(turn_of(store))) return false;
     if (loaded_.contains(slot_of(store)) || stores_.at(slot_of(store)) > 1) return false;
     for (const Statement& other : out_.list)
       if (other.carried() && slot_of(other.homes[0]) == slot_of(store)) return false;
@@ -468,8 +493,9 @@ class Builder {
   std::set<int64_t> loaded_;
   std::map<int64_t, int> stores_;
   std::vector<int> versions_;
-  int next_store_ = 0;  ///< place in the kernel's SINK
   std::unordered_map<ir::Node*, Turn> turns_;
+  std::unordered_map<ir::Node*, int> readers_;    ///< of a REDUCE: how many others and STOREs
+  std::unordered_map<ir::Node*, UOp> kept_;       ///< a STORE of what it comes to
   std::map<Key, int> made_;
   std::map<int64_t, std::vector<Level>> fills_;  ///< by slot: the loops in which a tile is filled
   std::map<int64_t, std::vector<Access>> accesses_;

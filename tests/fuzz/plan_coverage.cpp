@@ -29,6 +29,7 @@ constexpr const char* kForms[] = {
     "several accumulators across outer ranges",
     "late value made of such a sum",
     "kernel turned over",
+    "sum across the ranges that others go across",
     "kernels that met",
     "met: same outer ranges",
     "met: rows of one are loops of the other",
@@ -80,7 +81,9 @@ void PlanCoverage::scheduled(const PlanGraph&, const Partition& cut, const Sched
   for (const Stage& s : cut.graph.stages) see_stage(s, seen);
   for (const Kernel& k : cut.kernels) see_kernel(cut, k, seen);
   for (const Decision& d : cut.decisions)
-    if (std::string_view(d.reason).starts_with("kernel turned over")) seen.insert("kernel turned over");
+    for (auto [reason, form] : {std::pair{"kernel turned over", "kernel turned over"},
+                                {"across the ranges", "sum across the ranges that others go across"}})
+      if (std::string_view(d.reason).starts_with(reason)) seen.insert(form);
   for (const Meeting& m : cut.meetings) {
     seen.insert("kernels that met");
     seen.insert(fmt::format("met: {}", m.why));

@@ -39,7 +39,8 @@ std::vector<Shape> long_shapes(Run& r) {
   }
 }
 constexpr std::string_view kAlongRows[] = {"var",    "exponents", "softmax",        "cumsum",      "argmax", "argmin",
-                                           "sum",    "mean",      "sums both ways", "row gradient", "detour"};
+                                           "sum",    "mean",      "sums both ways", "weighted sum", "row gradient",
+                                           "detour"};
 
 }  // namespace
 

@@ -114,6 +114,20 @@ Item sums_both_ways(Run& r) {
   return finish(r, cat(made, 0), largest, n * (12 * b.error + rounding(r, d, 40)) + n * rounding(r, d, largest) / 2);
 }
 
+/// Sums over the same elements, of which one value is made.
+Item weighted_sum(Run& r) {
+  const DType d = r.chance(80) ? float32 : float64;
+  Item a = r.leaf(d, r.shape(1));
+  if (!a.t.numel()) return a;
+  const Tensor rows = a.t.rank() > 1 && r.chance(60) ? a.t.max({-1}) : a.t;  // what is summed waits for a row
+  const Tensor counts = rows > 0;
+  const double n = static_cast<double>(rows.numel()), largest = 3 * n, error = n * rounding(r, d, largest) / 2;
+  Tensor sum = where(counts, rows, 0.0).sum(), count = counts.to(d).sum();
+  if (r.chance(50)) return finish(r, sum * 2 - count, 3 * largest, 3 * error);
+  if (r.chance(50)) count = counts.to(int64).sum().to(d);
+  return finish(r, sum + count * (rows * rows).max(), 20 * largest, 20 * error);
+}
+
 /// A value that is needed again behind a kernel which waits for it.
 Item detour(Run& r) {
   const DType d = r.chance(80) ? float32 : float64;
@@ -169,6 +183,7 @@ void add_row_cases(std::vector<OpCase>& cases) {
   cases.push_back({"var", false, true, variance});
   cases.push_back({"exponents", false, true, exponents});
   cases.push_back({"sums both ways", true, true, sums_both_ways});
+  cases.push_back({"weighted sum", true, true, weighted_sum});
   cases.push_back({"detour", true, true, detour});
   cases.push_back({"row gradient", false, true, row_gradient});
 }
