@@ -14,8 +14,8 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-// Of a current x86 core, per cycle.
-constexpr double kLoads = 2, kLatency = 4;
+// Of a current x86 core, which loads as many vectors in a cycle as it multiplies: cycles.
+constexpr double kLatency = 4;
 constexpr double kGather = 24;  ///< cycles of a vector whose lanes do not lie side by side
 constexpr double kTransposed = .3;  ///< cycles of an element that is copied into a tile, rows becoming columns,
 constexpr double kScattered = 2.5;  ///< or one by one
@@ -107,7 +107,7 @@ class Model {
       if (t.lanes && view_.depends(q, t.lanes) && view_.stride(q, t.lanes) != 1 && !worth_packing(view_, w_, q, t.lanes))
         slow += copies * kGather;
     }
-    const double busy = std::max({rows * columns * w_.operations / multiplications_, loads / kLoads, kLatency / vectors_});
+    const double busy = std::max({rows * columns * w_.operations / multiplications_, loads / multiplications_, kLatency / vectors_});
     const double all = busy + .06 * loads + .05 * vectors + slow;
     return gate_ && ((t.first && view_.depends(gate_, t.first)) || (t.lanes && view_.depends(gate_, t.lanes))) ? kGated * all : all;
   }
