@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <tuple>
@@ -13,6 +14,7 @@
 #include "codegen/epilogue.h"
 #include "codegen/nontemporal.h"
 #include "codegen/offset.h"
+#include "codegen/resting.h"
 #include "codegen/stage.h"
 #include "rewrite/interval.h"
 #include "sinter/error.h"
@@ -30,12 +32,6 @@ using ir::UOp;
 /// Chains that are one vector where no Opt says anything; more of them lie in an array.
 constexpr int kMostFree = 64;
 
-std::vector<UOp> index_of(UOp access) {
-  return {access->src.begin() + 1, access->src.begin() + 1 + static_cast<long>(access->src[0]->rank())};
-}
-UOp value_of(UOp store) { return store->src[1 + store->src[0]->rank()]; }
-bool is_gated(UOp store) { return store->src.size() > 2 + store->src[0]->rank(); }
-
 class Builder {
  public:
   Builder(const Kernel& kernel, const Schedule& schedule, Ranges& ranges)
@@ -43,11 +39,9 @@ class Builder {
 
   Statements run() {
     sink_ = with_tiles(kernel_, schedule_, out_.tiles);
+    resting_.emplace(sink_);
     find_memory();
-    for (const Tile& t : out_.tiles)
-      if (t.fill) stores_[t.slot] = 1;
     for (UOp store : sink_->src) find_turns(store);
-    find_readers();
     for (UOp store : sink_->src) add_store(store);
     return std::move(out_);
   }
@@ -55,12 +49,10 @@ class Builder {
  private:
   // ---- memory that the kernel writes
   void find_memory() {
-    for (UOp n : ir::topological(sink_)) {
-      if (n->op == Op::Load) loaded_.insert(slot_of(n));
-      if (n->op == Op::Store) ++stores_[slot_of(n)];
-    }
-    for (int64_t slot : loaded_)
-      if (stores_.contains(slot)) out_.rewritten.push_back(slot);
+    for (UOp n : ir::topological(sink_))
+      if (n->op == Op::Load && resting_->stores(slot_of(n))) out_.rewritten.push_back(slot_of(n));
+    std::sort(out_.rewritten.begin(), out_.rewritten.end());
+    out_.rewritten.erase(std::unique(out_.rewritten.begin(), out_.rewritten.end()), out_.rewritten.end());
     versions_.assign(out_.rewritten.size(), 0);
   }
   int rewritten(int64_t slot) const {
@@ -68,6 +60,7 @@ class Builder {
     return it != out_.rewritten.end() && *it == slot ? static_cast<int>(it - out_.rewritten.begin()) : -1;
   }
   bool is_tile(int64_t slot) const { return slot >= kernel_.params; }
+  bool is_fill(int64_t slot) const { return is_tile(slot) && out_.tiles[static_cast<size_t>(slot - kernel_.params)].fill; }
 
   // ---- turns: where a store that lacks an outer range runs
   Turn turn_of(UOp store) {
@@ -91,17 +84,6 @@ class Builder {
         auto [it, fresh] = turns_.try_emplace(result_of(n, 0).get(), turn);
         if (!fresh && !(it->second == turn)) it->second = {};
       }
-  }
-
-  /// How many statements read each REDUCE, and which STORE keeps it as it is.
-  void find_readers() {
-    for (UOp root : ir::topological(sink_)) {
-      if (!combines(root) && root->op != Op::Store) continue;
-      std::set<ir::Node*> seen;
-      for (UOp n : body_of(root))
-        if (combines(n) && n != root && seen.insert(n.get()).second) ++readers_[n.get()];
-      if (root->op == Op::Store && root->integer() == 0 && value_of(root)->op == Op::Reduce) kept_.try_emplace(value_of(root).get(), root);
-    }
   }
 
   // ---- loops
@@ -257,7 +239,7 @@ class Builder {
   bool goes_past_caches(const Statement& s) {
     if (is_tile(slot_of(s.node)) || !wants_nontemporal(s.node)) return false;
     const Nt opt = nontemporal(s.node);
-    if (loaded_.contains(slot_of(s.node))) refuse(to_string(opt), "the kernel reads there");
+    if (resting_->loads(slot_of(s.node))) refuse(to_string(opt), "the kernel reads there");
     require_whole_vectors(opt, s.node, s.loops, ranges_);
     return true;
   }
@@ -395,9 +377,7 @@ class Builder {
     return make_tile(slot, dtype, ranges, levels, schedule_);
   }
   void find_home(Statement& s, const Statement& user) {
-    const auto kept = kept_.find(s.node.get());
-    UOp store = kept == kept_.end() ? user.node : kept->second;
-    if (rests_in(s, store)) {
+    if (UOp store = resting_->place_for(s.node, user.node, ranges_); store && rests_in(s, store)) {
       s.homes = {ir::load(store->src[0], index_of(store))};
       return;
     }
@@ -407,24 +387,15 @@ class Builder {
       s.homes.push_back(ir::load(codegen::param_of(*kernel_.graph, tile), codegen::index_of(tile)));
     }
   }
-  /// Whether accumulators may lie where `store` goes: nothing else touches it, no other accumulators either, each has its element,
-  /// and who reads them later finds them there.
+  /// Whether the loops let accumulators lie where `store` goes: no other ones do, and it happens in any case.
   bool rests_in(const Statement& s, UOp store) {
-    if (ir::state_count(s.node->reduction().combine) > 1) return false;
-    if (store->op != Op::Store || store->integer() != 0 || is_gated(store) || is_tile(slot_of(store))) return false;
-    if (!(value_of(store) == s.node) && readers_[s.node.get()] > 1) return false;
-    if (wants_nontemporal(store)) return false;
-    if (!(store->src[0]->dtype == s.node->dtype) || s.turn != turn_number(turn_of(store))) return false;
-    if (loaded_.contains(slot_of(store)) || stores_.at(slot_of(store)) > 1) return false;
+    if (is_tile(slot_of(store)) || wants_nontemporal(store) || s.turn != turn_number(turn_of(store))) return false;
     for (const Statement& other : out_.list)
       if (other.carried() && slot_of(other.homes[0]) == slot_of(store)) return false;
-    // What rests there must be stored in any case.
     const auto own = s.loops.begin() + static_cast<long>(s.own);
     if (std::any_of(own, s.loops.end(), [&](const Level& l) { return may_be_empty(l.range) && !ranges_.depends(s.node, l.range); }))
       return false;
-    RangeSet places;
-    for (UOp i : index_of(store)) places |= ranges_.free(i);
-    return places == ranges_.free(s.node) && std::all_of(s.loops.begin(), s.loops.end(), [&](const Level& l) {
+    return std::all_of(s.loops.begin(), s.loops.end(), [&](const Level& l) {
       return l.lanes == 1 || !ranges_.depends(s.node, l.range) || stride_along(store, l.range) == 1;
     });
   }
@@ -473,7 +444,7 @@ class Builder {
     for (UOp n : body_of(s.node)) {
       if (n->op != Op::Load && n->op != Op::Store) continue;
       const bool store = n->op == Op::Store;
-      if (!stores_.contains(slot_of(n))) continue;
+      if (!resting_->stores(slot_of(n)) && !is_fill(slot_of(n))) continue;
       for (const Access& before : accesses_[slot_of(n)])
         if (before.statement != self && (before.store || store))
           s.deps.push_back(
@@ -490,12 +461,9 @@ class Builder {
   UOp sink_;
   std::vector<Level> user_;  ///< the loops of a REDUCE's user that it may stand in
   Statements out_;
-  std::set<int64_t> loaded_;
-  std::map<int64_t, int> stores_;
+  std::optional<Resting> resting_;
   std::vector<int> versions_;
   std::unordered_map<ir::Node*, Turn> turns_;
-  std::unordered_map<ir::Node*, int> readers_;    ///< of a REDUCE: how many others and STOREs
-  std::unordered_map<ir::Node*, UOp> kept_;       ///< a STORE of what it comes to
   std::map<Key, int> made_;
   std::map<int64_t, std::vector<Level>> fills_;  ///< by slot: the loops in which a tile is filled
   std::map<int64_t, std::vector<Access>> accesses_;
