@@ -167,6 +167,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
         if (!packed)
           attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values), target.cuda());
         if (is_float(dtype) && !contraction) attr.tree.block = choose_block(values[0]->shape, axes, attr.tree.lanes, prices);
+        if (attr.tree.block) attr.tree.lanes = static_cast<int>(std::min<int64_t>(attr.tree.lanes, floor_power(attr.tree.block)));
       }
       made = plan.graph->make({Op::Reduce, n->dtype, n->shape, std::move(values), std::move(attr)});
     }

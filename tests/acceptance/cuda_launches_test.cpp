@@ -1,11 +1,12 @@
-// Launch counts of known programs at the Target of an H200: decided and written, not run. The programs are those whose counts the
-// other tests hold on the CPU.
+// Launch counts of known programs at the Target of an H200: decided, written and, where there is NVRTC, compiled without a lint; not run.
+// The programs are those whose counts the other tests hold on the CPU.
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "catch.h"
 #include "cost.h"
+#include "cuda_lint.h"
 #include "tensor/explain.h"
 
 using namespace sinter;
@@ -13,7 +14,10 @@ using namespace sinter;
 namespace {
 
 size_t launches(const std::vector<Tensor>& asked) {
-  return tensor::explain(asked, runtime::cuda_target({})).scheduled.plan.launches.size();
+  const runtime::Target target = runtime::cuda_target({});
+  const schedule::Written made = tensor::explain(asked, target);
+  check_lint(made.sources, target);
+  return made.scheduled.plan.launches.size();
 }
 
 /// The values and the gradients that are asked for at once.
