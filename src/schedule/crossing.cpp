@@ -90,6 +90,8 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blo
       const ir::Tree& tree = st.node->reduction().tree;
       if (inside == 0 || tree.block == 0 || tree.block % inside || (fixed && blocks.size != tree.block / inside))
         return false;
+      // Blocks of an axis inside others end where it does, or the tree has blocks that go on in its next turn.
+      if (count > 1 && space_.bound(axis) % (tree.block / inside)) return false;
       // Chains within a vector run innermost; a sum for each element of a row would have to run around that row.
       const std::vector<int>& at = space_.axes_of(space_.normal(n.at));
       if (tree.lanes > 1 && std::any_of(at.begin(), at.end(), [&](int a) { return !contains(k.outer, names.of(a)); }))

@@ -95,6 +95,16 @@ TEST_CASE("sums over rows, over columns and over everything are one launch", "[l
       1, kMatrix + kLittle);
 }
 
+TEST_CASE("blocks of a sum go on where an axis was split in parts", "[launches]") {
+  const FixedTarget fixed(kSmallPrograms);
+  // 18 channels in two groups: blocks of 6 do not end where a group does.
+  Tensor x = stored(rand({4, 2, 13, 17})), w = leaf({18, 1, 2, 2}), b = stored(rand({18}));
+  CHECK(same_when_unfused([&] {
+    const Tensor y = avg_pool2d(relu(conv2d(x, w, b, {.padding = 1, .groups = 2})), 2, {.stride = 2}), loss = (y * y).mean();
+    return std::vector<Tensor>{y, loss, gradient(loss, {w})[0]};
+  }));
+}
+
 TEST_CASE("a training step of a symbolic batch is as many launches as of a fixed one", "[launches]") {
   const Var batch("batch", 1, 256);
   struct Step {
