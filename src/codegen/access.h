@@ -17,7 +17,7 @@ void write(Values& values, Emitter& emit, ir::UOp access, Id v, Id only, ir::UOp
 /// Puts vectors where a STORE without a gate stands, one for each copy of its Run, of which the present copy is the first: row by row.
 void write_rows(Values& values, Emitter& emit, ir::UOp store, std::vector<Id> columns, Code code);
 
-/// The same where all of it is one piece of memory (Values::is_piece): in whole vectors.
+/// The same where all of it is one piece of memory (Values::is_piece): in whole vectors but for the last.
 void write_piece(Values& values, Emitter& emit, ir::UOp store, std::vector<Id> columns);
 
 }  // namespace sinter::codegen

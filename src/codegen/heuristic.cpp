@@ -13,6 +13,7 @@
 #include "codegen/schedule.h"
 #include "codegen/streaming.h"
 #include "codegen/tile.h"
+#include "codegen/transpose.h"
 #include "codegen/view.h"
 #include "uop/short_float.h"
 #include "uop/walk.h"
@@ -24,8 +25,8 @@ using ir::Op;
 using ir::UOp;
 
 constexpr double kGather = 1.5;         ///< cycles of an element whose neighbours lie elsewhere
-constexpr double kPicked = 2;           ///< cycles of a vector for each element that lies between its lanes' elements, and shuffled out,
-constexpr int64_t kNear = 4;            ///< of as many at most
+constexpr double kPicked = 2;           ///< cycles of a vector for each element that lies between its lanes' elements, and shuffled out
+constexpr int64_t kShortLoop = 4;       ///< values of a loop that may become copies
 constexpr double kInOrder = 2;          ///< cycles more of an element of a sum whose lanes are added one after the other
 constexpr double kPoint = 1 << 14;      ///< cycles that a point should take, so that a launch of points costs little
 constexpr double kLongestPoint = 16 * kPoint;  ///< cycles above which there are rather more points
@@ -135,7 +136,7 @@ class Chooser {
       const int64_t stride = range ? view_.stride(a, range) : 0;
       if (stride == 0 || stride == 1)
         vector += 1;
-      else if (a->op == Op::Load && stride > 1 && stride <= kNear)
+      else if (a->op == Op::Load && stride > 1 && stride <= kWidestStride)
         vector += kPicked * static_cast<double>(stride);
       else
         scalar += kGather;
@@ -186,7 +187,7 @@ class Chooser {
 
   // ---- transposes
   /// Where a store reads or writes memory strided along its lanes, a range along which that lies side by side gets as many copies as
-  /// a register has lanes: whole lines are used at once. Nothing is summed along it.
+  /// a register has lanes: whole lines are used at once. Nothing long is summed along it.
   void choose_transposes() {
     for (const Work& w : view_.works()) {
       if (w.is_reduce()) continue;
@@ -202,7 +203,7 @@ class Chooser {
   }
   void transpose(const Work& w, UOp access, UOp vector, UOp range) {
     const bool summed = std::any_of(view_.works().begin(), view_.works().end(), [&](const Work& other) {
-      return other.is_reduce() && other.runs_over(range) && !(one_by_one(other) && view_.size(range) <= kNear);
+      return other.is_reduce() && other.runs_over(range) && !(one_by_one(other) && view_.size(range) <= kShortLoop);
     });
     if (summed || tiled(range) || in(fixed_, range) || in(vectors_, range) || width_of(range) > 1) return;
     const auto bytes = static_cast<int64_t>(size_of(access->src[0]->dtype));
@@ -239,7 +240,7 @@ class Chooser {
   void choose_shared() {
     for (const Work& w : view_.works())
       for (UOp r : w.outs) {
-        if (is_outer(r) || in(fixed_, r) || width_of(r) > 1 || view_.size(r) > kNear) continue;
+        if (is_outer(r) || in(fixed_, r) || width_of(r) > 1 || view_.size(r) > kShortLoop) continue;
         const bool repeated = std::any_of(w.sums.begin(), w.sums.end(), [&](UOp sum) {
           return !view_.depends(sum, r) && !view_.of(sum).own.empty() &&
                  std::any_of(vectors_.begin(), vectors_.end(), [&](UOp v) { return !is_outer(v) && range_id(v) > range_id(r) && view_.depends(sum, v); });

@@ -9,12 +9,6 @@ namespace sinter::codegen {
 
 using ir::UOp;
 
-namespace {
-
-constexpr int64_t kWidest = 4;  ///< a stride from which single loads are as good
-
-}  // namespace
-
 Id Values::left_of(Limit limit, int lanes, int64_t stride, int64_t last, int64_t from) {
   if (limit.none()) limit.known = lanes;
   if (limit.count == kNone) {
@@ -56,7 +50,7 @@ std::vector<Id> Values::load_piece(UOp n, int64_t stride, int64_t last) {
 /// Whether a load's lanes are few elements apart, under one gate, in memory that stays as it is: those between them belong to others.
 bool Values::is_strided(UOp n, const Place& place) {
   const size_t rank = n->src[0]->rank();
-  if (!shuffles_ || !place.regular || place.stride < 2 || place.stride > kWidest || !is_fixed(n)) return false;
+  if (!shuffles_ || !place.regular || place.stride < 2 || place.stride > kWidestStride || !is_fixed(n)) return false;
   return n->src.size() == 1 + rank || (!varies(n->src[1 + rank]) && !varies(n->src[2 + rank]));
 }
 

@@ -8,6 +8,9 @@
 
 namespace sinter::codegen {
 
+/// The largest distance, in elements, of lanes that wide loads and shuffles bring together; behind it single loads are as good.
+inline constexpr int64_t kWidestStride = 4;
+
 /// In: `lanes` rows, each of as many elements as there shall be columns, a power of two up to `lanes`. Out: the columns, each of
 /// `lanes` lanes: lane l of column c is element c of row l. Takes log2(columns) steps of as many instructions as there are columns.
 std::vector<Id> columns_of(Emitter& emit, const std::vector<Id>& rows);
