@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/memory_node.h"
 #include "codegen/transpose.h"
 
 namespace sinter::codegen {
@@ -25,7 +26,7 @@ Id read(Values& values, Emitter& emit, UOp access, Id open, Id other) {
   open = emit.both(open, values.exists(access, kWhole));
   auto element = [&](int lane, int lanes, Id gate) {
     Inst inst{Code::Load, {dtype, lanes}, {values.address(access, lane), gate, emit.splat(other, lanes)}};
-    inst.imm = access->src[0]->integer();
+    inst.imm = slot_of(access);
     if (const Limit l = lanes > 1 ? values.limit(access) : Limit{}; !l.none()) inst.src.push_back(values.count(l));
     return emit.here(std::move(inst));
   };
@@ -53,7 +54,7 @@ void write(Values& values, Emitter& emit, UOp access, Id v, Id only, UOp gate, c
     if (open != kNone) emit.open_if(open);
     auto inst = [&](Code code, Type t, std::vector<Id> src) {
       Inst i{code, t, std::move(src)};
-      i.imm = access->src[0]->integer();
+      i.imm = slot_of(access);
       if (width > 1 && !limit.none()) i.src.push_back(values.count(limit));
       return emit.here(std::move(i));
     };
@@ -79,7 +80,7 @@ void write_rows(Values& values, Emitter& emit, UOp store, std::vector<Id> column
     const Id there = values.exists(store, lane);
     if (there != kNone) emit.open_if(there);
     Inst row{code, {}, {values.address(store, lane), rows[static_cast<size_t>(lane)]}};
-    row.imm = store->src[0]->integer();
+    row.imm = slot_of(store);
     emit.here(std::move(row));
     if (there != kNone) emit.close();
   }
@@ -94,7 +95,7 @@ void write_piece(Values& values, Emitter& emit, UOp store, std::vector<Id> colum
   int64_t from = 0;
   for (Id vector : transposed(emit, columns, lanes)) {
     Inst inst{Code::Store, {}, {emit.index(ir::Op::Add, values.address(store, 0), emit.number(from)), vector}};
-    inst.imm = store->src[0]->integer();
+    inst.imm = slot_of(store);
     const Id left = values.left_of(values.limit(store), lanes, count, count, from);
     from += lanes;
     if (left != kNone && emit.is_number(left, 0)) continue;

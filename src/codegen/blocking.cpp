@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "codegen/gates.h"
+#include "codegen/round.h"
 #include "codegen/schedule.h"
 #include "uop/walk.h"
 
@@ -25,8 +26,6 @@ constexpr int64_t kFewRows = 96;       ///< of a point, below which its share of
 constexpr int64_t kMostColumns = 512;
 constexpr int64_t kTurns = 4;          ///< points for each thread, so that all end at about the same time
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t round_up(int64_t n, int64_t to) { return ceil_div(n, to) * to; }
 
 class Blocker {
  public:

@@ -12,7 +12,10 @@ using ir::UOp;
 
 namespace {
 
-constexpr int kVectors = 2;  ///< of one range that are stored in one turn
+constexpr int kVectors = 2;  ///< of one range that are stored in one turn, at most
+
+/// The width of a loop has to divide what it was, since blocks are multiples of that.
+int fewer(int copies) { return copies % kVectors == 0 ? kVectors : 1; }
 
 bool side_by_side(const std::vector<UOp>& body, UOp range) {
   return std::any_of(body.begin(), body.end(), [&](UOp n) {
@@ -37,7 +40,7 @@ void drop_copies(Statement& store, const std::vector<Statement>& before) {
   for (size_t i = shared; i < store.loops.size(); ++i) {
     Level& l = store.loops[i];
     if (l.lanes > 1)
-      l.unroll = std::min(l.unroll, kVectors);
+      l.unroll = fewer(l.unroll);
     else if (!side_by_side(body, l.range))
       l.unroll = 1;
   }

@@ -10,6 +10,7 @@
 #include "codegen/access.h"
 #include "codegen/accumulate.h"
 #include "codegen/gates.h"
+#include "codegen/memory_node.h"
 #include "codegen/threads.h"
 #include "codegen/values.h"
 #include "sinter/error.h"
@@ -57,7 +58,7 @@ class Expander {
     code_.slots.resize(static_cast<size_t>(kernel_.params));
     for (UOp n : ir::topological(kernel_.sink)) {
       if (n->op == Op::Param) code_.slots.at(static_cast<size_t>(n->integer())).dtype = n->dtype;
-      if (n->op == Op::Store) code_.slots.at(static_cast<size_t>(n->src[0]->integer())).written = true;
+      if (n->op == Op::Store) code_.slots.at(static_cast<size_t>(slot_of(n))).written = true;
     }
     int64_t near = 0;
     for (const Tile& t : statements_.tiles) {
@@ -149,7 +150,7 @@ class Expander {
           case What::Barrier: return;
         }
       });
-      if (item.what == What::Init && gate_of(s.node)) skipped_[item.statement] = flag();
+      if (item.what == What::Init && gate_of_chain(s.node)) skipped_[item.statement] = flag();
       if (gated) {
         values_.end_assumption();
         emit_.close();
@@ -159,10 +160,10 @@ class Expander {
 
   // ---- elements of a sum that change nothing
   /// Of one in a single chain.
-  static UOp gate_of(UOp n) { return n->op == Op::Reduce && n->reduction().tree.lanes == 1 ? common_gate(n) : UOp(); }
+  static UOp gate_of_chain(UOp n) { return n->op == Op::Reduce && n->reduction().tree.lanes == 1 ? common_gate(n) : UOp(); }
   /// Skips them, if all lanes and copies agree on which. Says whether an if was opened.
   bool open_gate(int statement) {
-    const UOp gate = gate_of(at(statement).node);
+    const UOp gate = gate_of_chain(at(statement).node);
     if (!gate || values_.varies(gate)) return false;
     if (std::any_of(unrolled_.begin(), unrolled_.end(), [&](const auto& u) { return ranges_.depends(gate, u.first); })) return false;
     const Id open = values_.value(gate);
@@ -215,9 +216,8 @@ class Expander {
     const Id guard = s.loops.empty() ? turn(s.turn) : kNone;
     if (guard != kNone) emit_.open_if(guard);
     const UOp n = s.node;
-    const size_t rank = n->src[0]->rank();
-    const UOp gate = n->src.size() > 2 + rank ? n->src[2 + rank] : UOp();
-    const Id v = values_.value(n->src[1 + rank]);
+    const UOp gate = gate_of(n);
+    const Id v = values_.value(value_of(n));
     const bool adds = n->integer() != 0;
     const Op sum = is_bool(n->src[0]->dtype) ? Op::Or : Op::Add;
     const Id leader = leads(emit_, s, schedule_.threads);
@@ -228,7 +228,7 @@ class Expander {
       write(values_, emit_, n, v, leader, gate, adds ? &sum : nullptr, code);
     } else if (values_.copy_of(run) == run.first) {  // for all copies of the run
       std::vector<Id> columns;
-      values_.for_each(run, [&] { columns.push_back(values_.value(n->src[1 + rank])); });
+      values_.for_each(run, [&] { columns.push_back(values_.value(value_of(n))); });
       if (values_.is_piece(n, run))
         write_piece(values_, emit_, n, columns);
       else
@@ -275,6 +275,8 @@ class Expander {
     const Level& level = item.level;
     const int64_t width = level.width();
     const Id all = size(level.range);
+    if (const int64_t block = block_of(axis, level.around()); block % width != 0 && (!axis.size || block < axis.size))
+      throw InternalError(fmt::format("a loop of range {} steps by {} through blocks of {}", range_id(level.range), width, block));
     auto body = [&](Id base, int lanes, int copies, Limit limit) {
       std::vector<std::pair<UOp, int>> around = unrolled_;  // a loop that fills a tile takes the place of one around it
       std::erase_if(unrolled_, [&](const auto& u) { return u.first == level.range; });

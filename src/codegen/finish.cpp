@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "codegen/memory_node.h"
 #include "codegen/ranges.h"
 #include "uop/build.h"
 #include "uop/rebuild.h"
@@ -19,10 +20,10 @@ using ir::UOp;
 
 bool reads_what_it_writes(UOp sink) {
   std::set<int64_t> written;
-  for (UOp store : sink->src) written.insert(store->src[0]->integer());
+  for (UOp store : sink->src) written.insert(slot_of(store));
   const std::vector<UOp> nodes = ir::topological(sink);
   return std::any_of(nodes.begin(), nodes.end(),
-                     [&](UOp n) { return n->op == Op::Load && written.contains(n->src[0]->integer()); });
+                     [&](UOp n) { return n->op == Op::Load && written.contains(slot_of(n)); });
 }
 
 /// Those that all stores run over and no REDUCE closes, by id.

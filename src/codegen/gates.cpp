@@ -1,6 +1,7 @@
 // Both forms of a gated factor: LOAD with a gate, and WHERE.
 #include "codegen/gates.h"
 
+#include "codegen/memory_node.h"
 #include "codegen/ranges.h"
 #include "rewrite/interval.h"
 #include "uop/build.h"
@@ -16,11 +17,9 @@ using ir::UOp;
 bool is_zero(UOp n) { return n->op == Op::Const && ir::to_bits(n->dtype, n->scalar()) == 0; }
 
 /// The gate of a value that is +0 where it is closed; null if there is none.
-UOp gate_of(UOp value) {
+UOp zero_gate(UOp value) {
   if (value->op == Op::Where && is_zero(value->src[2])) return value->src[0];
-  const size_t rank = value->op == Op::Load ? value->src[0]->rank() : 0;
-  if (value->op == Op::Load && value->src.size() > 1 + rank && is_zero(value->src[2 + rank])) return value->src[1 + rank];
-  return {};
+  return value->op == Op::Load && gate_of(value) && is_zero(other_of(value)) ? gate_of(value) : UOp();
 }
 
 bool always_inside(UOp load, ir::Intervals& intervals) {
@@ -36,14 +35,14 @@ UOp common_gate(UOp reduce) {
   if (reduce->op != Op::Reduce || reduce->reduction().combine != ir::Combine::Dot) return {};
   UOp gate;
   for (UOp value : values_of(reduce)) {
-    const UOp of = gate_of(value);
+    const UOp of = zero_gate(value);
     if (!of || (gate && !(of == gate))) return {};
     gate = of;
   }
   return gate;
 }
 
-UOp without_gate(UOp value) { return value->op == Op::Where && gate_of(value) ? value->src[1] : value; }
+UOp without_gate(UOp value) { return value->op == Op::Where && zero_gate(value) ? value->src[1] : value; }
 
 UOp select_factors(ir::Graph& g, UOp sink) {
   ir::Intervals intervals;
@@ -56,9 +55,7 @@ UOp select_factors(ir::Graph& g, UOp sink) {
       for (size_t i = 0; i < values_of(made).size(); ++i) {
         UOp load = now[i];
         if (load->op != Op::Load || !always_inside(load, intervals)) continue;
-        const auto rank = static_cast<std::ptrdiff_t>(load->src[0]->rank());
-        UOp plain = ir::load(load->src[0], std::vector<UOp>(load->src.begin() + 1, load->src.begin() + 1 + rank));
-        now[i] = ir::where(gate, plain, load->src[static_cast<size_t>(rank) + 2]);
+        now[i] = ir::where(gate, ir::load(load->src[0], index_of(load)), other_of(load));
       }
     return now == made->src ? made : ir::with_sources(g, made, std::move(now));
   });

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/memory_node.h"
 #include "sinter/error.h"
 
 namespace sinter::codegen {
@@ -185,7 +186,7 @@ class Checker {
               fmt::format("codegen: statement {} reads {} outside of the loops around it", reader, d.on));
     if (writer.accumulates()) return;
     for (const Tile& tile : statements_.tiles) {
-      if (tile.slot != writer.node->src[0]->integer()) continue;
+      if (tile.slot != slot_of(writer.node)) continue;
       for (size_t i = 0; i < there.size(); ++i) {
         auto dim = std::find_if(tile.dims.begin(), tile.dims.end(),
                                 [&](const Tile::Dim& t) { return t.range == there[i]->level.range; });

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "codegen/loop_tree.h"
+#include "codegen/round.h"
 #include "codegen/rows.h"
 #include "codegen/schedule.h"
 
@@ -48,7 +49,6 @@ int count_of(Opts& opts, int range) {
   const T* t = find<T>(opts, range);
   return t ? t->count : 1;
 }
-int64_t up(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 std::vector<Split*> splits_of(Opts& opts, int range) {
   std::vector<Split*> out;
@@ -61,8 +61,8 @@ std::vector<Split*> splits_of(Opts& opts, int range) {
 void settle(Opts& opts, int range) {
   int64_t inside = int64_t{1} * count_of<Lanes>(opts, range) * count_of<Unroll>(opts, range);
   std::vector<Split*> splits = splits_of(opts, range);
-  for (size_t i = splits.size(); i-- > 0;) inside = splits[i]->step = up(splits[i]->step, inside);
-  if (Block* b = find<Block>(opts, range)) b->size = up(b->size, inside);
+  for (size_t i = splits.size(); i-- > 0;) inside = splits[i]->step = round_up(splits[i]->step, inside);
+  if (Block* b = find<Block>(opts, range)) b->size = round_up(b->size, inside);
 }
 
 Order* order_of(Opts& opts) {
@@ -232,7 +232,7 @@ void blocks(Site& s) {
     const Block* block = find<Block>(given, id);
     const int64_t now = block ? block->size : least;
     for (int64_t size : {least, now / 2, now * 2, now * 4}) {
-      size = up(size, least);
+      size = round_up(size, least);
       if (size == now || size / 2 >= s.view.size(r)) continue;
       s.make([&](Opts& o) {
         drop<Block>(o, id);

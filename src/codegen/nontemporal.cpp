@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "codegen/memory_node.h"
 #include "codegen/offset.h"
 
 namespace sinter::codegen {
@@ -31,7 +32,7 @@ void require_whole_vectors(const Nt& opt, UOp store, const std::vector<Level>& l
     if (!ok) refuse(to_string(opt), why);
   };
   require(store->integer() == 0, "it adds to what lies there");
-  require(store->src.size() == 2 + store->src[0]->rank(), "it has a gate");
+  require(!gate_of(store), "it has a gate");
   const ir::Linear place = offset_of(store);
   const auto [along, width] = vector_of(loops, place);
   require(width > 0, "no vector's elements lie side by side");

@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "codegen/memory_node.h"
 #include "codegen/ranges.h"
 #include "uop/build.h"
 #include "uop/rebuild.h"
@@ -17,7 +18,6 @@ using ir::Op;
 using ir::UOp;
 
 bool in_blocks(UOp n) { return n->op == Op::Reduce && n->reduction().tree.block > 0; }
-int64_t slot_of(UOp access) { return access->src[0]->integer(); }
 
 class Rereader {
  public:
@@ -32,14 +32,13 @@ class Rereader {
   UOp run() {
     std::vector<UOp> first, others;
     for (UOp store : kernel_.sink->src) {
-      const size_t rank = store->src[0]->rank();
-      UOp value = store->src[1 + rank];
+      UOp value = value_of(store);
       if (!summed_.contains(value.get()) || loads_.contains(value) || !ir::is_alu(value->op) || !may_come_first(store)) {
         others.push_back(store);
         continue;
       }
       first.push_back(store);
-      loads_[value] = ir::load(store->src[0], std::vector<UOp>(store->src.begin() + 1, store->src.begin() + 1 + static_cast<std::ptrdiff_t>(rank)));
+      loads_[value] = ir::load(store->src[0], index_of(store));
     }
     if (first.empty()) return kernel_.sink;
     for (UOp made : ir::rebuild(*kernel_.graph, others, [&](UOp n, const std::vector<UOp>& src) { return change(n, src); }))
@@ -50,7 +49,7 @@ class Rereader {
  private:
   /// Whether each point stores all that it sums, whichever stores ran before.
   bool may_come_first(UOp store) {
-    if (store->integer() != 0 || store->src.size() > 2 + store->src[0]->rank()) return false;
+    if (store->integer() != 0 || gate_of(store)) return false;
     if (outer_.size() != kernel_.outer.size()) return false;
     if (!std::all_of(outer_.begin(), outer_.end(), [&](UOp r) { return ranges_.depends(store, r); })) return false;
     std::set<int64_t> read;

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "codegen/memory_node.h"
 #include "codegen/statement.h"
 #include "uop/build.h"
 #include "uop/combine.h"
@@ -13,12 +14,6 @@ namespace sinter::codegen {
 
 using ir::Op;
 using ir::UOp;
-
-std::vector<UOp> index_of(UOp access) {
-  return {access->src.begin() + 1, access->src.begin() + 1 + static_cast<long>(access->src[0]->rank())};
-}
-UOp value_of(UOp store) { return store->src[1 + store->src[0]->rank()]; }
-bool is_gated(UOp store) { return store->src.size() > 2 + store->src[0]->rank(); }
 
 Resting::Resting(UOp sink) {
   for (UOp n : ir::topological(sink)) {
@@ -38,7 +33,7 @@ UOp Resting::place_for(UOp reduce, UOp user, Ranges& ranges) const {
   const bool as_it_is = kept != kept_.end();
   if (!as_it_is && readers_.at(reduce.get()) > 1) return {};
   const UOp store = as_it_is ? kept->second : user;
-  if (store->op != Op::Store || store->integer() != 0 || is_gated(store) || !(store->src[0]->dtype == reduce->dtype)) return {};
+  if (store->op != Op::Store || store->integer() != 0 || gate_of(store) || !(store->src[0]->dtype == reduce->dtype)) return {};
   if (loads(slot_of(store)) || stores_.at(slot_of(store)) > 1) return {};
   RangeSet places;
   for (UOp i : index_of(store)) places |= ranges.free(i);

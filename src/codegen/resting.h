@@ -9,11 +9,6 @@
 
 namespace sinter::codegen {
 
-/// The indices of a LOAD or STORE; what a STORE stores; whether it does so under a condition.
-std::vector<ir::UOp> index_of(ir::UOp access);
-ir::UOp value_of(ir::UOp store);
-bool is_gated(ir::UOp store);
-
 /// Who touches memory, and who reads which REDUCE.
 class Resting {
  public:

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "codegen/loop_tree.h"
+#include "codegen/memory_node.h"
 #include "codegen/schedule.h"
 #include "codegen/tile.h"
 #include "uop/walk.h"
@@ -27,7 +28,7 @@ class Finder {
  public:
   Finder(const Kernel& kernel, View& view) : view_(view), nodes_(ir::topological(kernel.sink)) {
     for (UOp n : nodes_)
-      if (n->op == Op::Store) written_.insert(n->src[0]->integer());
+      if (n->op == Op::Store) written_.insert(slot_of(n));
   }
 
   std::vector<Row> run() {
@@ -113,7 +114,7 @@ class Finder {
     for (UOp r : ranges) bytes *= view_.size(r);
     if (bytes > kLargest) return false;
     for (UOp u : ir::topological(n))
-      if (u->op == Op::Load && written_.contains(u->src[0]->integer())) return false;
+      if (u->op == Op::Load && written_.contains(slot_of(u))) return false;
     for (UOp r : ranges) along.push_back(range_id(r));
     return true;
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "codegen/round.h"
 #include "rewrite/interval.h"
 #include "uop/build.h"
 #include "uop/walk.h"
@@ -17,8 +18,6 @@ using ir::UOp;
 
 /// Whether each point has one value of a range only.
 bool single(const Axis& a) { return one_trip(a.range) || (a.outer() && a.block == 1); }
-
-int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 /// Most positions that a dim of a tile has.
 int64_t extent_of(const Axis& a, int level) {

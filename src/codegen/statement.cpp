@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "codegen/epilogue.h"
+#include "codegen/memory_node.h"
 #include "codegen/nontemporal.h"
 #include "codegen/offset.h"
 #include "codegen/resting.h"
@@ -448,7 +449,7 @@ class Builder {
       for (const Access& before : accesses_[slot_of(n)])
         if (before.statement != self && (before.store || store))
           s.deps.push_back(
-              {before.statement, index_of(before.node) == index_of(n) ? Dep::Why::Element : Dep::Why::Memory});
+              {before.statement, std::ranges::equal(index_of(before.node), index_of(n)) ? Dep::Why::Element : Dep::Why::Memory});
       accesses_[slot_of(n)].push_back({self, n, store});
     }
     out_.list.push_back(std::move(s));

@@ -89,8 +89,6 @@ std::string to_string(const Statements& statements);
 
 /// The nodes below `root` that belong to its own statement: REDUCEs below it are listed, but not entered.
 std::vector<ir::UOp> body_of(ir::UOp root);
-/// Which Param a LOAD or STORE touches.
-inline int64_t slot_of(ir::UOp access) { return access->src[0]->integer(); }
 
 /// Whether the range has a single value, so that it needs no loop.
 bool one_trip(ir::UOp range);

@@ -1,6 +1,7 @@
 // Statements looked at: whether they can be, and as text.
 #include <fmt/core.h>
 
+#include "codegen/memory_node.h"
 #include "codegen/statement.h"
 #include "sinter/error.h"
 #include "uop/names.h"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "codegen/memory_node.h"
 #include "codegen/transpose.h"
 #include "codegen/values.h"
 
@@ -22,12 +23,11 @@ Id Values::left_of(Limit limit, int lanes, int64_t stride, int64_t last, int64_t
 /// Vectors with all memory from the first lane's element on: `stride` elements for each lane, `last` for the last one. In a LOAD without a
 /// gate that differs between lanes.
 std::vector<Id> Values::load_piece(UOp n, int64_t stride, int64_t last) {
-  const size_t rank = n->src[0]->rank();
+  const UOp gate = gate_of(n);
   const Type type{n->dtype, lanes(n)};
   const Id zero = emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), type.lanes);
   Id open = exists(n, kWhole);
-  const bool gated = n->src.size() > 1 + rank;
-  if (gated) open = emit_.both(use(n->src[1 + rank], kWhole), open);
+  if (gate) open = emit_.both(use(gate, kWhole), open);
   std::vector<Id> vectors;
   for (int64_t i = 0; i < stride; ++i) {
     const Id left = left_of(limit(n), type.lanes, stride, last, i * type.lanes);
@@ -39,7 +39,7 @@ std::vector<Id> Values::load_piece(UOp n, int64_t stride, int64_t last) {
     inst.imm = slot_of(n);
     if (open != kNone) {
       inst.src.push_back(open);
-      inst.src.push_back(gated ? emit_.splat(use(n->src[2 + rank], kWhole), type.lanes) : zero);
+      inst.src.push_back(gate ? emit_.splat(use(other_of(n), kWhole), type.lanes) : zero);
     }
     if (left != kNone) inst.src.push_back(left);
     vectors.push_back(emit_load(std::move(inst), n));
@@ -49,14 +49,14 @@ std::vector<Id> Values::load_piece(UOp n, int64_t stride, int64_t last) {
 
 /// Whether a load's lanes are few elements apart, under one gate, in memory that stays as it is: those between them belong to others.
 bool Values::is_strided(UOp n, const Place& place) {
-  const size_t rank = n->src[0]->rank();
   if (!shuffles_ || !place.regular || place.stride < 2 || place.stride > kWidestStride || !is_fixed(n)) return false;
-  return n->src.size() == 1 + rank || (!varies(n->src[1 + rank]) && !varies(n->src[2 + rank]));
+  return !gate_of(n) || (!varies(gate_of(n)) && !varies(other_of(n)));
 }
 
 Id Values::make_strided(UOp n, int64_t stride) {
   bool ready = use_address(n, 0);
-  for (size_t s = 1 + n->src[0]->rank(); s < n->src.size(); ++s) ready &= use(n->src[s], kWhole) != kNone;
+  if (const UOp gate = gate_of(n))
+    for (UOp s : {gate, other_of(n)}) ready &= use(s, kWhole) != kNone;
   if (!ready) return kNone;
   return transposed(emit_, load_piece(n, stride, 1), static_cast<int>(stride))[0];
 }
@@ -64,7 +64,8 @@ Id Values::make_strided(UOp n, int64_t stride) {
 /// All copies of a run whose lanes are one piece of memory.
 Id Values::make_piece(UOp n, const Run& run) {
   bool ready = use_address(n, 0);
-  for (size_t s = 1 + n->src[0]->rank(); s < n->src.size(); ++s) ready &= use(n->src[s], kWhole) != kNone;
+  if (const UOp gate = gate_of(n))
+    for (UOp s : {gate, other_of(n)}) ready &= use(s, kWhole) != kNone;
   if (!ready) return kNone;
   const int present = std::exchange(copy_[run.range].number, run.first);
   const std::vector<Id> columns = transposed(emit_, load_piece(n, run.count, run.count), run.count);
@@ -76,10 +77,10 @@ Id Values::make_piece(UOp n, const Run& run) {
 
 /// A load whose copies lie side by side: each lane's row of them in one piece, for all copies of the run.
 Id Values::make_rows(UOp n, const Run& run) {
-  const bool gated = n->src.size() > 1 + n->src[0]->rank();
+  const UOp gate = gate_of(n);
   bool ready = use_address(n, 0);
-  if (gated)
-    for (size_t s : {n->src.size() - 2, n->src.size() - 1}) ready &= use(n->src[s], kWhole) != kNone;
+  if (gate)
+    for (UOp s : {gate, other_of(n)}) ready &= use(s, kWhole) != kNone;
   if (!ready) return kNone;
   const Id zero = emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), run.count);
   const int present = std::exchange(copy_[run.range].number, run.first);
@@ -91,11 +92,11 @@ Id Values::make_rows(UOp n, const Run& run) {
       continue;
     }
     Inst row{Code::Load, {n->dtype, run.count}, {address(n, lane)}};
-    row.imm = n->src[0]->integer();
+    row.imm = slot_of(n);
     const Id there = exists(n, lane);
-    if (gated || there != kNone) {
-      row.src.push_back(emit_.both(gated ? use(n->src[n->src.size() - 2], kWhole) : kNone, there));
-      row.src.push_back(gated ? emit_.splat(use(n->src.back(), kWhole), run.count) : zero);
+    if (gate || there != kNone) {
+      row.src.push_back(emit_.both(gate ? use(gate, kWhole) : kNone, there));
+      row.src.push_back(gate ? emit_.splat(use(other_of(n), kWhole), run.count) : zero);
     }
     rows.push_back(emit_load(std::move(row), n));
   }

@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "codegen/memory_node.h"
 #include "codegen/ranges.h"
 #include "codegen/stage.h"
 #include "rewrite/interval.h"
@@ -98,9 +99,9 @@ class TileMaker {
     }
     std::set<int64_t> read;
     for (UOp n : ir::topological(value))
-      if (n->op == Op::Load) read.insert(n->src[0]->integer());
+      if (n->op == Op::Load) read.insert(slot_of(n));
     for (size_t s = 0; s < last; ++s)
-      if (read.contains(stores[s]->src[0]->integer()))
+      if (read.contains(slot_of(stores[s])))
         refuse(to_string(row), "a store changes what it reads before its last user runs");
     return first;
   }

@@ -7,6 +7,7 @@
 #include <bit>
 #include <utility>
 
+#include "codegen/memory_node.h"
 #include "codegen/offset.h"
 #include "sinter/error.h"
 #include "uop/build.h"
@@ -84,7 +85,7 @@ Id Values::exists(UOp n, int lane) {
 
 const Tile* Values::tile_of(UOp access) const {
   for (const Tile& t : statements_.tiles)
-    if (t.slot == access->src[0]->integer()) return &t;
+    if (t.slot == slot_of(access)) return &t;
   return nullptr;
 }
 
@@ -112,7 +113,7 @@ uint64_t Values::versions(UOp n) {
       for (UOp s : u->src) set |= rewritten_.at(s.get());
       if (u->op == Op::Load)
         for (size_t i = 0; i < slots.size(); ++i)
-          if (slots[i] == u->src[0]->integer()) set |= uint64_t{1} << i;
+          if (slots[i] == slot_of(u)) set |= uint64_t{1} << i;
       rewritten_.emplace(u.get(), set);
     }
   uint64_t hash = 0;
@@ -143,10 +144,9 @@ void Values::remember(const MemoKey& key, UOp n, Id id) {
 
 void Values::forward(UOp store, Id v) {
   const auto& slots = statements_.rewritten;
-  auto it = std::lower_bound(slots.begin(), slots.end(), store->src[0]->integer());
-  if (it == slots.end() || *it != store->src[0]->integer()) return;
-  const auto rank = static_cast<std::ptrdiff_t>(store->src[0]->rank());
-  UOp load = ir::load(store->src[0], std::vector<UOp>(store->src.begin() + 1, store->src.begin() + 1 + rank));
+  auto it = std::lower_bound(slots.begin(), slots.end(), slot_of(store));
+  if (it == slots.end() || *it != slot_of(store)) return;
+  UOp load = ir::load(store->src[0], index_of(store));
   std::vector<int> after = *versions_;
   ++after[static_cast<size_t>(it - slots.begin())];
   const std::vector<int>* before = std::exchange(versions_, &after);
@@ -355,33 +355,31 @@ bool Values::holds(Id condition) const {
 }
 
 Id Values::make_load(UOp n, int lane) {
-  const size_t rank = n->src[0]->rank();
-  const bool gated = n->src.size() > 1 + rank;
-  UOp gate = gated ? n->src[1 + rank] : UOp(), other = gated ? n->src[2 + rank] : UOp();
+  const UOp gate = gate_of(n), other = other_of(n);
   Type type{n->dtype, 1};
   if (lane == kWhole && varies(n)) {
     const Place p = place(n);
-    if (!p.regular || p.stride != 1 || (gated && varies(gate))) {
+    if (!p.regular || p.stride != 1 || (gate && varies(gate))) {
       const Run run = this->run(n);
       const auto moves = [&](UOp x) { return varies(x) || ranges_.depends(x, copy_[run.range].range); };
-      if (run.count > 1 && !(gated && (moves(gate) || moves(other)))) return is_piece(n, run) ? make_piece(n, run) : make_rows(n, run);
+      if (run.count > 1 && !(gate && (moves(gate) || moves(other)))) return is_piece(n, run) ? make_piece(n, run) : make_rows(n, run);
       return is_strided(n, p) ? make_strided(n, p.stride) : pack(n);
     }
     type.lanes = lanes(n);
   }
   const Id missing = exists(n, type.lanes > 1 ? kWhole : lane);
   bool ready = use_address(n, lane);
-  if (gated)
+  if (gate)
     for (UOp s : {gate, other}) ready &= use(s, lane) != kNone;  // asks for both before giving up
   if (!ready) return kNone;
   Inst inst{Code::Load, type, {address(n, lane)}};
-  inst.imm = n->src[0]->integer();
-  Id open = gated ? use(gate, lane) : kNone;
+  inst.imm = slot_of(n);
+  Id open = gate ? use(gate, lane) : kNone;
   if (open != kNone && holds(open)) open = kNone;
   if (open != kNone || missing != kNone) {
     if (missing != kNone) open = emit_.both(open, missing);
     inst.src.push_back(open);
-    inst.src.push_back(gated ? emit_.splat(use(other, lane), type.lanes)
+    inst.src.push_back(gate ? emit_.splat(use(other, lane), type.lanes)
                              : emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), type.lanes));
   }
   if (const Limit l = type.lanes > 1 ? limit(n) : Limit{}; !l.none()) inst.src.push_back(count(l));

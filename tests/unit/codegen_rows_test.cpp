@@ -216,6 +216,19 @@ TEST_CASE("a product whose reduced axis stands outside is carried block by block
   }
 }
 
+TEST_CASE("stores of carried sums stay in the block of their sums", "[codegen]") {
+  for (const int copies : {2, 3, 4, 6}) {
+    const int block = 4 * copies, size = block + 4;
+    INFO(size << " values in blocks of " << block);
+    Bench b;
+    UOp x = b.buffer(random_array(DType::F32, {5, 3, size}, 1)), out = b.buffer(Array(DType::F32, {3, size})),
+        more = b.buffer(Array(DType::F32, {3, size}));
+    UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(3, 2), sum = b.reduce(Combine::Add, {b.at(x, {k, row, j})}, {k});
+    b.stores({b.put(out, {row, j}, maximum(sum, like(sum, 0.0))), b.put(more, {row, j}, sum * 2.0)});
+    b.check({Lanes{0, 4}, Unroll{0, copies}, Block{0, block}, Order{{{1, 0}, {2, 0}, {0, 0}}}}, false);
+  }
+}
+
 TEST_CASE("of two carried sums in one store, one rests in the output", "[codegen]") {
   Bench b;
   UOp x = b.buffer(random_array(DType::F32, {6, 30}, 1)), y = b.buffer(random_array(DType::F32, {6, 30}, 2)),

@@ -43,6 +43,18 @@ class Guarded {
   std::byte* start_ = nullptr;
 };
 
+/// Runs a kernel of two buffers, the second of which it stores, under opts, in memory that it must not leave.
+void check_guarded(Bench& b, const std::vector<codegen::Opt>& opts) {
+  const runtime::Target target = runtime::host_target();
+  const auto program = runtime::compile({{codegen::write(b.kernel, target, opts)}}, target);
+  const std::vector<Array> before = b.interpret();
+  Guarded in(before[0]), out(before[1]);
+  uint32_t raised = 0;
+  void* bufs[] = {&raised, in.data(), out.data(), nullptr};
+  REQUIRE(program.at(0)->entry()(bufs, nullptr, 0, b.points(*program.at(0))) == 0);
+  CHECK(std::memcmp(out.data(), b.arrays[1].data.data(), b.arrays[1].data.size()) == 0);
+}
+
 }  // namespace
 
 TEST_CASE("loads and stores strided along the lanes are transposed in registers", "[codegen][transpose]") {
@@ -101,21 +113,13 @@ TEST_CASE("a value that replaces what it is made from, both strided along the la
 }
 
 TEST_CASE("rows and columns that do not exist are not touched", "[codegen][transpose]") {
-  const runtime::Target target = runtime::host_target();
   for (const bool store : {false, true}) {
     Bench b = transposed(DType::F32, 21, 23);
-    const auto program = runtime::compile({{codegen::write(b.kernel, target, {Lanes{store ? 0 : 1, 16}, Unroll{store ? 1 : 0, 16}})}}, target);
-    const std::vector<Array> before = b.interpret();
-    Guarded in(before[0]), out(before[1]);
-    uint32_t raised = 0;
-    void* bufs[] = {&raised, in.data(), out.data(), nullptr};
-    REQUIRE(program.at(0)->entry()(bufs, nullptr, 0, b.points(*program.at(0))) == 0);
-    CHECK(std::memcmp(out.data(), b.arrays[1].data.data(), b.arrays[1].data.size()) == 0);
+    check_guarded(b, {Lanes{store ? 0 : 1, 16}, Unroll{store ? 1 : 0, 16}});
   }
 }
 
 TEST_CASE("loads of few elements apart are wide, and touch nothing behind the last one", "[codegen][transpose]") {
-  const runtime::Target target = runtime::host_target();
   for (const DType dtype : {DType::U8, DType::F32, DType::I64})
     for (const int64_t stride : {2, 3, 4, 5})
       for (const int64_t n : {3, 16, 21}) {
@@ -128,13 +132,7 @@ TEST_CASE("loads of few elements apart are wide, and touch nothing behind the la
           return b;
         };
         Bench b = strided(n);
-        const auto program = runtime::compile({{codegen::write(b.kernel, target, {Lanes{0, 16}})}}, target);
-        const std::vector<Array> before = b.interpret();
-        Guarded in(before[0]), out(before[1]);
-        uint32_t raised = 0;
-        void* bufs[] = {&raised, in.data(), out.data(), nullptr};
-        REQUIRE(program.at(0)->entry()(bufs, nullptr, 0, b.points(*program.at(0))) == 0);
-        CHECK(std::memcmp(out.data(), b.arrays[1].data.data(), b.arrays[1].data.size()) == 0);
+        check_guarded(b, {Lanes{0, 16}});
         for (const Dim& size : {Dim(n), Var("n", 1, 64)(n)}) CHECK((count(strided(size).check({Lanes{0, 8}, Unroll{0, 2}}), "sn_transpose") > 0) == (stride < 5));
       }
 }

@@ -8,6 +8,32 @@
 #include "codegen/render/c_spelling.h"
 
 namespace sinter::codegen {
+namespace {
+
+/// "T x0, T x1".
+std::string parameters(const std::string& type, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) text += fmt::format("{}{} x{}", i ? ", " : "", type, i);
+  return text;
+}
+
+/// The parameters, vectors of `lanes` each, joined by pairs until there are `most` at most; an odd one is joined with itself.
+std::vector<std::string> joined(size_t count, int lanes, size_t most) {
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < count; ++i) parts.push_back(fmt::format("x{}", i));
+  while (parts.size() > most) {
+    lanes *= 2;
+    std::string order;
+    for (int l = 0; l < lanes; ++l) order += fmt::format(", {}", l);
+    std::vector<std::string> pairs;
+    for (size_t i = 0; i < parts.size(); i += 2)
+      pairs.push_back(fmt::format("__builtin_shufflevector({}, {}{})", parts[i], parts[i + 1 < parts.size() ? i + 1 : i], order));
+    parts = std::move(pairs);
+  }
+  return parts;
+}
+
+}  // namespace
 
 std::string CSpelling::part(Type t, const std::string& vector, int from) {
   std::string text = fmt::format("__builtin_shufflevector({0}, {0}", vector);
@@ -20,32 +46,17 @@ std::string CSpelling::pack(Type t, std::span<const std::string> lanes) {
   if (!cuda()) return fmt::format("({}){{{}}}", type(t), list);
   const std::string name = "sn_pack_" + type(t);
   if (known_.contains(name)) return fmt::format("{}({})", name, list);
-  std::string parameters, body;
-  for (int i = 0; i < t.lanes; ++i) {
-    parameters += fmt::format("{}{} x{}", i ? ", " : "", type({t.dtype, 1}), i);
-    body += fmt::format(" r.v[{0}] = x{0};", i);
-  }
-  return fmt::format("{}({})", function(name, type(t), fmt::format("({}) {{ {} r;{} return r; }}", parameters, type(t), body)), list);
+  std::string body;
+  for (int i = 0; i < t.lanes; ++i) body += fmt::format(" r.v[{0}] = x{0};", i);
+  const std::string taken = parameters(type({t.dtype, 1}), lanes.size());
+  return fmt::format("{}({})", function(name, type(t), fmt::format("({}) {{ {} r;{} return r; }}", taken, type(t), body)), list);
 }
 
 std::string CSpelling::join(Type t, std::span<const std::string> vectors) {
   const Type source{t.dtype, t.lanes / static_cast<int>(vectors.size())};
-  std::vector<std::string> parts;
-  std::string parameters;
-  for (size_t i = 0; i < vectors.size(); ++i) {
-    parts.push_back(fmt::format("x{}", i));
-    parameters += fmt::format("{}{} x{}", i ? ", " : "", type(source), i);
-  }
-  for (int lanes = 2 * source.lanes; parts.size() > 1; lanes *= 2) {
-    std::vector<std::string> pairs;
-    for (size_t i = 0; i < parts.size(); i += 2) {
-      std::string pair = fmt::format("__builtin_shufflevector({}, {}", parts[i], parts[i + 1]);
-      for (int l = 0; l < lanes; ++l) pair += fmt::format(", {}", l);
-      pairs.push_back(pair + ")");
-    }
-    parts = std::move(pairs);
-  }
-  const std::string name = helper("join", t, source, fmt::format("({}) {{\n  return {};\n}}", parameters, parts[0]));
+  const std::string all = joined(vectors.size(), source.lanes, 1)[0];
+  const std::string name =
+      helper("join", t, source, fmt::format("({}) {{\n  return {};\n}}", parameters(type(source), vectors.size()), all));
   return fmt::format("{}({})", name, fmt::join(vectors, ", "));
 }
 
@@ -57,25 +68,12 @@ std::string CSpelling::interleave(Type t, const std::string& a, const std::strin
 }
 
 std::string CSpelling::transpose(Type t, std::span<const std::string> vectors, int columns, int part) {
-  // Pairs of vectors as one, until there are two at most.
-  std::vector<std::string> parts;
-  std::string parameters;
-  for (size_t i = 0; i < vectors.size(); ++i) {
-    parts.push_back(fmt::format("x{}", i));
-    parameters += fmt::format("{}{} x{}", i ? ", " : "", type(t), i);
-  }
-  for (int lanes = 2 * t.lanes; parts.size() > 2; lanes *= 2) {
-    std::string order;
-    for (int l = 0; l < lanes; ++l) order += fmt::format(", {}", l);
-    std::vector<std::string> pairs;
-    for (size_t i = 0; i < parts.size(); i += 2)
-      pairs.push_back(fmt::format("__builtin_shufflevector({}, {}{})", parts[i], parts[i + 1 < parts.size() ? i + 1 : i], order));
-    parts = std::move(pairs);
-  }
+  const std::vector<std::string> parts = joined(vectors.size(), t.lanes, 2);
   std::string body = fmt::format("__builtin_shufflevector({}, {}", parts[0], parts.back());
   const int rows = static_cast<int>(vectors.size()) * t.lanes / columns;
   for (int i = part * t.lanes; i < (part + 1) * t.lanes; ++i) body += fmt::format(", {}", i % rows * columns + i / rows);
-  const std::string name = helper(fmt::format("transpose{}_{}_{}", vectors.size(), columns, part), t, t, fmt::format("({}) {{\n  return {});\n}}", parameters, body));
+  const std::string name = helper(fmt::format("transpose{}_{}_{}", vectors.size(), columns, part), t, t,
+                                  fmt::format("({}) {{\n  return {});\n}}", parameters(type(t), vectors.size()), body));
   return fmt::format("{}({})", name, fmt::join(vectors, ", "));
 }
 

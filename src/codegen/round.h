@@ -1,0 +1,11 @@
+// Division and multiples of counts, rounded up. Counts are not negative, and divisors are positive.
+#pragma once
+
+#include <cstdint>
+
+namespace sinter::codegen {
+
+inline int64_t ceil_div(int64_t n, int64_t by) { return (n + by - 1) / by; }
+inline int64_t round_up(int64_t n, int64_t multiple) { return ceil_div(n, multiple) * multiple; }
+
+}  // namespace sinter::codegen
