@@ -50,14 +50,21 @@ class Blocker {
 
  private:
   int64_t width() const { return int64_t{1} * lanes_ * (tile_.second == tile_.lanes ? tile_.columns : 1); }
-  /// Most that an operand moves in memory, in bytes, when what is summed goes on by one.
-  int64_t step_bytes(UOp operand) {
+  /// Most that an operand moves in memory, in bytes, when one of some ranges goes on by one.
+  int64_t step_bytes(UOp operand, const std::vector<UOp>& ranges) {
     int64_t most = 0;
     for (UOp n : ir::topological(operand))
       if (n->op == Op::Load)
-        for (UOp r : w_.own)
+        for (UOp r : ranges)
           if (const int64_t stride = view_.stride(n, r); stride != View::kScattered)
             most = std::max(most, std::abs(stride) * static_cast<int64_t>(size_of(n->dtype)));
+    return most;
+  }
+  /// The same of the operands beside the panel.
+  int64_t step_of_rows(const std::vector<UOp>& ranges) {
+    int64_t most = 0;
+    for (UOp value : values_of(w_.node))
+      if (!(without_gate(value) == panel_)) most = std::max(most, step_bytes(value, ranges));
     return most;
   }
 
@@ -77,7 +84,7 @@ class Blocker {
         if (n->op != Op::Load) continue;
         stored += n->src[0]->shape.bound();
         strided |= view_.depends(n, tile_.lanes) && view_.stride(n, tile_.lanes) != 1;
-        far |= step_bytes(n) >= kPage;
+        far |= step_bytes(n, w_.own) >= kPage;
       }
       if (elements > 2 * stored) return {};  // a tile of windows would hold each element several times
       const int64_t bytes = elements * static_cast<int64_t>(size_of(value->dtype));
@@ -89,9 +96,7 @@ class Blocker {
 
   /// Which of the summed ranges is cut, and where: those inside stay whole, those outside are carried over.
   void choose_depth() {
-    bool far = false;
-    for (UOp value : values_of(w_.node))
-      if (!(without_gate(value) == panel_)) far |= step_bytes(value) >= kPage;
+    const bool far = step_of_rows(w_.own) >= kPage;
     int64_t all = 1;
     for (UOp r : w_.own) all *= view_.size(r);
     const int64_t columns = std::min(view_.size(tile_.lanes), kMostColumns);
@@ -172,12 +177,16 @@ class Blocker {
     }
   }
 
-  Opt order() const {
+  /// Rows that lie far from each other outside those that lie near: the lines of one tile's rows hold those of the next ones.
+  Opt order() {
     Order order;
     const size_t whole = carried_ - (split_ ? 1 : 0);  // those from which each value is a block
     for (size_t i = 0; i < carried_; ++i) order.loops.push_back({range_id(w_.own[i]), 0});
-    for (const Block& b : others_) order.loops.push_back({b.range, 0});
-    order.loops.push_back({range_id(tile_.first), 0});
+    std::vector<UOp> rows;
+    for (UOp r : w_.outs)
+      if (r == tile_.first || std::any_of(others_.begin(), others_.end(), [r](const Block& b) { return b.range == range_id(r); })) rows.push_back(r);
+    std::stable_sort(rows.begin(), rows.end(), [this](UOp a, UOp b) { return step_of_rows({a}) > step_of_rows({b}); });
+    for (UOp r : rows) order.loops.push_back({range_id(r), 0});
     order.loops.push_back({range_id(tile_.lanes), 0});
     for (size_t i = whole; i < w_.own.size(); ++i) order.loops.push_back({range_id(w_.own[i]), w_.own[i] == split_ ? 1 : 0});
     return order;
