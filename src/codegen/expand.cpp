@@ -5,15 +5,17 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
+#include <numeric>
 
 #include "codegen/access.h"
 #include "codegen/accumulate.h"
+#include "codegen/clip.h"
 #include "codegen/gates.h"
 #include "codegen/memory_node.h"
 #include "codegen/threads.h"
 #include "codegen/values.h"
 #include "sinter/error.h"
+#include "uop/build.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -139,7 +141,6 @@ class Expander {
       const Statement& s = at(item.statement);
       values_.set_statement(s);
       const bool gated = item.what == What::Update && open_gate(item.statement);
-      if (item.what == What::Finish) add_skipped(item.statement);
       for_each_copy(s.node, item.what == What::Update, [&] {
         switch (item.what) {
           case What::Init: return accumulators_.init(item.statement);
@@ -150,7 +151,6 @@ class Expander {
           case What::Barrier: return;
         }
       });
-      if (item.what == What::Init && gate_of_chain(s.node)) skipped_[item.statement] = flag();
       if (gated) {
         values_.end_assumption();
         emit_.close();
@@ -161,37 +161,74 @@ class Expander {
   // ---- elements of a sum that change nothing
   /// Of one in a single chain.
   static UOp gate_of_chain(UOp n) { return n->op == Op::Reduce && n->reduction().tree.lanes == 1 ? common_gate(n) : UOp(); }
-  /// Skips them, if all lanes and copies agree on which. Says whether an if was opened.
+  bool differs(UOp n) {
+    return values_.varies(n) || std::any_of(unrolled_.begin(), unrolled_.end(), [&](const auto& u) { return ranges_.depends(n, u.first); });
+  }
+  /// Skips them, if all lanes and copies agree on which. Says whether a block was opened.
   bool open_gate(int statement) {
     const UOp gate = gate_of_chain(at(statement).node);
-    if (!gate || values_.varies(gate)) return false;
-    if (std::any_of(unrolled_.begin(), unrolled_.end(), [&](const auto& u) { return ranges_.depends(gate, u.first); })) return false;
-    const Id open = values_.value(gate);
-    emit_.open_if(emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
-    set(skipped_.at(statement), 1);
-    emit_.close();
-    emit_.open_if(open);
+    if (!gate) return false;
+    std::vector<UOp> left = ir::operands_of(gate, Op::And);
+    std::erase_if(left, [&](UOp c) { return std::find(clipped_.begin(), clipped_.end(), c) != clipped_.end(); });
+    if (std::any_of(left.begin(), left.end(), [&](UOp c) { return differs(c); })) return false;
+    if (left.empty()) {
+      emit_.open_memory();
+    } else {
+      const Id open = values_.value(std::accumulate(left.begin() + 1, left.end(), left[0], std::bit_and<>()));
+      add_skipped(statement, emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
+      emit_.open_if(open);
+    }
     values_.assume(gate);
-    add_skipped(statement);
     return true;
   }
-  /// They add 0, which makes +0 of an accumulator that underflow left at -0: done before the next one, and at the end.
-  void add_skipped(int statement) {
-    const auto it = skipped_.find(statement);
-    if (it == skipped_.end()) return;
-    const Id now = emit_.here({Code::Result, {DType::I32, 1}, {it->second}});
-    emit_.open_if(emit_.alu(Op::Ne, {DType::Bool, 1}, {now, number32(0)}));
+  /// They add 0, however many there are: that makes +0 of an accumulator that underflow left at -0.
+  void add_skipped(int statement, Id condition) {
+    emit_.open_if(condition);
     for_each_copy(at(statement).node, false, [&] { accumulators_.add_zero(statement); });
-    set(it->second, 0);
     emit_.close();
   }
-  Id number32(int v) { return emit_.constant(DType::I32, ir::Scalar::of(DType::I32, v)); }
-  Id flag() {
-    Inst inst{Code::Accumulator, {DType::I32, 1}, {number32(0)}};
-    inst.imm = 1;
-    return emit_.here(std::move(inst));
+
+  /// The sum that takes an element in some items in which nothing else happens, or -1. Recurses on the nesting of loops.
+  static int only_update(const std::vector<Item>& items) {
+    int only = -1;
+    for (const Item& i : items) {
+      const int here = i.what == What::Loop ? only_update(i.body) : i.what == What::Update ? i.statement : -1;
+      if (here < 0 || (only >= 0 && only != here)) return -1;
+      only = here;
+    }
+    return only;
   }
-  void set(Id flag, int v) { emit_.here({Code::Assign, {}, {flag, number32(v)}}); }
+  static void add_ranges(const Item& loop, std::vector<UOp>& to) {
+    to.push_back(loop.level.range);
+    for (const Item& i : loop.body)
+      if (i.what == What::Loop) add_ranges(i, to);
+  }
+  /// What the gate of the sum leaves of a loop that only it stands in.
+  Clip clip_of(const Item& loop, int sum) {
+    const UOp gate = sum < 0 ? UOp() : gate_of_chain(at(sum).node);
+    if (!gate) return {};
+    std::vector<UOp> inside;
+    add_ranges(loop, inside);
+    return clip(gate, loop.level.range, [&](UOp n) {
+      return !differs(n) && std::none_of(inside.begin(), inside.end(), [&](UOp r) { return ranges_.depends(n, r); });
+    });
+  }
+  template <class Body>
+  void clipped_turns(int sum, const Clip& cut, Id begin, Id end, const std::string& note, Body body) {
+    Id from = begin, to = end;
+    for (UOp x : cut.from) from = emit_.index(Op::Max, from, values_.value(x));
+    for (UOp x : cut.to) to = emit_.index(Op::Min, to, values_.value(x));
+    auto below = [this](Id a, Id b) { return emit_.alu(Op::Lt, {DType::Bool, 1}, {a, b}); };
+    if (from != begin) add_skipped(sum, below(begin, from));
+    const size_t outside = clipped_.size();
+    clipped_.insert(clipped_.end(), cut.conditions.begin(), cut.conditions.end());
+    const bool guarded = cut.empty && (from != begin || to != end);
+    if (guarded) emit_.open_if(below(from, to));  // nothing is loaded ahead of a loop that makes no turn
+    turns(from, to, 1, note, body);
+    if (guarded) emit_.close();
+    clipped_.resize(outside);
+    if (to != end) add_skipped(sum, below(to, end));
+  }
 
   /// Runs `body` for each register copy of the unrolled ranges on which n depends; `own`: also of those that n, a
   /// REDUCE, closes.
@@ -294,7 +331,10 @@ class Expander {
     };
     if (width == 1) {
       const Id end = ends_with_block(axis, level.around(), block_end) ? block_end : earlier(block_end, all);
-      return turns(begin, end, 1, note(axis, level, ""), [&](Id at) { body(at, 1, 1, {}); });
+      const int sum = only_update(item.body);
+      Clip cut = clip_of(item, sum);
+      cut.empty |= block_end != kNone;  // of one block
+      return clipped_turns(sum, cut, begin, end, note(axis, level, ""), [&](Id at) { body(at, 1, 1, {}); });
     }
     int64_t rest = axis.size % width;
     Id whole = axis.size ? emit_.number(axis.size - rest)
@@ -394,7 +434,7 @@ class Expander {
   Values values_;
   Accumulators accumulators_;
   std::vector<std::pair<UOp, int>> unrolled_;
-  std::map<int, Id> skipped_;  ///< by statement: whether its sum skipped elements since the last one it took
+  std::vector<UOp> clipped_;  ///< conditions that the ends of the open loops see to
 };
 
 }  // namespace

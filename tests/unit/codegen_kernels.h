@@ -248,9 +248,18 @@ class KernelMaker {
     const int64_t n = r->src[0]->scalar().as_int();
     UOp gate = pick_stage(0, 1) ? le(b.index(1), r) : lt(r, b.index(n - 1));
     UOp zero = constant(b.g(), DType::F32, 0), plain = values[0];
-    UOp load = b.at(b.buffer(random_array(DType::F32, {n + 1}, static_cast<unsigned>(stages_()))), {r}, gate, zero);
+    UOp at = r;
+    int64_t elements = n + 1;
+    if (pick_stage(0, 1)) {  // a window: the load has a place only where the gate is open
+      UOp q = inside[static_cast<size_t>(pick_stage(0, static_cast<int>(inside.size()) - 1))];
+      at = r * b.index(pick_stage(-2, 3)) + q * b.index(pick_stage(-2, 2)) + b.index(pick_stage(-1, 3));
+      elements = pick_stage(1, 6);
+      UOp here = le(b.index(0), at) & lt(at, b.index(elements));
+      gate = pick_stage(0, 1) ? here : gate & here;
+    }
+    UOp load = b.at(b.buffer(random_array(DType::F32, {elements}, static_cast<unsigned>(stages_()))), {at}, gate, zero);
     values = {where(gate, plain, zero), load};
-    if (pick_stage(0, 1)) values = {where(gate, plain * 1e-30, zero), b.at(b.buffer(tiny(n + 1)), {r}, gate, zero)};
+    if (pick_stage(0, 1)) values = {where(gate, plain * 1e-30, zero), b.at(b.buffer(tiny(elements)), {at}, gate, zero)};
     UOp made = b.reduce(Combine::Dot, values, ranges, tree);
     if (pick_stage(0, 1)) made = made + b.reduce(Combine::Add, {plain}, ranges, tree);
     return made;
