@@ -132,6 +132,7 @@ Id Emitter::fold(const Inst& n) {
       return left && a == 1 ? n.src[1] : right && b == 1 ? n.src[0] : kNone;
     case Op::Min:
     case Op::Max: return n.src[0] == n.src[1] ? n.src[0] : kNone;
+    case Op::Xor: return left && a == 0 ? n.src[1] : right && b == 0 ? n.src[0] : kNone;
     case Op::IDiv: return right && b == 1 ? n.src[0] : kNone;
     case Op::Mod: return right && b == 1 ? number(0) : kNone;
     default: return kNone;

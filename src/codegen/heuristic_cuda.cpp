@@ -2,13 +2,16 @@
 // tile per thread.
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <tuple>
 
+#include "codegen/banks.h"
 #include "codegen/blocking.h"
 #include "codegen/heuristic.h"
 #include "codegen/loop_tree.h"
 #include "codegen/register_tile.h"
 #include "codegen/rows.h"
+#include "codegen/stage.h"
 #include "codegen/view.h"
 #include "uop/walk.h"
 
@@ -63,14 +66,15 @@ class Chooser {
     return std::any_of(shares_.begin(), shares_.end(), [&](const Share& s) { return s.range == range; });
   }
 
-  /// Lanes that fill the widest access, if all accesses move by one element or none, and rows begin at whole vectors.
-  int lanes_along(UOp range) {
+  /// Lanes that fill the widest access, if all accesses move by one element or none, but for those of a REDUCE whose operands are staged,
+  /// and rows begin at whole vectors.
+  int lanes_along(UOp range, const Work* staged = nullptr) {
     if (!vectors_) return 1;
     int lanes = std::max(1, 16 / bytes_);
     while (view_.size(range) % lanes) lanes /= 2;
     for (const Work& w : view_.works())
       for (UOp a : w.accesses)
-        if (const int64_t stride = view_.stride(a, range); stride != 0 && stride != 1) return 1;
+        if (const int64_t stride = view_.stride(a, range); &w != staged && stride != 0 && stride != 1) return 1;
     return lanes;
   }
 
@@ -91,16 +95,22 @@ class Chooser {
     std::sort(reuse.begin(), reuse.end(),
               [&](UOp a, UOp b) { return std::pair(-along(a), range_id(a)) < std::pair(-along(b), range_id(b)); });
     const UOp columns = reuse[0], rows = *std::max_element(reuse.begin() + 1, reuse.end(), [&](UOp a, UOp b) { return view_.size(a) < view_.size(b); });
-    const int lanes = lanes_along(columns);
-    auto copies = [&](UOp r, int lanes) { return std::max(1, static_cast<int>(view_.size(r) >= kWideTile ? 8 : 4) / lanes); };
-    auto threads = [&](const Share& s) {
-      return static_cast<int>(std::min<int64_t>(kTileSide, ceil_power((view_.size(s.range) + s.lanes * s.copies - 1) / (s.lanes * s.copies))));
+    auto share = [&](const Work* staged) {
+      shares_ = {tile_share(columns, lanes_along(columns, staged)), tile_share(rows, 1)};
+      shares_[1].stride = shares_[0].threads;
     };
-    Share c{columns, lanes, copies(columns, lanes)}, r{rows, 1, copies(rows, 1)};
-    c.threads = threads(c), r.threads = threads(r), r.stride = c.threads;
-    shares_.insert(shares_.end(), {c, r});
-    if (stages_) stage_operands(*product, c, r);
+    if (stages_) {
+      share(product);
+      stage_operands(*product, shares_[0], shares_[1]);
+    }
+    if (staged_.empty()) share(nullptr);
     return true;
+  }
+  /// Threads along one side of the square, each with some values of the range.
+  Share tile_share(UOp range, int lanes) const {
+    const int64_t size = view_.size(range);
+    const int copies = std::max(1, (size >= kWideTile ? 8 : 4) / lanes), each = lanes * copies;
+    return {range, lanes, copies, static_cast<int>(std::min<int64_t>(kTileSide, ceil_power((size + each - 1) / each)))};
   }
   /// Blocks of both operands in shared memory: each is read from the device's memory once for all threads of the square.
   void stage_operands(const Work& product, const Share& columns, const Share& rows) {
@@ -126,11 +136,48 @@ class Chooser {
         return d;
       };
       const Stage::Dim near = dim(along, threads, 1), far = dim(!along, threads / near.threads, near.threads);
-      // Threads read columns side by side, rows one for many of them.
-      const bool sum_last = !across;
-      stages.push_back(Stage{number, along == sum_last ? std::vector{far, near} : std::vector{near, far}, 0});
+      stages.push_back(laid_out(Stage{number, {far, near}, 0, 0, 0, 1}, value->dtype, along ? kDepth : block, share));
     }
     staged_ = std::move(stages);
+  }
+  /// The layout of an operand's tile for which its filling and its reading take the fewest passes over the banks of shared memory; of
+  /// equal ones that which lies as the operand does, and is simplest. `along`: values of the dim along which it lies side by side.
+  Stage laid_out(const Stage& plain, DType dtype, int64_t along, const Share& share) {
+    const int64_t all = int64_t{kDepth} * share.lanes * share.copies * share.threads;
+    Stage best = plain;
+    int64_t fewest = std::numeric_limits<int64_t>::max();
+    auto consider = [&](Stage stage, int64_t columns) {
+      auto walk = [](const Stage::Dim& d) { return Walk{d.lanes, d.threads, d.stride}; };
+      // A thread reads its share of the range for each value of the sum.
+      auto read = [&](const Stage::Dim& d) { return d.range == range_id(share.range) ? Walk{share.lanes, share.threads, share.stride} : Walk{}; };
+      const Stage::Dim &row = stage.dims[0], &column = stage.dims[1];
+      const int64_t fills = all / (int64_t{1} * row.lanes * row.threads * column.lanes * column.threads);
+      const int64_t passes = fills * bank_passes(stage, columns, dtype, walk(row), walk(column)) +
+                             kDepth * share.copies * bank_passes(stage, columns, dtype, read(row), read(column));
+      if (passes >= fewest) return;
+      fewest = passes;
+      best = std::move(stage);
+    };
+    for (const bool turned : {false, true}) {
+      Stage stage = plain;
+      if (turned) std::swap(stage.dims[0], stage.dims[1]);
+      const int64_t columns = turned ? all / along : along;
+      const Stage::Dim& last = stage.dims[1];
+      const int vector = std::max(last.lanes, last.range == range_id(share.range) ? share.lanes : 1);
+      consider(stage, columns);
+      for (const int pad : {16 / bytes_, 1}) {
+        stage.pad = pad;
+        if (pad % vector == 0) consider(stage, columns);
+      }
+      stage.pad = 0;
+      const int64_t period = swizzle_period(columns, dtype);
+      if (columns % period) continue;
+      stage.rows = 1;
+      while (stage.rows < all / columns) stage.rows *= 2;
+      for (; stage.rows >= 1; stage.rows /= 2)  // the fewer different places, the less arithmetic
+        for (stage.unit = vector; stage.unit < period; stage.unit *= 2) consider(stage, columns);
+    }
+    return best;
   }
   /// Whether what a value loads lies side by side along a range.
   bool side_by_side(UOp value, UOp range) {

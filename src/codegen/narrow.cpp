@@ -2,6 +2,7 @@
 #include "codegen/narrow.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <utility>
 
@@ -41,6 +42,11 @@ Bounds product(Bounds a, Bounds b) {
   if (over) return {};
   const auto [lo, hi] = std::minmax_element(corners, corners + 4);
   return {*lo, *hi};
+}
+/// Bits of neither are above the highest one that a source may have.
+Bounds exclusive_or(Bounds a, Bounds b) {
+  if (!a.known() || !b.known() || a.lo < 0 || b.lo < 0) return {};
+  return {0, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max(a.hi, b.hi)) + 1)) - 1};
 }
 /// Rounded down, as IDiv does; its remainder has the divisor's sign.
 Bounds quotient(Bounds a, Bounds b) { return a.known() && a.lo >= 0 && b.lo > 0 ? Bounds{0, a.hi / b.lo} : Bounds{}; }
@@ -94,6 +100,7 @@ class Narrower {
       case Op::Sub: return sum(a, negative(b));
       case Op::Neg: return negative(a);
       case Op::Mul: return product(a, b);
+      case Op::Xor: return exclusive_or(a, b);
       case Op::Min: return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
       case Op::Max: return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
       case Op::IDiv: return quotient(a, b);

@@ -32,7 +32,10 @@ std::string text(const Stage& o) {
     if (d.unroll > 1) list += fmt::format(" unroll {}", d.unroll);
     if (d.threads > 1) list += fmt::format(" threads {} by {}", d.threads, d.stride);
   }
-  return fmt::format("stage(#{}{}{})", o.value, list, o.panel ? fmt::format(", panel {}", o.panel) : "");
+  if (o.panel) list += fmt::format(", panel {}", o.panel);
+  if (o.pad) list += fmt::format(", pad {}", o.pad);
+  if (o.unit) list += fmt::format(", swizzle {} by {}", o.unit, o.rows);
+  return fmt::format("stage(#{}{})", o.value, list);
 }
 
 }  // namespace

@@ -68,6 +68,10 @@ struct Stage {
   int value = 0;          ///< as in Row
   std::vector<Dim> dims;  ///< ranges that it depends on; the last lies innermost in memory. Loops over the others stand around the copying
   int panel = 0;          ///< 0, or: so many elements of the last dim lie together for each element of the others
+  /// 0, or how rows of the last dim lie in a GPU's shared memory, so that what threads touch together is in different banks: `pad`
+  /// elements stay free behind each; or pieces of `unit` elements have changed places, by an exclusive or with the row's number
+  /// divided by `rows`.
+  int pad = 0, unit = 0, rows = 1;
   friend bool operator==(const Stage&, const Stage&) = default;
 };
 /// One point of the launch covers `size` neighbouring values of an outer range (the last one what is left).

@@ -45,14 +45,22 @@ Opt read_row(Cursor& c) {
   while (c.take(",")) row.ranges.push_back(c.integer<int>());
   return row;
 }
+/// What follows the dims.
+bool read_layout(Cursor& c, Stage& stage) {
+  if (c.take("panel")) return stage.panel = c.integer<int>(), true;
+  if (c.take("pad")) return stage.pad = c.integer<int>(), true;
+  if (!c.take("swizzle")) return false;
+  stage.unit = c.integer<int>();
+  c.expect("by");
+  stage.rows = c.integer<int>();
+  return true;
+}
 Opt read_stage(Cursor& c) {
   c.expect("#");
-  Stage stage{c.integer<int>(), {}, 0};
+  Stage stage;
+  stage.value = c.integer<int>();
   while (c.take(",")) {
-    if (c.take("panel")) {
-      stage.panel = c.integer<int>();
-      break;
-    }
+    if (read_layout(c, stage)) continue;
     Stage::Dim dim{c.integer<int>()};
     if (c.take(".")) dim.level = c.integer<int>();
     if (c.take("lanes")) dim.lanes = c.integer<int>();

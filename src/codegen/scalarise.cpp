@@ -38,6 +38,7 @@ class Alignment {
     switch (n.op) {
       case Op::Add:
       case Op::Sub:
+      case Op::Xor:
       case Op::Min:
       case Op::Max:
       case Op::Mod: return std::min(of(n.src[0]), of(n.src[1]));

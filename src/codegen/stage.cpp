@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "codegen/round.h"
 #include "rewrite/interval.h"
@@ -35,7 +36,28 @@ void require_plain(UOp value, const std::string& opt) {
   }
 }
 
+/// Checks how rows shall lie, of which there are several.
+void lay_out_rows(Tile& tile, const std::string& opt) {
+  const Stage& s = *tile.staged;
+  if (s.pad == 0 && s.unit == 0) return;
+  if ((s.pad != 0) + (s.unit != 0) + (s.panel != 0) > 1) refuse(opt, "rows lie in panels, padded or swizzled");
+  if (s.dims.size() < 2) refuse(opt, "one row has no other one to conflict with");
+  if (s.pad < 0) refuse(opt, "rows would overlap");
+  if (s.unit == 0) return;
+  const int64_t row = tile.dims.back().extent;
+  tile.period = swizzle_period(row, tile.dtype);
+  if (s.unit < 1 || s.unit >= tile.period || tile.period % s.unit || row % tile.period)
+    refuse(opt, fmt::format("pieces of {} elements cannot change places in rows of {}", s.unit, row));
+  if (s.rows < 1) refuse(opt, "1 or more rows have their pieces in the same places");
+}
+
 }  // namespace
+
+int64_t swizzle_period(int64_t row, DType dtype) {
+  constexpr int64_t kBanks = 128;  // bytes
+  const int64_t most = std::min(row, kBanks / static_cast<int64_t>(size_of(dtype)));
+  return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
+}
 
 Tile stage_tile(int64_t slot, UOp value, const Stage& stage, const Schedule& schedule, Ranges& ranges) {
   const std::string opt = to_string(stage);
@@ -70,15 +92,16 @@ Tile stage_tile(int64_t slot, UOp value, const Stage& stage, const Schedule& sch
   last.extent = round_up(last.extent, std::max(stage.dims.back().lanes, 1));
   if (stage.panel) last.extent = round_up(last.extent, stage.panel);
   const int64_t together = stage.panel ? stage.panel : last.extent;
+  lay_out_rows(tile, opt);
   last.stride = 1;
-  tile.size = together;
+  tile.size = together + stage.pad;
   for (size_t d = tile.dims.size() - 1; d-- > 0;) {
     if (tile.dims[d].extent > 1) tile.dims[d].stride = tile.size;
     tile.size *= tile.dims[d].extent;
     if (tile.size > kLargestTile) break;
   }
   tile.panel_stride = tile.size;
-  tile.size *= last.extent / together;
+  if (stage.panel) tile.size *= last.extent / together;
   if (tile.size > kLargestTile) refuse(opt, "the tile would be too large");
   return tile;
 }
@@ -110,12 +133,13 @@ size_t shared_loops(const std::vector<Level>& fill) {
 }
 
 void require_panels(const Tile& tile, const std::vector<Level>& user) {
-  const int panel = tile.staged->panel;
-  if (!panel) return;
-  for (const Level& l : user)
-    if (l.range == tile.dims.back().range && (l.fills || l.number > tile.dims.back().level) &&
-        (l.threads > 1 || panel % l.lanes || (panel % l.width() && l.width() % panel)))
+  const int panel = tile.staged->panel, unit = tile.staged->unit;
+  for (const Level& l : user) {
+    if (!(l.range == tile.dims.back().range) || !(l.fills || l.number > tile.dims.back().level)) continue;
+    if (panel && (l.threads > 1 || panel % l.lanes || (panel % l.width() && l.width() % panel)))
       refuse(to_string(*tile.staged), fmt::format("panels of {} do not fit {}", panel, to_string(l)));
+    if (unit % l.lanes) refuse(to_string(*tile.staged), fmt::format("pieces of {} do not fit {}", unit, to_string(l)));
+  }
 }
 
 }  // namespace sinter::codegen

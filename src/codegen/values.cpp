@@ -233,13 +233,16 @@ const ir::Linear& Values::offset_of(UOp access) {
   return it->second = std::move(sum);
 }
 
+/// Whether elements of a swizzled tile along a range lie at no fixed distance: all but those of a row, whose vectors are whole.
+static bool moves_pieces(const Tile* tile, UOp range) { return tile && tile->period && !(tile->dims.back().range == range); }
+
 Values::Place Values::place(UOp access) {
   Place place;
   const Open* vector = vector_of(access);
   if (!vector) return place;
   for (const ir::Term& t : offset_of(access).terms) {
     if (!ranges_.depends(t.atom, vector->range)) continue;
-    if (t.atom == vector->range)
+    if (t.atom == vector->range && !moves_pieces(tile_of(access), t.atom))
       place.stride += t.factor;
     else
       place.regular = false;
@@ -249,8 +252,9 @@ Values::Place Values::place(UOp access) {
 
 Values::Run Values::run(UOp access) {
   const Open* vector = vector_of(access);
+  const Tile* tile = tile_of(access);
   const Place along = place(access);
-  if (!vector || !along.regular || along.stride == 1) return {};
+  if (!vector || !along.regular || along.stride == 1 || (tile && tile->period)) return {};
   for (size_t i = 0; i < copy_.size(); ++i) {
     const Copy& c = copy_[i];
     const Open* o = c.count > 1 ? binding(c.range) : nullptr;
@@ -288,6 +292,7 @@ Id Values::address(UOp access, int lane) {
   const Tile* tile = tile_of(access);
   int64_t constant = sum.constant;
   std::vector<Id> parts;
+  Position column, row;  // of a swizzled tile
   auto add = [&](Id x, int64_t factor) { parts.push_back(emit_.index(Op::Mul, x, emit_.number(factor))); };
   for (const ir::Term& t : sum.terms) {
     const Open* o = t.atom->op == Op::Range ? binding(t.atom) : nullptr;
@@ -304,12 +309,22 @@ Id Values::address(UOp access, int lane) {
       add_panels(*tile, *o, behind, offset(*o, lane), parts, constant);
       continue;
     }
-    constant += t.factor * offset(*o, lane);
-    if (o->behind != kNone) add(o->behind, t.factor);
-    if (from == o->base) continue;
-    add(from == kNone ? o->base : emit_.index(Op::Sub, o->base, from), t.factor);
+    Position* swizzled = !tile || !tile->period ? nullptr : t.atom == tile->dims.back().range ? &column : t.atom == tile->dims.end()[-2].range ? &row : nullptr;
+    const auto behind = [&](Id x) {
+      if (swizzled) swizzled->parts.push_back(x);
+      if (swizzled != &column) add(x, t.factor);
+    };
+    if (swizzled) swizzled->constant = offset(*o, lane);
+    if (swizzled != &column) constant += t.factor * offset(*o, lane);
+    if (o->behind != kNone) behind(o->behind);
+    if (from != o->base) behind(from == kNone ? o->base : emit_.index(Op::Sub, o->base, from));
   }
-  // Outer parts first: their sum is made once, outside the inner loops.
+  if (tile && tile->period) parts.push_back(this->swizzled(*tile, column, row, constant));
+  return sum_of(std::move(parts), constant);
+}
+
+/// Outer parts first: their sum is made once, outside the inner loops.
+Id Values::sum_of(std::vector<Id> parts, int64_t constant) {
   const auto outside = [this](Id a, Id b) { return emit_.depth(a) < emit_.depth(b); };
   for (auto p = parts.begin(); p != parts.end(); ++p)  // equal ones stay in order
     std::rotate(std::upper_bound(parts.begin(), p, *p, outside), p, p + 1);
@@ -318,6 +333,15 @@ Id Values::address(UOp access, int lane) {
   if (total == kNone) return emit_.number(constant);
   return constant < 0 ? emit_.index(Op::Sub, total, emit_.number(-constant))
                       : emit_.index(Op::Add, total, emit_.number(constant));
+}
+
+/// The place in its row of an element of a swizzled tile, less what `constant` receives: whole periods stay where they are.
+Id Values::swizzled(const Tile& tile, Position column, Position row, int64_t& constant) {
+  const int64_t whole = column.constant / tile.period * tile.period, pieces = tile.period / tile.staged->unit;
+  constant += whole;
+  const Id group = emit_.divide(Op::IDiv, sum_of(std::move(row.parts), row.constant), emit_.number(tile.staged->rows));
+  const Id piece = emit_.index(Op::Mul, emit_.divide(Op::Mod, group, emit_.number(pieces)), emit_.number(tile.staged->unit));
+  return emit_.index(Op::Xor, sum_of(std::move(column.parts), column.constant - whole), piece);
 }
 
 /// The place of an element of the last dim in a tile of panels: `behind` is how far its loop's base lies behind where the tile

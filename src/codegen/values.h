@@ -137,6 +137,13 @@ class Values {
   };
   const Open* binding(ir::UOp range) const;
   bool counts(const Open& open, ir::UOp n) const;
+  /// Of an element along one dim of a tile: a sum.
+  struct Position {
+    std::vector<Id> parts = {};
+    int64_t constant = 0;
+  };
+  Id sum_of(std::vector<Id> parts, int64_t constant);
+  Id swizzled(const Tile& tile, Position column, Position row, int64_t& constant);
   void add_panels(const Tile& tile, const Open& open, Id behind, int64_t offset, std::vector<Id>& parts, int64_t& constant);
   const Open* vector_of(ir::UOp n) const;
   const Tile* tile_of(ir::UOp access) const;

@@ -1,5 +1,7 @@
 // Kernels for a GPU on the simulated device, against the interpreter to the bit, with everything that the simulator checks.
 // CODEGEN_FUZZ sets how many random kernels, CODEGEN_SEED the first.
+#include <optional>
+
 #include "cases.h"
 #include "codegen/heuristic.h"
 #include "codegen_cuda_support.h"
@@ -93,4 +95,75 @@ TEST_CASE("a product on a GPU reads each operand once per block of its result", 
     CHECK(static_cast<int64_t>(counted.sectors) <= x_sectors + y_sectors + result);
     CHECK(counted.wavefronts <= counted.ideal_wavefronts * 2);
   }
+}
+
+namespace {
+
+/// A product of square matrices of float32 in one of the ways in which its operands may lie: "nt" is A times B transposed.
+class Product {
+ public:
+  Product(const std::string& layout, int64_t size, int64_t depth, const runtime::Target& target) : gpu_(target) {
+    const bool at = layout[0] == 't', bt = layout[1] == 't';
+    UOp x = bench.buffer(random_array(DType::F32, at ? std::vector{depth, size} : std::vector{size, depth}, 1));
+    UOp y = bench.buffer(random_array(DType::F32, bt ? std::vector{size, depth} : std::vector{depth, size}, 2));
+    UOp out = bench.buffer(Array(DType::F32, {size, size}));
+    UOp i = bench.outer(size), j = bench.outer(size), k = bench.over(depth, kDepth);
+    UOp a = at ? bench.at(x, {k, i}) : bench.at(x, {i, k}), b = bt ? bench.at(y, {j, k}) : bench.at(y, {k, j});
+    bench.stores({bench.put(out, {i, j}, bench.reduce(Combine::Dot, {a, b}, {k}))});
+    prepared_.emplace(codegen::prepare(bench.kernel, target));
+    opts = codegen::heuristic(prepared_->main, target);
+    before_ = bench.interpret();
+  }
+
+  /// What the simulated device counts under these Opts; the result must be the interpreter's.
+  runtime::cuda::sim::Counters run(const SimulatedGpu& gpu, const std::vector<Opt>& list) const {
+    INFO(to_string(list));
+    const std::vector<runtime::KernelSource> sources{codegen::write(*prepared_, gpu_, list, {})};
+    const auto program = runtime::compile(sources, gpu_)[0];
+    runtime::cuda::sim::clear_reports();
+    gpu.compare(bench, to_string(list), *program, before_);
+    return runtime::cuda::sim::counters(program->name());
+  }
+  /// Tiles as they are without a choice: the operand that threads share along rows with the sum's values side by side, the other with
+  /// columns, rows one behind the other.
+  std::vector<Opt> plain() const {
+    std::vector<Opt> list = opts;
+    bool across = false;  // the second operand
+    for (Opt& o : list)
+      if (codegen::Stage* s = std::get_if<codegen::Stage>(&o)) {
+        s->pad = s->unit = 0;
+        if ((s->dims[1].range == kDepth) == across) std::swap(s->dims[0], s->dims[1]);
+        across = true;
+      }
+    return list;
+  }
+
+  Bench bench;
+  std::vector<Opt> opts;
+
+ private:
+  static constexpr int kDepth = 2;  ///< the range that is summed
+  runtime::Target gpu_;
+  std::optional<codegen::Prepared> prepared_;
+  std::vector<Array> before_;
+};
+
+}  // namespace
+
+TEST_CASE("staged operands of a product meet no bank of shared memory twice", "[codegen][cuda]") {
+  const SimulatedGpu gpu;
+  struct Case {
+    const char* layout;
+    bool conflicts;  ///< if no layout is chosen
+  };
+  for (const int64_t size : {64, 512})  // with small and large register tiles
+    for (const Case& c : {Case{"nn", false}, Case{"nt", true}, Case{"tn", true}, Case{"tt", true}}) {
+      const Product product(c.layout, size, 64, gpu.target());
+      const auto chosen = product.run(gpu, product.opts), plain = product.run(gpu, product.plain());
+      INFO(c.layout << " of " << size << ": " << chosen.wavefronts << " passes over the banks in " << chosen.shared_requests << " requests, "
+                    << plain.wavefronts << " in " << plain.shared_requests << " without a layout; ideal " << chosen.ideal_wavefronts);
+      CHECK(chosen.wavefronts == chosen.ideal_wavefronts);
+      CHECK((plain.wavefronts > plain.ideal_wavefronts) == c.conflicts);
+      CHECK(chosen.wavefronts <= plain.wavefronts);
+    }
 }

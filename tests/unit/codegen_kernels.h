@@ -308,7 +308,8 @@ class KernelMaker {
       if (!(is_alu(nodes[i]->op) || nodes[i]->op == Op::Load) || nodes[i]->dtype == DType::Index || nodes[i]->dtype == DType::Bool) continue;
       const std::vector<UOp> below = topological(nodes[i]);
       if (std::any_of(below.begin(), below.end(), [](UOp n) { return codegen::combines(n); })) continue;
-      codegen::Stage stage{static_cast<int>(i), {}, 0};
+      codegen::Stage stage;
+      stage.value = static_cast<int>(i);
       for (const codegen::Axis& a : plain.axes)
         if (a.size > 1 && !(a.outer() && a.block == 1) && ranges.depends(nodes[i], a.range))
           stage.dims.push_back({codegen::range_id(a.range), pick_stage(-1, a.levels() - 2)});
@@ -327,8 +328,20 @@ class KernelMaker {
       d.stride = stride;
       stride *= d.threads;
     }
-    if (pick_stage(0, 2) == 0) stage.panel = 2 << pick_stage(0, 5);
+    lay_out_rows(stage);
     list.push_back(stage);
+  }
+  void lay_out_rows(codegen::Stage& stage) {
+    if (pick_stage(0, 2) == 0) {
+      stage.panel = 2 << pick_stage(0, 5);
+    } else if (stage.dims.size() < 2) {
+      return;
+    } else if (pick_stage(0, 2) == 0) {
+      stage.pad = pick_stage(1, 8);
+    } else if (pick_stage(0, 1)) {
+      stage.unit = stage.dims.back().lanes << pick_stage(0, 2);
+      stage.rows = pick_stage(1, 4);
+    }
   }
   int pick_stage(int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(stages_); }
   void add_prefetch(const codegen::Kernel& kernel, const codegen::Axis& along, std::vector<Opt>& list) {
