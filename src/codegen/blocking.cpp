@@ -77,19 +77,18 @@ class Blocker {
       int64_t elements = 1, stored = 0;
       for (UOp r : view_.ranges())
         if (view_.depends(value, r)) elements *= view_.size(r);
-      bool far = false, strided = false;
+      bool strided = false;
       double operations = 0;
       for (UOp n : ir::topological(value)) {
         operations += operations_of(n);
         if (n->op != Op::Load) continue;
         stored += n->src[0]->shape.bound();
         strided |= view_.depends(n, tile_.lanes) && view_.stride(n, tile_.lanes) != 1;
-        far |= step_bytes(n, w_.own) >= kPage;
       }
       if (elements > 2 * stored) return {};  // a tile of windows would hold each element several times
       const int64_t bytes = elements * static_cast<int64_t>(size_of(value->dtype));
       if (strided && results >= kReuseStrided) return value;
-      return results >= kReuse && (operations > 0 || (far && bytes > target_.l2)) ? value : UOp();
+      return results >= kReuse && (operations > 0 || bytes >= target_.l2) ? value : UOp();
     }
     return {};
   }
