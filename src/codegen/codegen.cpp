@@ -7,6 +7,7 @@
 #include "codegen/finish.h"
 #include "codegen/gates.h"
 #include "codegen/heuristic.h"
+#include "codegen/interleave.h"
 #include "codegen/legalise.h"
 #include "codegen/loop_tree.h"
 #include "codegen/math.h"
@@ -107,7 +108,10 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
       kernel, "loop tree", std::move(tree), [&](const auto& t) { verify(t, statements); }, text);
   const auto legal = [](const Instructions& code) { verify(code); };
   Instructions code = step(kernel, "expand", expand(kernel, target, schedule, statements, tree, ranges), legal, text);
-  if (!target.cuda()) return code;
+  if (!target.cuda()) {
+    Instructions in_turns = interleave(code);
+    return in_turns.blocks == code.blocks ? code : step(kernel, "interleave", std::move(in_turns), legal, text);
+  }
   code = step(kernel, "scalarise", scalarise(code), legal, text);
   return step(kernel, "narrow", narrow(code, most_points(kernel, blocks), kernel.vars), legal, text);
 }
