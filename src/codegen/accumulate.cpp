@@ -228,6 +228,11 @@ void Accumulators::finish(int statement) {
   if (s.node->reduction().tree.lanes > 1 && s.own < s.loops.size() && s.loops.back().threads > 1) parts[0] = joined(s.loops.back(), merge, parts[0]);
   for (int lanes = c.width / 2; lanes > 0; lanes /= 2)
     parts[0] = combined(merge, lanes, lanes_of(parts[0], 0, lanes), lanes_of(parts[0], lanes, lanes));
+  // A single element has no loop: the chains that it leaves empty make +0 of a product that underflowed to -0.
+  if (s.own == s.loops.size() && s.node->reduction().combine == Combine::Dot && s.node->reduction().tree.lanes > 1) {
+    const int lanes = emit_.type(parts[0][0]).lanes;
+    parts[0] = combined(merge, lanes, parts[0], {emit_.splat(identity(statement, 0), lanes)});
+  }
   for (size_t k = 0; k < parts[0].size(); ++k)
     values_.finish(result_of(s.node, static_cast<int>(k)), parts[0][k]);
 }
