@@ -24,7 +24,7 @@ constexpr int64_t kDeepest = 2048;     ///< summed values that one block may hav
 constexpr int64_t kMostRows = 1024;    ///< of a point
 constexpr int64_t kFewRows = 96;       ///< of a point, below which its share of copying shows
 constexpr int64_t kMostColumns = 512;
-constexpr int64_t kTurns = 4;          ///< points for each thread, so that all end at about the same time
+constexpr int64_t kTurns = 2;          ///< points for each of several threads, so that all end at about the same time
 
 
 class Blocker {
@@ -95,16 +95,15 @@ class Blocker {
 
   /// Which of the summed ranges is cut, and where: those inside stay whole, those outside are carried over.
   void choose_depth() {
-    const bool far = step_of_rows(w_.own) >= kPage;
     int64_t all = 1;
     for (UOp r : w_.own) all *= view_.size(r);
     const int64_t columns = std::min(view_.size(tile_.lanes), kMostColumns);
     const bool fits = all * columns * static_cast<int64_t>(size_of(panel_->dtype)) <= target_.l2 / 2;
-    const int64_t wanted = far ? kDeepStrided : kDeep;
     carried_ = w_.own.size();
     for (deep_ = 1; carried_ > 0; --carried_) {
       UOp range = w_.own[carried_ - 1];
       const int64_t size = view_.size(range);
+      const int64_t wanted = step_of_rows({range}) >= kPage ? kDeepStrided : kDeep;
       if (deep_ * size <= (fits ? kDeepest : wanted * 3 / 2)) {
         deep_ *= size;
         continue;
@@ -164,11 +163,12 @@ class Blocker {
       covered = rows_;
     }
     // Panels are copied once for each point: rather few of those, as long as all threads have work.
+    const int64_t fewest = target_.threads > 1 ? kTurns * target_.threads : 1;
     for (size_t i = more.size(); i-- > 0 && covered < kMostRows;) {
       const int64_t size = view_.size(more[i]), most = std::min(size, ceil_div(kMostRows, covered));
       int64_t block = 1;
       for (int64_t b = 2; b <= most; ++b)
-        if (size % b == 0 && points / b >= kTurns * target_.threads) block = b;
+        if (size % b == 0 && points / b >= fewest) block = b;
       if (block == 1) continue;
       others_.push_back({range_id(more[i]), block});
       points /= block;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/gates.h"
 #include "codegen/offset.h"
 #include "rewrite/interval.h"
 #include "uop/combine.h"
@@ -45,10 +46,15 @@ void View::add(UOp node) {
     for (UOp r : *list) w.iterations *= static_cast<double>(size(r));
   const std::vector<UOp> body = ir::topological(
       std::span<const UOp>(&node, 1), [&](UOp n) { return n == node || n->op != Op::Reduce; });
+  // A gate that all factors of a product have is not computed with each of them: it skips them.
+  const UOp gate = common_gate(node);
+  std::vector<UOp> skipping = gate ? ir::topological(gate) : std::vector<UOp>{};
+  for (UOp value : gate ? values_of(node) : std::vector<UOp>{})
+    if (!(without_gate(value) == value)) skipping.push_back(value);
   for (UOp n : body) {
     if (n->op == Op::Load || n->op == Op::Store) w.accesses.push_back(n);
     if (n->op == Op::Reduce && !(n == node)) w.sums.push_back(n);
-    w.operations += operations_of(n);
+    if (!in(skipping, n)) w.operations += operations_of(n);
   }
   if (node->op == Op::Reduce) w.operations += static_cast<double>(ir::ops_of_step(node).size());
   numbers_[node.get()] = works_.size();
