@@ -48,7 +48,21 @@ class Blocker {
     return opts_;
   }
 
+  std::optional<Stage> run_inner(UOp& operand) {
+    if (!tile_.lanes || w_.chains() > 1 || is_outer(tile_.lanes) || !tile_.first) return {};
+    operand = panel_ = find_panel();
+    if (!panel_ || bytes_of(panel_) > target_.l3 / 2 / target_.threads) return {};
+    return stage();
+  }
+
  private:
+  /// Of an operand, for one value of each outer range but that of the lanes: what the rows of a product read again and again.
+  int64_t bytes_of(UOp operand) {
+    auto bytes = static_cast<int64_t>(size_of(operand->dtype));
+    for (UOp r : view_.ranges())
+      if (view_.depends(operand, r) && (!is_outer(r) || r == tile_.lanes)) bytes *= view_.size(r);
+    return bytes;
+  }
   int64_t width() const { return int64_t{1} * lanes_ * (tile_.second == tile_.lanes ? tile_.columns : 1); }
   /// Most that an operand moves in memory, in bytes, when one of some ranges goes on by one.
   int64_t step_bytes(UOp operand, const std::vector<UOp>& ranges) {
@@ -86,9 +100,8 @@ class Blocker {
         strided |= view_.depends(n, tile_.lanes) && view_.stride(n, tile_.lanes) != 1;
       }
       if (elements > 2 * stored) return {};  // a tile of windows would hold each element several times
-      const int64_t bytes = elements * static_cast<int64_t>(size_of(value->dtype));
       if (strided && results >= kReuseStrided) return value;
-      return results >= kReuse && (operations > 0 || bytes >= target_.l2) ? value : UOp();
+      return results >= kReuse && (operations > 0 || bytes_of(value) >= target_.l2) ? value : UOp();
     }
     return {};
   }
@@ -192,7 +205,7 @@ class Blocker {
   }
 
   /// Memory in the order in which the sum goes through it: for each of its values a panel's columns.
-  Opt stage() {
+  Stage stage() {
     Stage stage{number_of(kernel_, panel_), {}, static_cast<int>(width()), 0, 0, 1};
     int64_t contiguous = -1;  // the range along which the operand lies side by side, if not the lanes'
     for (UOp n : ir::topological(panel_))
@@ -251,6 +264,11 @@ bool worth_packing(View& view, const Work& product, UOp load, UOp lanes) {
 std::vector<Opt> block_product(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile, int lanes,
                                const runtime::Target& target) {
   return Blocker(kernel, view, product, tile, lanes, target).run();
+}
+
+std::optional<Stage> stage_operand(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile, int lanes,
+                                   const runtime::Target& target, UOp& operand) {
+  return Blocker(kernel, view, product, tile, lanes, target).run_inner(operand);
 }
 
 }  // namespace sinter::codegen

@@ -58,6 +58,7 @@ class Chooser {
     choose_shared();
     choose_copies();
     if (std::vector<Opt> packed = pack(); !packed.empty()) return packed;
+    stage_operands();
     choose_blocks();
     choose_nontemporal();
     return add_rows(kernel_, std::move(opts_), rows_);
@@ -297,6 +298,21 @@ class Chooser {
     return is_legal(kernel_, opts) ? opts : std::vector<Opt>{};
   }
 
+  /// Operands of products whose columns are a row's: each point copies all it needs of them.
+  void stage_operands() {
+    for (const Product& p : products_) {
+      UOp operand;
+      const auto stage = stage_operand(kernel_, view_, *p.work, p.tile, lanes_, target_, operand);
+      if (!stage) continue;
+      std::vector<Opt> all = opts_;
+      all.emplace_back(*stage);
+      all.insert(all.end(), rows_.begin(), rows_.end());
+      if (!is_legal(kernel_, all)) continue;
+      opts_.emplace_back(*stage);
+      staged_.push_back(operand);
+    }
+  }
+
   // ---- points
   double cycles_of_all() const {
     double all = 0;
@@ -354,8 +370,9 @@ class Chooser {
     }
   }
 
-  /// Whether a sum that does not change along an outer range is needed at each of its values.
+  /// Whether a sum or a tile that does not change along an outer range is needed at each of its values.
   bool repeats(UOp range) {
+    if (std::any_of(staged_.begin(), staged_.end(), [&](UOp v) { return !view_.depends(v, range); })) return true;
     for (const Work& w : view_.works())
       if (view_.depends(w.node, range))
         for (UOp r : w.sums)
@@ -372,6 +389,7 @@ class Chooser {
   std::vector<UOp> transposed_;  ///< ranges with lanes along which memory is strided
   std::vector<Width> widths_;
   std::vector<Product> products_;  ///< the busiest first
+  std::vector<UOp> staged_;        ///< operands that each point copies
   std::vector<Opt> opts_;
 };
 

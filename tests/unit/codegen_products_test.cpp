@@ -67,6 +67,22 @@ TEST_CASE("a matrix that many rows are multiplied with is copied block by block"
         "lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 18) block(1, 256) order(0, 1, 2) stage(#10, 2, 1 lanes 16 unroll 4, panel 64)");
 }
 
+TEST_CASE("rows that share the columns of a matrix in memory share a copy of it", "[codegen][products]") {
+  Bench b;  // the weights of attention, times the values: q [h, m, k], keys [h, n, k], v [h, n, d]
+  const int64_t h = 2, m = 50, n = 80, k = 32, d = 16;
+  UOp q = b.buffer(random_array(DType::F32, {h, m, k}, 1)), keys = b.buffer(random_array(DType::F32, {h, n, k}, 2)),
+      v = b.buffer(random_array(DType::F32, {h, n, d}, 3)), out = b.buffer(Array(DType::F32, {h, m, d}));
+  UOp head = b.outer(h), i = b.outer(m), along = b.inner(d, 2), j = b.over(n, 3), l = b.over(k, 4);
+  UOp weight = exp(b.reduce(Combine::Dot, {b.at(q, {head, i, l}), b.at(keys, {head, j, l})}, {l}) * 0.1);
+  b.stores({b.put(out, {head, i, along}, b.reduce(Combine::Dot, {weight, b.at(v, {head, j, along})}, {j}))});
+  const std::vector<Opt> opts = chosen(b);
+  const auto copies = std::count_if(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<codegen::Stage>(o); });
+  INFO(to_string(opts));
+  CHECK(copies == 1);  // of the keys, which lie across the lanes; the values are read as they lie
+  CHECK(to_string(opts).find("4 unroll 16, 3 lanes 16, panel") != std::string::npos);
+  b.check(opts, false);
+}
+
 TEST_CASE("a matrix that lies in a cache is read as it lies", "[codegen][products]") {
   CHECK(to_string(chosen(product(1, 128, 1100))) == "lanes(0, 16) unroll(0, 4)");
   CHECK(to_string(chosen(product(64, 128, 128))) == "lanes(1, 16) unroll(1, 4) unroll(0, 6)");
