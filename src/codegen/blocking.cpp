@@ -206,7 +206,7 @@ class Blocker {
 
   /// Memory in the order in which the sum goes through it: for each of its values a panel's columns.
   Stage stage() {
-    Stage stage{number_of(kernel_, panel_), {}, static_cast<int>(width()), 0, 0, 1};
+    Stage stage{number_of(kernel_, panel_), {}, static_cast<int>(width())};
     int64_t contiguous = -1;  // the range along which the operand lies side by side, if not the lanes'
     for (UOp n : ir::topological(panel_))
       if (n->op == Op::Load && view_.stride(n, tile_.lanes) != 1)

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "codegen/ahead.h"
 #include "codegen/expand.h"
 #include "codegen/finish.h"
 #include "codegen/gates.h"
@@ -103,9 +104,10 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
   Statements statements = step(
       kernel, "statements", make_statements(kernel, schedule, ranges), [&](const auto& s) { verify(s, ranges); }, text);
   std::vector<Item> tree = make_tree(statements);
+  verify(tree, statements);
+  fill_ahead(tree, statements);
   add_barriers(tree, statements, schedule);
-  tree = step(
-      kernel, "loop tree", std::move(tree), [&](const auto& t) { verify(t, statements); }, text);
+  show(kernel, "loop tree", [&] { return to_string(tree); });
   const auto legal = [](const Instructions& code) { verify(code); };
   Instructions code = step(kernel, "expand", expand(kernel, target, schedule, statements, tree, ranges), legal, text);
   if (!target.cuda()) {

@@ -9,6 +9,7 @@
 
 #include "codegen/access.h"
 #include "codegen/accumulate.h"
+#include "codegen/fetched.h"
 #include "codegen/clip.h"
 #include "codegen/gates.h"
 #include "codegen/memory_node.h"
@@ -40,7 +41,8 @@ class Expander {
         ranges_(ranges),
         emit_(code_),
         values_(kernel, schedule, statements, ranges, emit_, !target.cuda()),
-        accumulators_(statements, values_, emit_, schedule.threads) {}
+        accumulators_(statements, values_, emit_, schedule.threads),
+        fetched_(statements, values_, emit_, schedule.threads) {}
 
   Instructions run(const std::vector<Item>& tree) {
     code_.args = kernel_.args;
@@ -127,10 +129,10 @@ class Expander {
   // ---- items
   void block(const std::vector<Item>& items) {
     for (const Item& item : items) {
-      if (item.what == What::Loop) {
-        const Id guard = turn(item.level.turn);
+      if (item.has_body()) {
+        const Id guard = item.what == What::Next ? kNone : turn(item.level.turn);
         if (guard != kNone) emit_.open_if(guard);
-        loop(item);
+        item.what == What::Loop ? loop(item) : ahead(item);
         if (guard != kNone) emit_.close();
         continue;
       }
@@ -147,8 +149,9 @@ class Expander {
           case What::Update: return accumulators_.update(item.statement);
           case What::Finish: return accumulators_.finish(item.statement);
           case What::Store: return store(s);
-          case What::Loop:
-          case What::Barrier: return;
+          case What::Fetch: return fetched_.take(item.statement);
+          case What::Put: return fetched_.put(item.statement);
+          default: return;
         }
       });
       if (gated) {
@@ -258,7 +261,7 @@ class Expander {
     const bool adds = n->integer() != 0;
     const Op sum = is_bool(n->src[0]->dtype) ? Op::Or : Op::Add;
     const Id leader = leads(emit_, s, schedule_.threads);
-    if (leader != kNone && loads_what_it_stores(s)) emit_.here({Code::Barrier, {}, {}});  // all have read it
+    if (leader != kNone && loads_what_it_stores(s, statements_)) emit_.here({Code::Barrier, {}, {}});  // all have read it
     const Code code = s.nontemporal ? Code::Stream : Code::Store;
     const Values::Run run = adds || gate || leader != kNone ? Values::Run{} : values_.run(n);
     if (run.count == 1) {
@@ -277,6 +280,28 @@ class Expander {
       values_.forward(n, v);
   }
 
+  // ---- blocks that are copied one turn ahead
+  /// What stands in it runs as in the first turn of a loop, or as in the next one, if there is one.
+  void ahead(const Item& item) {
+    const Level& level = item.level;
+    const Axis& axis = schedule_.of(level.range);
+    const bool first = item.what == What::First;
+    const Turns turns = turns_of(axis, level);
+    const Id at = first ? turns.begin : emit_.index(Op::Add, values_.base(level.range, level.number), emit_.number(turns.step));
+    int64_t from = 0, end = 0;
+    const bool known = emit_.known(at, from) && emit_.known(turns.end, end);
+    if (at == turns.end || (known && from >= end)) return;
+    fetched_.make(item.body);
+    if (known)
+      emit_.open_memory();
+    else
+      emit_.open_if(emit_.alu(Op::Lt, {DType::Bool, 1}, {at, turns.end}));
+    values_.enter(level.range, level.number, at);
+    block(item.body);
+    values_.leave();
+    emit_.close();
+  }
+
   // ---- loops
   /// The first value of a loop with `outside` around it, and the one behind the last: kNone in `block_end` if only the range's
   /// size ends it.
@@ -291,15 +316,26 @@ class Expander {
     if (axis.size && step >= axis.size) return {around, kNone};
     return {around, emit_.index(Op::Add, around, emit_.number(step))};
   }
+  /// The turns of a loop that has loops of its range inside.
+  struct Turns {
+    Id begin, end;
+    int64_t step;
+  };
+  Turns turns_of(const Axis& axis, const Level& level) {
+    const auto [begin, block_end] = bounds(axis, level.around());
+    const Id end = ends_with_block(axis, level.around(), block_end) ? block_end : earlier(block_end, size(level.range));
+    return {begin, end, axis.steps[static_cast<size_t>(level.number)]};
+  }
   Id earlier(Id block_end, Id end) { return block_end == kNone ? end : emit_.index(Op::Min, block_end, end); }
 
   void loop(const Item& item) {
     const Level& level = item.level;
     const Axis& axis = schedule_.of(level.range);
-    const auto [begin, block_end] = bounds(axis, level.around());
-    if (level.number + 1 == axis.levels()) return steps(item, axis, begin, block_end);
-    const int64_t step = axis.steps[static_cast<size_t>(level.number)];
-    const Id end = ends_with_block(axis, level.around(), block_end) ? block_end : earlier(block_end, size(level.range));
+    if (level.number + 1 == axis.levels()) {
+      const auto [begin, block_end] = bounds(axis, level.around());
+      return steps(item, axis, begin, block_end);
+    }
+    const auto [begin, end, step] = turns_of(axis, level);
     turns(begin, end, step, note(axis, level, fmt::format("blocks of {}", step)), [&](Id at) {
       values_.enter(level.range, level.number, at);
       block(item.body);
@@ -433,8 +469,10 @@ class Expander {
   Emitter emit_;
   Values values_;
   Accumulators accumulators_;
+  Fetched fetched_;
   std::vector<std::pair<UOp, int>> unrolled_;
   std::vector<UOp> clipped_;  ///< conditions that the ends of the open loops see to
+  std::map<int, Id> skipped_;  ///< by statement: whether its sum skipped elements since the last one it took
 };
 
 }  // namespace

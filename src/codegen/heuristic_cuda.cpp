@@ -25,6 +25,7 @@ constexpr int kThreads = 256;          ///< of a block
 constexpr int64_t kWideTile = 512;     ///< values of a product's range from which a thread has more copies
 constexpr int kTileSide = 16;          ///< threads along each side of a product's tile
 constexpr int kDepth = 16;             ///< summed values of a product's operands that lie in shared memory together
+constexpr int64_t kHeld = 16;          ///< registers in which a thread keeps what it has fetched of an operand
 constexpr int64_t kDeep = 64;          ///< summed values from which that pays
 
 int64_t ceil_power(int64_t n) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(n, 1)))); }
@@ -37,9 +38,10 @@ struct Share {
 
 class Chooser {
  public:
-  /// `vectors`: whether threads may have lanes and copies. `stages`: whether a product's operands may go through shared memory.
-  Chooser(const Kernel& kernel, const runtime::Target& target, bool vectors, bool stages)
-      : kernel_(kernel), vectors_(vectors), stages_(stages), rows_(legal_rows(kernel, target.shared / 2)), view_(with(kernel, rows_)) {
+  /// `vectors`: whether threads may have lanes and copies. `stages`: whether a product's operands may go through shared memory; `slots`:
+  /// through two slots of it in turn.
+  Chooser(const Kernel& kernel, const runtime::Target& target, bool vectors, bool stages, bool slots)
+      : kernel_(kernel), shared_(target.shared / 2), vectors_(vectors), stages_(stages), slots_(slots), rows_(legal_rows(kernel, target.shared / 2)), view_(with(kernel, rows_)) {
     fixed_ = ranges_in_order(kernel_, view_);
     for (const Work& w : view_.works())
       for (UOp a : w.accesses)
@@ -136,9 +138,36 @@ class Chooser {
         return d;
       };
       const Stage::Dim near = dim(along, threads, 1), far = dim(!along, threads / near.threads, near.threads);
-      stages.push_back(laid_out(Stage{number, {far, near}, 0, 0, 0, 1}, value->dtype, along ? kDepth : block, share));
+      stages.push_back(laid_out(Stage{number, {far, near}}, value->dtype, along ? kDepth : block, share));
     }
     staged_ = std::move(stages);
+    if (slots_) add_slots();
+  }
+  /// The next block of each operand is fetched while the present one is multiplied, if both blocks fit, and registers hold what a thread
+  /// fetches.
+  void add_slots() {
+    std::vector<Opt> list = staged_;
+    int64_t bytes = 0;
+    for (Opt& o : list) {
+      Stage* stage = std::get_if<Stage>(&o);
+      if (!stage) continue;
+      int64_t held = 1, all = 1;
+      for (Stage::Dim& d : stage->dims) {
+        d.unroll = static_cast<int>(block_of(d.range) / (int64_t{1} * d.lanes * d.threads));
+        held *= int64_t{1} * d.lanes * d.unroll;
+        all *= block_of(d.range);
+      }
+      if (held > kHeld) return;
+      stage->slots = 2;
+      bytes += 2 * all * bytes_;
+    }
+    if (bytes <= shared_) staged_ = std::move(list);
+  }
+  /// Values of a range that lie in shared memory together.
+  int64_t block_of(int range) const {
+    for (const Share& s : shares_)
+      if (range_id(s.range) == range) return int64_t{1} * s.lanes * s.copies * s.threads;
+    return kDepth;
   }
   /// The layout of an operand's tile for which its filling and its reading take the fewest passes over the banks of shared memory; of
   /// equal ones that which lies as the operand does, and is simplest. `along`: values of the dim along which it lies side by side.
@@ -249,7 +278,8 @@ class Chooser {
   }
 
   const Kernel& kernel_;
-  const bool vectors_, stages_;
+  const int64_t shared_;  ///< bytes that leave room for a second block
+  const bool vectors_, stages_, slots_;
   const std::vector<Row> rows_;
   View view_;  ///< with these rows
   int bytes_ = 1;
@@ -262,10 +292,10 @@ class Chooser {
 
 std::vector<Opt> cuda_heuristic(const Kernel& kernel, const runtime::Target& target) {
   struct Try {
-    bool vectors, stages;
+    bool vectors, stages, slots;
   };
-  for (const Try t : {Try{true, true}, Try{true, false}, Try{false, false}}) {
-    std::vector<Opt> opts = Chooser(kernel, target, t.vectors, t.stages).run();
+  for (const Try t : {Try{true, true, true}, Try{true, true, false}, Try{true, false, false}, Try{false, false, false}}) {
+    std::vector<Opt> opts = Chooser(kernel, target, t.vectors, t.stages, t.slots).run();
     if (is_legal(kernel, opts)) return opts;
   }
   return {};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/ahead.h"
 #include "codegen/memory_node.h"
 #include "sinter/error.h"
 
@@ -210,14 +211,14 @@ class Checker {
 };
 
 void print(const std::vector<Item>& items, size_t indent, std::string& text) {
-  constexpr std::string_view kWhat[] = {"loop", "init", "update", "finish", "store", "barrier"};
+  constexpr std::string_view kWhat[] = {"loop", "init", "update", "finish", "store", "barrier", "first of", "next of", "fetch", "put"};
   for (const Item& item : items) {
     const std::string_view what = kWhat[static_cast<int>(item.what)];
     if (item.what == What::Barrier) {
       text += fmt::format("{:{}}{}\n", "", indent, what);
       continue;
     }
-    if (item.what != What::Loop) {
+    if (!item.has_body()) {
       text += fmt::format("{:{}}{} {}\n", "", indent, what, item.statement);
       continue;
     }
@@ -245,7 +246,9 @@ bool is_legal(const Kernel& kernel, const std::vector<Opt>& opts) {
     const Schedule schedule = make_schedule(kernel, opts);
     Ranges ranges;
     Statements statements = make_statements(kernel, schedule, ranges);
-    verify(make_tree(statements), statements);
+    std::vector<Item> tree = make_tree(statements);
+    verify(tree, statements);
+    fill_ahead(tree, statements);
     return true;
   } catch (const IllegalOpt&) {
     return false;

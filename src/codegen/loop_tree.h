@@ -10,11 +10,14 @@
 namespace sinter::codegen {
 
 /// A loop, or one thing that happens: a REDUCE's accumulators begin, take one element, are combined; a STORE; or the threads of
-/// a block wait for each other.
+/// a block wait for each other. Of a tile with two slots (codegen/ahead.h): First has what fills it for the first turn of the loop that
+/// follows, Next for the next turn of the loop around, if there is one; there a STORE's value is fetched into registers first, and put
+/// into the tile later.
 struct Item {
-  enum class What : uint8_t { Loop, Init, Update, Finish, Store, Barrier } what;
-  int statement = -1;  ///< of all but Loop and Barrier
-  Level level = {};    ///< of Loop
+  enum class What : uint8_t { Loop, Init, Update, Finish, Store, Barrier, First, Next, Fetch, Put } what;
+  int statement = -1;  ///< of all but those with a body, and Barrier
+  Level level = {};    ///< of Loop, First and Next
+  bool has_body() const { return what == What::Loop || what == What::First || what == What::Next; }
   std::vector<Item> body = {};
 };
 

@@ -35,6 +35,7 @@ std::string text(const Stage& o) {
   if (o.panel) list += fmt::format(", panel {}", o.panel);
   if (o.pad) list += fmt::format(", pad {}", o.pad);
   if (o.unit) list += fmt::format(", swizzle {} by {}", o.unit, o.rows);
+  if (o.slots > 1) list += fmt::format(", slots {}", o.slots);
   return fmt::format("stage(#{}{})", o.value, list);
 }
 

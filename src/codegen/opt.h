@@ -72,6 +72,7 @@ struct Stage {
   /// elements stay free behind each; or pieces of `unit` elements have changed places, by an exclusive or with the row's number
   /// divided by `rows`.
   int pad = 0, unit = 0, rows = 1;
+  int slots = 1;  ///< 2: while one block is used, the next one is copied into the other slot (codegen/ahead.h)
   friend bool operator==(const Stage&, const Stage&) = default;
 };
 /// One point of the launch covers `size` neighbouring values of an outer range (the last one what is left).

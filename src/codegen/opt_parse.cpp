@@ -49,6 +49,7 @@ Opt read_row(Cursor& c) {
 bool read_layout(Cursor& c, Stage& stage) {
   if (c.take("panel")) return stage.panel = c.integer<int>(), true;
   if (c.take("pad")) return stage.pad = c.integer<int>(), true;
+  if (c.take("slots")) return stage.slots = c.integer<int>(), true;
   if (!c.take("swizzle")) return false;
   stage.unit = c.integer<int>();
   c.expect("by");

@@ -51,6 +51,23 @@ void lay_out_rows(Tile& tile, const std::string& opt) {
   if (s.rows < 1) refuse(opt, "1 or more rows have their pieces in the same places");
 }
 
+/// A second slot, for the next block of the one loop whose blocks the tile covers. What a thread copies into it rests in registers
+/// while the present block is used, so that it copies in one turn of its loops.
+void add_slot(Tile& tile, const Schedule& schedule, const std::string& opt) {
+  if (tile.staged->slots != 2) refuse(opt, "a tile has 1 or 2 slots");
+  auto covers = [&](const Tile::Dim& d) { return d.level >= 0 && !single(schedule.of(d.range)); };
+  if (std::count_if(tile.dims.begin(), tile.dims.end(), covers) != 1) refuse(opt, "slots take the blocks of one loop in turn");
+  tile.turns = static_cast<size_t>(std::find_if(tile.dims.begin(), tile.dims.end(), covers) - tile.dims.begin());
+  for (const Stage::Dim& d : tile.staged->dims) {
+    const auto dim = std::find_if(tile.dims.begin(), tile.dims.end(), [&](const Tile::Dim& t) { return range_id(t.range) == d.range; });
+    const int64_t together = int64_t{1} * d.lanes * d.threads;
+    if (extent_of(schedule.of(dim->range), d.level) > together * d.unroll || (schedule.of(dim->range).size == 0 && together == 1 && d.unroll > 1))
+      refuse(opt, fmt::format("range {} is copied in more than one turn", d.range));
+  }
+  tile.slot_size = tile.size;
+  tile.size *= 2;
+}
+
 }  // namespace
 
 int64_t swizzle_period(int64_t row, DType dtype) {
@@ -102,6 +119,7 @@ Tile stage_tile(int64_t slot, UOp value, const Stage& stage, const Schedule& sch
   }
   tile.panel_stride = tile.size;
   if (stage.panel) tile.size *= last.extent / together;
+  if (stage.slots != 1) add_slot(tile, schedule, opt);
   if (tile.size > kLargestTile) refuse(opt, "the tile would be too large");
   return tile;
 }
@@ -116,6 +134,11 @@ std::vector<Level> fill_loops(const Tile& tile, const std::vector<Level>& user, 
     if (d.level + 1 == schedule.of(d.range).levels() && block->width() > 1)
       refuse(to_string(*tile.staged), fmt::format("a user's loop over range {} goes by {}", range_id(d.range), block->width()));
     shared = std::max(shared, static_cast<size_t>(block - user.begin()) + 1);
+  }
+  if (tile.slot_size) {
+    const Tile::Dim& turns = tile.dims[tile.turns];
+    if (!(user[shared - 1].range == turns.range) || user[shared - 1].number != turns.level)
+      refuse(to_string(*tile.staged), fmt::format("it is filled inside the loop over blocks of range {}", range_id(turns.range)));
   }
   std::vector<Level> loops(user.begin(), user.begin() + static_cast<std::ptrdiff_t>(shared));
   for (const Stage::Dim& d : tile.staged->dims) {

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "codegen/ahead.h"
+#include "codegen/memory_node.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -24,29 +27,40 @@ class Planner {
       for (const Dep& d : list_[s].deps) {
         const auto on = static_cast<size_t>(d.on);
         const bool memory = d.why != Dep::Why::Value || list_[on].carried();
-        if (memory && (d.why == Dep::Why::Memory || !own_elements(list_[on], list_[s]))) clash(on, s);
+        if (!memory || (d.why != Dep::Why::Memory && own_elements(list_[on], list_[s]))) continue;
+        clash(on, s, filled_ahead(list_[on], statements));
       }
     }
   }
 
+  /// Which slot of a tile with two a statement has touched, seen from the present turn of the loop that these take in turn.
+  enum class Slot : uint8_t { Present, Next, Unknown };
+  using Touched = std::set<std::pair<size_t, Slot>>;
+
   /// `touched`: by statements since the last barrier.
-  void plan(std::vector<Item>& items, std::set<size_t>& touched) const {
+  void plan(std::vector<Item>& items, Touched& touched) const {
     for (size_t i = 0; i < items.size(); ++i) {
       if (items[i].what == What::Barrier) {
         touched.clear();
         continue;
       }
-      if (meets(items[i], touched)) {
+      // The end of a turn meets the next one in a loop of slots, whose barrier serves the first turn too.
+      const bool slots = items[i].what == What::Loop && has_next(items[i]);
+      if (!slots && meets(items[i], touched)) {
         items.insert(items.begin() + static_cast<std::ptrdiff_t>(i++), {What::Barrier});
         touched.clear();
       }
-      if (items[i].what != What::Loop) {
-        touched.insert(static_cast<size_t>(items[i].statement));
+      if (!items[i].has_body()) {
+        if (touches(items[i])) touched.emplace(static_cast<size_t>(items[i].statement), slot_at(items[i]));
         continue;
       }
-      const std::set<size_t> before = touched;  // the loop may make no turn
+      const Touched before = touched;  // it may make no turn
       plan(items[i].body, touched);
-      if (!single(items[i].level)) plan(items[i].body, touched);  // what the end of a turn leaves for the next
+      if (items[i].what == What::Loop && !single(items[i].level)) {  // what the end of a turn leaves for the next
+        if (slots) touched = renamed(touched, [](Slot s) { return s == Slot::Present ? Slot::Next : s == Slot::Next ? Slot::Present : s; });
+        plan(items[i].body, touched);
+      }
+      if (slots) touched = renamed(touched, [](Slot) { return Slot::Unknown; });
       touched.insert(before.begin(), before.end());
     }
   }
@@ -59,9 +73,20 @@ class Planner {
     return a.steps.empty() && a.size && a.size <= l.width();
   }
 
-  void clash(size_t a, size_t b) {
-    clashes_.emplace(a, b);
-    clashes_.emplace(b, a);
+  /// `slots`: they do only where both touch the same slot of a tile.
+  void clash(size_t a, size_t b, bool slots = false) {
+    for (const auto& pair : {std::pair(a, b), std::pair(b, a)})
+      if (auto [it, fresh] = clashes_.emplace(pair, slots); !fresh) it->second &= slots;
+  }
+  static Slot slot_at(const Item& item) { return item.what == What::Put ? Slot::Next : Slot::Present; }
+  static bool has_next(const Item& loop) {
+    return std::any_of(loop.body.begin(), loop.body.end(), [](const Item& i) { return i.what == What::Next; });
+  }
+  template <class F>
+  static Touched renamed(const Touched& touched, F f) {
+    Touched made;
+    for (const auto& [statement, slot] : touched) made.emplace(statement, f(slot));
+    return made;
   }
   /// The loops in whose turns threads touch different memory: for a sum these are also its own, unless it keeps accumulators there.
   static std::vector<Level> spread(const Statement& s) {
@@ -88,21 +113,31 @@ class Planner {
     return whole_block(a) && whole_block(b) && shares(a) == shares(b);
   }
 
-  bool meets(const Item& item, const std::set<size_t>& touched) const {
-    if (item.what == What::Loop)
+  /// Whether a leaf touches memory of the kernel that threads share: not where accumulators begin and end that are in registers, nor
+  /// where what no statement changes is fetched.
+  bool touches(const Item& item) const {
+    if (item.what == What::Barrier || item.what == What::Fetch) return false;
+    const Statement& s = list_[static_cast<size_t>(item.statement)];
+    return !(item.what == What::Init || item.what == What::Finish) || !s.is_reduce() || s.carried();
+  }
+  bool meets(const Item& item, const Touched& touched) const {
+    if (item.has_body())
       return std::any_of(item.body.begin(), item.body.end(), [&](const Item& i) { return meets(i, touched); });
-    if (item.what == What::Barrier) return false;
+    if (!touches(item)) return false;
     const auto s = static_cast<size_t>(item.statement);
-    return std::any_of(touched.begin(), touched.end(), [&](size_t t) {
+    return std::any_of(touched.begin(), touched.end(), [&](const auto& before) {
+      const auto [t, slot] = before;
+      const auto it = clashes_.find({t, s});
+      if (it == clashes_.end() || (it->second && slot != Slot::Unknown && slot != slot_at(item))) return false;
       // A carried sum loads what lies in its home where it begins, and stores there where it ends.
-      return clashes_.contains({t, s}) && (t != s || item.what == What::Init || item.what == What::Finish);
+      return t != s || item.what == What::Init || item.what == What::Finish;
     });
   }
 
   const std::vector<Statement>& list_;
   const Schedule& schedule_;
   int threads_;
-  std::set<std::pair<size_t, size_t>> clashes_;
+  std::map<std::pair<size_t, size_t>, bool> clashes_;  ///< whether by slots only
 };
 
 }  // namespace
@@ -129,15 +164,19 @@ Id leads(Emitter& emit, const Statement& statement, int threads) {
   return ok;
 }
 
-bool loads_what_it_stores(const Statement& store) {
+bool loads_what_it_stores(const Statement& store, const Statements& statements) {
+  const int64_t slot = slot_of(store.node);
   const std::vector<ir::UOp> body = body_of(store.node);
-  return std::any_of(body.begin(), body.end(),
-                     [&](ir::UOp n) { return n->op == Op::Load && n->src[0] == store.node->src[0]; });
+  return std::any_of(body.begin(), body.end(), [&](ir::UOp n) { return n->op == Op::Load && slot_of(n) == slot; }) ||
+         std::any_of(store.deps.begin(), store.deps.end(), [&](const Dep& d) {
+           const Statement& sum = statements.list[static_cast<size_t>(d.on)];
+           return d.why == Dep::Why::Value && sum.carried() && slot_of(sum.homes[0]) == slot;
+         });
 }
 
 void add_barriers(std::vector<Item>& tree, const Statements& statements, const Schedule& schedule) {
   if (schedule.threads == 1) return;
-  std::set<size_t> touched;
+  Planner::Touched touched;
   Planner(statements, schedule).plan(tree, touched);
 }
 

@@ -15,8 +15,8 @@ Id digit(Emitter& emit, int stride, int count);
 /// statement's loops do not use are 0. kNone: it always is. `threads`: of the block.
 Id leads(Emitter& emit, const Statement& statement, int threads);
 
-/// Whether a STORE's value is made from what lies where it goes.
-bool loads_what_it_stores(const Statement& store);
+/// Whether a STORE's value is made from what lies where it goes: a LOAD, or a carried sum whose accumulators rest there.
+bool loads_what_it_stores(const Statement& store, const Statements& statements);
 
 /// In: the loop tree of a kernel whose points the schedule's threads run.
 /// Out: the same with Barriers: between a statement that stores into memory of the kernel and one that reads or stores there, in

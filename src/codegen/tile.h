@@ -25,6 +25,8 @@ struct Tile {
   // Of one that is filled ahead of its users (codegen/stage.h):
   std::optional<Stage> staged = {};
   int64_t panel_stride = 0;  ///< from one panel of the last dim to the next; `stride` holds within a panel
+  int64_t slot_size = 0;     ///< of one with two slots: elements of one
+  size_t turns = 0;          ///< the dim whose blocks take these in turn
   int64_t period = 0;        ///< of a swizzle: within so many elements of a row its pieces change places
   ir::UOp fill = {};         ///< the STORE that fills it
 };

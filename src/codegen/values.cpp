@@ -320,6 +320,7 @@ Id Values::address(UOp access, int lane) {
     if (from != o->base) behind(from == kNone ? o->base : emit_.index(Op::Sub, o->base, from));
   }
   if (tile && tile->period) parts.push_back(this->swizzled(*tile, column, row, constant));
+  if (tile && tile->slot_size) add(slot(*tile), tile->slot_size);
   return sum_of(std::move(parts), constant);
 }
 
@@ -333,6 +334,13 @@ Id Values::sum_of(std::vector<Id> parts, int64_t constant) {
   if (total == kNone) return emit_.number(constant);
   return constant < 0 ? emit_.index(Op::Sub, total, emit_.number(-constant))
                       : emit_.index(Op::Add, total, emit_.number(constant));
+}
+
+/// Which slot of a tile the present block has: they take turns.
+Id Values::slot(const Tile& tile) {
+  const Tile::Dim& d = tile.dims[tile.turns];
+  const int64_t step = schedule_.of(d.range).steps[static_cast<size_t>(d.level)];
+  return emit_.divide(Op::Mod, emit_.divide(Op::IDiv, base(d.range, d.level), emit_.number(step)), emit_.number(2));
 }
 
 /// The place in its row of an element of a swizzled tile, less what `constant` receives: whole periods stay where they are.

@@ -143,6 +143,7 @@ class Values {
     int64_t constant = 0;
   };
   Id sum_of(std::vector<Id> parts, int64_t constant);
+  Id slot(const Tile& tile);
   Id swizzled(const Tile& tile, Position column, Position row, int64_t& constant);
   void add_panels(const Tile& tile, const Open& open, Id behind, int64_t offset, std::vector<Id>& parts, int64_t& constant);
   const Open* vector_of(ir::UOp n) const;

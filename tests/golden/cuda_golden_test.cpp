@@ -10,21 +10,45 @@
 using namespace sinter;
 namespace gpu = runtime::cuda;
 
-TEST_CASE("NVRTC compiles the kernels of golden programs without a lint", "[golden][cuda]") {
+namespace {
+
+/// One of each kind; none where there is no NVRTC, with the reason.
+std::vector<runtime::Target> targets() {
   const gpu::FoundNvrtc& nvrtc = gpu::find_nvrtc();
   if (!nvrtc.table) {
     std::cout << "SKIP: " << nvrtc.reason << "\n";
-    return;
+    return {};
   }
   struct Gpu {
     int sm;
     int64_t shared;  ///< bytes that a block may have
   };
-  for (const Gpu& device : {Gpu{80, 163 << 10}, Gpu{90, 227 << 10}, Gpu{100, 227 << 10}, Gpu{120, 99 << 10}}) {
-    const runtime::Target target = runtime::cuda_target({.sm = device.sm, .shared_bytes = device.shared});
+  std::vector<runtime::Target> all;
+  for (const Gpu& device : {Gpu{80, 163 << 10}, Gpu{90, 227 << 10}, Gpu{100, 227 << 10}, Gpu{120, 99 << 10}})
+    all.push_back(runtime::cuda_target({.sm = device.sm, .shared_bytes = device.shared}));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("NVRTC compiles the kernels of golden programs without a lint", "[golden][cuda]") {
+  for (const runtime::Target& target : targets())
     for (const golden::Program& program : golden::programs()) {
       INFO(program.name);
       check_lint(tensor::explain(program.build(), target).sources, target);
     }
-  }
+}
+
+TEST_CASE("NVRTC spills no register of a product, however its operands lie", "[golden][cuda]") {
+  for (const runtime::Target& target : targets())
+    for (const bool a_turned : {false, true})
+      for (const bool b_turned : {false, true}) {
+        INFO("A" << (a_turned ? "^T" : "") << " B" << (b_turned ? "^T" : ""));
+        const Tensor a = from(std::vector<float>(1 << 20), {1024, 1024}), b = from(std::vector<float>(1 << 20), {1024, 1024});
+        const std::vector<runtime::KernelSource> sources =
+            tensor::explain(std::vector{matmul(a_turned ? a.transpose() : a, b_turned ? b.transpose() : b)}, target).sources;
+        REQUIRE(sources.size() == 1);
+        CHECK_THAT(sources[0].text, Catch::Matchers::Contains("__syncthreads"));  // its operands are staged
+        check_lint(sources, target);
+      }
 }

@@ -65,10 +65,19 @@ void add(std::vector<Subject>& all, const golden::Program& program, const schedu
   }
 }
 
-/// Every kernel of the golden programs.
+/// Operands in tiles with two slots.
+std::vector<Tensor> product() { return {matmul(from(std::vector<float>(64 * 80), {64, 80}), from(std::vector<float>(80 * 64), {80, 64}))}; }
+/// Whether an edit of it changes nothing: a bound, as whether there is a next block of 16 is asked at multiples of 16 only; where a register
+/// for what is fetched begins, as it is written under that condition and read under the same.
+bool is_equal(const Subject& s, const std::string& edit) {
+  return s.program == "product" && (edit.starts_with("bound") || edit.starts_with("accumulator"));
+}
+
+/// Every kernel of the golden programs, and a product.
 std::vector<Subject> subjects(const runtime::Target& target) {
   std::vector<Subject> all;
   for (const golden::Program& program : golden::programs()) add(all, program, tensor::explain(program.build(), target));
+  add(all, {"product", product}, tensor::explain(product(), target));
   return all;
 }
 
@@ -179,6 +188,7 @@ TEST_CASE("edits of golden kernels for GPUs are found", "[golden][cuda]") {
       for (Mutant& m : mutants(finish ? *plain.finish : plain.main)) {
         Lowered changed = plain;
         (finish ? *changed.finish : changed.main) = std::move(m.code);
+        if (is_equal(s, m.what)) continue;
         if (run(s, changed) == right)
           survivors += fmt::format("{} {}{}: {}\n", s.program, s.kernel.name, finish ? " finish" : "", m.what);
         else

@@ -29,7 +29,10 @@ TEST_CASE("random kernels for a GPU under random Opts", "[codegen][cuda]") {
     for (size_t i = 0; i < lists.size(); ++i) try {
         sources.push_back(codegen::write(prepared, gpu.target(), lists[i], {}));
         names.push_back(to_string(lists[i]));
-        for (const Opt& o : lists[i]) ++used[to_string(o).substr(0, to_string(o).find('('))];
+        for (const Opt& o : lists[i]) {
+          ++used[to_string(o).substr(0, to_string(o).find('('))];
+          used["slots"] += to_string(o).find("slots") != std::string::npos;
+        }
         legal += i > 1;
       } catch (const codegen::IllegalOpt& e) {
         INFO(to_string(lists[i]));
@@ -62,6 +65,17 @@ TEST_CASE("a block of a sum that is shorter than the others takes no turn too ma
   const std::vector<runtime::KernelSource> sources{codegen::write(b.kernel, gpu.target(), std::vector<Opt>{})};
   const std::vector<Array> before = b.interpret();
   gpu.compare(b, "blocks of 8, 8, 8, 8 and 7 rows", *runtime::compile(sources, gpu.target())[0], before);
+}
+
+TEST_CASE("a sum that rests where it is stored is read by all threads before one of them stores", "[codegen][cuda]") {
+  const SimulatedGpu gpu;
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {4, 2, 3}, 1)), out = b.buffer(Array(DType::F32, {2}));
+  UOp i = b.over(4, 10), j = b.over(2, 12), k = b.over(3, 13);
+  b.stores({b.put(out, {j}, b.reduce(Combine::Max, {b.at(x, {i, j, k})}, {i, k}) * 2.0)});
+  const std::vector<runtime::KernelSource> sources{codegen::write(b.kernel, gpu.target(), {codegen::Local{12, 2, 4}})};
+  const std::vector<Array> before = b.interpret();
+  gpu.compare(b, "two threads, and three more for each of them", *runtime::compile(sources, gpu.target())[0], before);
 }
 
 TEST_CASE("a product on a GPU reads each operand once per block of its result", "[codegen][cuda]") {
@@ -165,5 +179,28 @@ TEST_CASE("staged operands of a product meet no bank of shared memory twice", "[
       CHECK(chosen.wavefronts == chosen.ideal_wavefronts);
       CHECK((plain.wavefronts > plain.ideal_wavefronts) == c.conflicts);
       CHECK(chosen.wavefronts <= plain.wavefronts);
+    }
+}
+
+TEST_CASE("a product with two slots waits once for each block of its sum", "[codegen][cuda]") {
+  const SimulatedGpu gpu;
+  struct Case {
+    int64_t size, depth;
+  };
+  for (const char* layout : {"nn", "nt", "tn", "tt"})
+    for (const Case& c : {Case{64, 64}, Case{67, 72}, Case{130, 65}}) {  // with and without edges
+      const Product product(layout, c.size, c.depth, gpu.target());
+      std::vector<Opt> single = product.opts;
+      for (Opt& o : single)
+        if (codegen::Stage* s = std::get_if<codegen::Stage>(&o)) {
+          CHECK(s->slots == 2);
+          s->slots = 1;
+        }
+      const auto two = product.run(gpu, product.opts), one = product.run(gpu, single);
+      const uint64_t points = static_cast<uint64_t>((c.size + 63) / 64) * static_cast<uint64_t>((c.size + 63) / 64), steps = static_cast<uint64_t>(c.depth + 15) / 16;
+      INFO(layout << " of " << c.size << " x " << c.depth);
+      CHECK(two.barriers == points * steps);
+      CHECK(one.barriers == points * 2 * steps);
+      CHECK(two.sectors == one.sectors);
     }
 }

@@ -81,7 +81,7 @@ class KernelMaker {
     }
     if (pick(0, 1)) list.push_back(order(std::move(loops)));
     for (int i = pick(0, 2); i > 0; --i) add_row(kernel, plain, list);
-    for (int i = pick_stage(0, 3) - 1; i > 0; --i) add_stage(kernel, threads, list);
+    for (int i = (pick_stage(0, 3) + 1) / 2; i > 0; --i) add_stage(kernel, threads, list);
     for (size_t store = 0; !threads && store < kernel.sink->src.size(); ++store) {
       list.push_back(codegen::Nt{static_cast<int>(store)});
       if (pick(0, 3) == 0 || !codegen::is_legal(kernel, list)) list.pop_back();  // few are whole vectors
@@ -329,7 +329,26 @@ class KernelMaker {
       stride *= d.threads;
     }
     lay_out_rows(stage);
+    if (pick_stage(0, 2) == 0) add_slot(plain, stage);
     list.push_back(stage);
+  }
+  /// A second slot for the blocks of one loop, if there is one, each copied in one turn.
+  void add_slot(const codegen::Schedule& plain, codegen::Stage& stage) {
+    std::vector<codegen::Stage::Dim*> split;
+    auto axis = [&](const codegen::Stage::Dim& d) {
+      return *std::find_if(plain.axes.begin(), plain.axes.end(), [&](const codegen::Axis& a) { return codegen::range_id(a.range) == d.range; });
+    };
+    for (codegen::Stage::Dim& d : stage.dims)
+      if (axis(d).levels() > 1) split.push_back(&d);
+    if (split.empty()) return;
+    codegen::Stage::Dim* turns = split[static_cast<size_t>(pick_stage(0, static_cast<int>(split.size()) - 1))];
+    for (codegen::Stage::Dim& d : stage.dims) {
+      d.level = &d == turns ? 0 : -1;
+      const codegen::Axis a = axis(d);
+      const int64_t all = d.level == 0 ? a.steps[0] : a.outer() ? a.block : a.size, width = int64_t{1} * d.lanes * d.threads;
+      d.unroll = static_cast<int>(std::min<int64_t>((all + width - 1) / width, 64));
+    }
+    stage.slots = 2;
   }
   void lay_out_rows(codegen::Stage& stage) {
     if (pick_stage(0, 2) == 0) {

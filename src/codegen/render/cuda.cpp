@@ -35,7 +35,7 @@ class Cuda final : public CStyle {
     for (size_t slot = 0; slot < static_cast<size_t>(code_.params); ++slot) {
       const Slot& s = code_.slots[slot];
       const std::string type = s.dtype == DType::Void ? "void" : spell_.type({s.dtype, 1});
-      list += fmt::format(", {}{}* __restrict__ p{}", s.written ? "" : "const ", type, slot);
+      list += fmt::format(", {}{}*{} p{}", s.written ? "" : "const ", type, exchanged(slot) ? "" : " __restrict__", slot);
     }
     if (scratch_) list += ", char* scratch";
     for (size_t i = 0; i < static_cast<size_t>(code_.vars) + code_.args.size(); ++i)
@@ -89,6 +89,13 @@ class Cuda final : public CStyle {
   }
 
  private:
+  /// Whether threads may read there what others have stored: the compiler must not carry it over a barrier, as it would if it knew that
+  /// nothing else stores there.
+  bool exchanged(size_t slot) const {
+    auto has = [&](auto what) { return std::any_of(code_.insts.begin(), code_.insts.end(), what); };
+    return code_.slots[slot].written && has([](const Inst& n) { return n.code == Code::Barrier; }) &&
+           has([&](const Inst& n) { return n.code == Code::Load && n.imm == static_cast<int64_t>(slot); });
+  }
   bool has_loop(int b) const {
     const std::vector<Id>& ids = code_.blocks[static_cast<size_t>(b)];
     return std::any_of(ids.begin(), ids.end(), [&](Id id) { return code_[id].code == Code::Loop || (code_[id].code == Code::If && has_loop(code_[id].block)); });
