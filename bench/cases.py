@@ -31,6 +31,12 @@ def stream(name, floats, device=""):
     return Case(name, bytes=floats * FLOAT, device=device)
 
 
+def conv(n, c, size, k, window):
+    """A convolution and its two gradients: as many FLOPs each."""
+    flops = 2.0 * n * k * (size - window + 1) ** 2 * c * window ** 2
+    return [Case(f"conv:{kind}:{n}x{c}x{size}x{size}:{k}x{window}x{window}", flops=flops, device="cuda") for kind in ("forward", "data", "filter")]
+
+
 def conv_step_flops(batch=128):
     """Forward, and twice as much backward but for the first layer, whose input needs no gradient."""
     first = 24 * 24 * 32 * 25
@@ -63,6 +69,8 @@ CASES = [
     # What a CPU would take too long for, or streams more than a GPU's cache holds.
     product("nn", 4096, 4096, 4096, device="cuda"), stream(f"chain:{4 * M16}", 8 * M16, device="cuda"),
     stream("softmax:65536x1024", 16 * ROWS, device="cuda"), stream("layernorm:65536x1024", 16 * ROWS, device="cuda"),
+    # The convolutions of step:conv but the first.
+    *conv(128, 32, 24, 32, 5), *conv(128, 32, 10, 64, 3), *conv(128, 64, 8, 64, 3),
     Case("launch:256", device="cuda"),
     *(Case(f"start:{model}:{'warm' if warm else 'empty'}", kind="start", once=f"step:{model}", warm=warm)
       for model in ("mlp", "conv") for warm in (False, True)),

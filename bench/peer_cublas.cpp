@@ -1,13 +1,5 @@
-// cuBLAS: float32 products on a GPU, in its default mode, which uses no tensor cores for them. The library is opened at run time,
-// so that this builds everywhere; where it is missing no case is known.
-#include <dlfcn.h>
-
-#include <memory>
-#include <stdexcept>
-#include <string>
-
-#include "runtime/cuda/device.h"
-#include "worker.h"
+// cuBLAS: float32 products on a GPU, in its default mode, which uses no tensor cores for them.
+#include "gpu_peer.h"
 
 namespace bench {
 namespace {
@@ -24,22 +16,9 @@ struct Cublas {
   void* handle = nullptr;
 };
 
-void check(int status, const char* call) {
-  if (status) throw std::runtime_error(std::string(call) + " returned " + std::to_string(status));
-}
-
-template <class F>
-void find(void* library, const char* name, F& function) {
-  function = reinterpret_cast<F>(dlsym(library, name));
-  if (!function) throw std::runtime_error(std::string("libcublas has no ") + name);
-}
-
 const Cublas& cublas(gpu::Context& device) {
   static const Cublas opened = [&] {
-    void* library = nullptr;
-    for (const char* name : {"libcublas.so.13", "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so"})
-      if (!library) library = dlopen(name, RTLD_NOW);
-    if (!library) throw std::invalid_argument("unknown case");
+    void* library = open_library({"libcublas.so.13", "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so"});
     Cublas c;
     find(library, "cublasCreate_v2", c.create);
     find(library, "cublasSetStream_v2", c.set_stream);
@@ -49,26 +28,6 @@ const Cublas& cublas(gpu::Context& device) {
     return c;
   }();
   return opened;
-}
-
-/// Floats on the device.
-struct Floats {
-  Floats(std::shared_ptr<gpu::Context> device, size_t count)
-      : context(std::move(device)), count(count), memory(context->allocator().allocate(bytes())) {}
-  ~Floats() { context->allocator().deallocate(memory, bytes()); }
-  Floats(const Floats&) = delete;
-  Floats& operator=(const Floats&) = delete;
-  size_t bytes() const { return count * sizeof(float); }
-
-  std::shared_ptr<gpu::Context> context;
-  size_t count;
-  gpu::DevicePointer memory;
-};
-
-std::shared_ptr<Floats> input(const std::shared_ptr<gpu::Context>& device, size_t count, uint32_t seed) {
-  auto made = std::make_shared<Floats>(device, count);
-  device->copy_to_device(made->memory, uniform(count, seed).data(), made->bytes());
-  return made;
 }
 
 /// sgemm:LAYOUT:MxKxN, as bench_sinter's. A row-major product is the column-major one of the operands in the other order.
@@ -81,17 +40,12 @@ Work product(const Arguments& arguments) {
   const auto count = [](int64_t rows, int64_t columns) { return static_cast<size_t>(rows * columns); };
   const auto a = input(device, count(s[0], s[1]), 1), b = input(device, count(s[1], s[2]), 2);
   const auto c = std::make_shared<Floats>(device, count(s[0], s[2]));
-  const auto run = [=, &library] {
-    const float one = 1, zero = 0;
-    check(library.sgemm(library.handle, tb, ta, n, m, k, &one, b->memory, tb ? k : n, a->memory, ta ? m : k, &zero, c->memory, n), "cublasSgemm");
-    device->synchronize();
-  };
-  return {.run = run, .check = [=] {
-            run();
-            std::vector<float> result(c->count);
-            device->copy_to_host(result.data(), c->memory, c->bytes());
-            return fingerprint(result);
-          }};
+  return evaluate(
+      [=, &library] {
+        const float one = 1, zero = 0;
+        check(library.sgemm(library.handle, tb, ta, n, m, k, &one, b->memory, tb ? k : n, a->memory, ta ? m : k, &zero, c->memory, n), "cublasSgemm");
+      },
+      c);
 }
 
 }  // namespace

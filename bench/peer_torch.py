@@ -20,6 +20,16 @@ def attention(q, k, v):
     return torch.softmax(q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5, -1) @ v
 
 
+def around(w, dy):
+    """Shape of the images of a convolution, given its filters and its result."""
+    return dy.shape[0], w.shape[1], dy.shape[2] + w.shape[2] - 1, dy.shape[3] + w.shape[3] - 1
+
+
+def filters(x, dy):
+    """Shape of its filters, given its images and its result."""
+    return dy.shape[1], x.shape[1], x.shape[2] - dy.shape[2] + 1, x.shape[3] - dy.shape[3] + 1
+
+
 # Family -> function of its operands, and of the result that it writes where PyTorch has such a form.
 OPS = {
     "sgemm:nn": (torch.mm, lambda a, b, out: torch.mm(a, b, out=out)),
@@ -31,6 +41,9 @@ OPS = {
     "slice": (lambda a, b: a[3:, 5:] @ b, lambda a, b, out: torch.mm(a[3:, 5:], b, out=out)),
     "matvec:nn": (torch.mv, lambda a, x, out: torch.mv(a, x, out=out)),
     "matvec:tn": (lambda a, x: torch.mv(a.t(), x), lambda a, x, out: torch.mv(a.t(), x, out=out)),
+    "conv:forward": (F.conv2d, None),
+    "conv:data": (lambda w, dy: torch.nn.grad.conv2d_input(around(w, dy), w, dy), None),
+    "conv:filter": (lambda x, dy: torch.nn.grad.conv2d_weight(x, filters(x, dy), dy), None),
     "attention": (getattr(F, "scaled_dot_product_attention", attention), None),
     "chain": (lambda x: torch.tanh(x * 1.5 + 0.25) * torch.sigmoid(x) + -0.5, None),
     "total": (torch.sum, None),

@@ -37,10 +37,11 @@ PYTHON = {  # name -> interpreter, module that must be there, script, arguments 
     "mlx": (OWN, "mlx", "peer_mlx.py", [], HEAP),
     "tinygrad": (OWN, "tinygrad", "peer_tinygrad.py", [], {**HEAP, "DEV": "CPU"}),
 }
-# On a GPU. PyTorch's convolutions are cuDNN's. Builds of the others from a registry are for the CPU; cuBLAS comes with PyTorch.
-GPU_BUILT = {"cublas": ("bench_cublas", {"LD_LIBRARY_PATH": os.pathsep.join(
+# On a GPU. Builds of the others from a registry are for the CPU; cuBLAS and cuDNN come with PyTorch.
+NVIDIA = {"LD_LIBRARY_PATH": os.pathsep.join(
     [*glob.glob(os.path.join(ROOT, "build", "peers", "lib", "python*", "site-packages", "nvidia", "*", "lib")),
-     *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])})}
+     *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])}
+GPU_BUILT = {"cublas": ("bench_cublas", NVIDIA), "cudnn": ("bench_cudnn", NVIDIA)}
 GPU = {"torch"}
 
 

@@ -18,6 +18,7 @@ void finish();
 Work evaluate(std::function<sinter::Tensor()> f);
 
 std::map<std::string, Family> products();   ///< matrix products, the same loops in other words, attention
+std::map<std::string, Family> convolutions();  ///< and their gradients
 std::map<std::string, Family> streams();    ///< elementwise chains, rows, sums, transposition
 std::map<std::string, Family> trainings();  ///< steps of training, a forward pass
 std::map<std::string, Family> host();       ///< launches

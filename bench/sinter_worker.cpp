@@ -29,6 +29,7 @@ Work evaluate(std::function<sn::Tensor()> f) {
 
 int main(int argc, char** argv) {
   std::map<std::string, bench::Family> all = bench::products();
+  all.merge(bench::convolutions());
   all.merge(bench::streams());
   all.merge(bench::trainings());
   all.merge(bench::host());

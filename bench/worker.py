@@ -53,6 +53,10 @@ def operands(family, arguments):
     if family == "matvec":
         m, n = sizes(arguments[1])
         return uniform((m, n), 1), uniform((m if arguments[0] == "tn" else n,), 2)
+    if family == "conv":
+        (n, c, h, w), (k, r, s) = sizes(arguments[1]), sizes(arguments[2])
+        x, f, dy = ((n, c, h, w), 1), ((k, c, r, s), 2), ((n, k, h - r + 1, w - s + 1), 3)
+        return tuple(uniform(*operand) for operand in {"forward": (x, f), "data": (f, dy), "filter": (x, dy)}[arguments[0]])
     shape = sizes(arguments[0])
     if family == "batch":
         p, q, m, k, n = shape

@@ -11,7 +11,7 @@ import tarfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "dist"
-PROGRAMS = ["test_semantics", "test_fuzz", "mnist", "bench_sinter", "bench_roofs", "bench_cublas"]
+PROGRAMS = ["test_semantics", "test_fuzz", "mnist", "bench_sinter", "bench_roofs", "bench_cublas", "bench_cudnn"]
 DATA = ["bench/*.py", "LICENSE"]  # the images of MNIST are in the example
 SYSTEM = re.compile(r"lib[cm]\.so\.6|ld-linux-x86-64\.so\.2")  # what a program may need
 LIMIT = 40_000_000  # bytes, unpacked

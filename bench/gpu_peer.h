@@ -1,0 +1,46 @@
+// What workers of NVIDIA's libraries share: the library is opened at run time, so that they build everywhere; where it is missing no
+// case is known. Memory and stream are those of Sinter's device.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <vector>
+
+#include "runtime/cuda/device.h"
+#include "worker.h"
+
+namespace bench {
+
+/// The first of these libraries that can be opened. Throws std::invalid_argument ("unknown case") if there is none.
+void* open_library(std::initializer_list<const char*> names);
+
+/// A function of it. Throws std::runtime_error if it has none of that name.
+void* find_function(void* library, const char* name);
+template <class F>
+void find(void* library, const char* name, F& function) {
+  function = reinterpret_cast<F>(find_function(library, name));
+}
+
+/// Throws std::runtime_error for a status that is not 0.
+void check(int status, const char* call);
+
+/// Floats on the device.
+struct Floats {
+  Floats(std::shared_ptr<sinter::runtime::cuda::Context> device, size_t count);
+  ~Floats();
+  Floats(const Floats&) = delete;
+  Floats& operator=(const Floats&) = delete;
+  size_t bytes() const { return count * sizeof(float); }
+
+  std::shared_ptr<sinter::runtime::cuda::Context> context;
+  size_t count;
+  sinter::runtime::cuda::DevicePointer memory;
+};
+
+/// uniform() on the device.
+std::shared_ptr<Floats> input(const std::shared_ptr<sinter::runtime::cuda::Context>& device, size_t count, uint32_t seed);
+
+/// A case that enqueues its work and leaves it in `result`.
+Work evaluate(std::function<void()> enqueue, std::shared_ptr<Floats> result);
+
+}  // namespace bench
