@@ -31,6 +31,14 @@ class C final : public CStyle {
     }
   }
   void end() override { line("return 0;"); }
+  /// LLVM's back end counts a loop down to zero if it is known to meet its end: a comparison and often a register less. Said so, it
+  /// needs no pass that finds out.
+  std::string turning(const Inst& loop) const override {
+    const Inst &from = code_[loop.src[0]], &to = code_[loop.src[1]];
+    if (from.code != Code::Const || to.code != Code::Const) return "<";
+    const int64_t span = to.number.as_int() - from.number.as_int();
+    return span > 0 && span % loop.imm == 0 ? "!=" : "<";
+  }
   std::string number_argument(int64_t i) const override { return fmt::format("vars[{}]", i); }
   std::string raise(uint32_t bits) override {
     return fmt::format("__atomic_fetch_or(({}*)bufs[0], {}u, __ATOMIC_RELAXED);", spell_.type({DType::U32, 1}), bits);

@@ -161,7 +161,7 @@ void CStyle::plain_loop(Id loop) {
   note(loop);
   if (const std::string words = unrolling(n); !words.empty()) line(words);
   const std::string step = n.imm == 1 ? "++" + text(loop) : fmt::format("{} += {}", text(loop), n.imm);
-  line(fmt::format("for ({0} {1} = {2}; {1} < {3}; {4}) {{", spell_.type(n.type), text(loop), text(n.src[0]),
+  line(fmt::format("for ({0} {1} = {2}; {1} {3} {4}; {5}) {{", spell_.type(n.type), text(loop), text(n.src[0]), turning(n),
                    text(n.src[1]), step));
   block(n.block);
   line("}");

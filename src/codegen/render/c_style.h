@@ -39,6 +39,8 @@ class CStyle {
   virtual void points(Id loop) { plain_loop(loop); }
   /// A line before a loop; empty: none.
   virtual std::string unrolling(const Inst&) const { return ""; }
+  /// What holds between a loop's variable and its end while the loop turns.
+  virtual std::string turning(const Inst&) const { return "<"; }
   virtual std::string thread(int64_t stride, int64_t count);
   virtual std::string barrier();
 
