@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
-#include <memory>
 #include <source_location>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "sinter/inline_vector.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -32,14 +33,15 @@ class Var {
   int64_t min() const { return info_->min; }               ///< smallest value
   int64_t max() const { return info_->max; }               ///< largest value
   /// The same name and bounds.
-  friend bool operator==(const Var& a, const Var& b) {
-    return a.info_ == b.info_ || (a.name() == b.name() && a.min() == b.min() && a.max() == b.max());
-  }
+  friend bool operator==(const Var&, const Var&) = default;
 
  private:
-  /// Shared by copies.
+  friend class Dim;
+  /// There is one of each name and bounds; it is never destroyed.
   struct Info { std::string name; int64_t min, max; };
-  std::shared_ptr<const Info> info_;
+  struct Known;
+  explicit Var(const Info* info) : info_(info) {}
+  const Info* info_;
 };
 
 /// One size of a shape. Converts to int64_t; a symbolic one throws UsageError there, `value()` never does.
@@ -54,15 +56,13 @@ class Dim {
   /// The number at this call.
   int64_t value() const { return value_; }
   /// The largest number this size can be: what arenas and reduction trees are planned for.
-  int64_t bound() const { return var_ ? var_->max() : value_; }
+  int64_t bound() const { return var_ ? var_->max : value_; }
   /// The variable; only when symbolic().
-  const Var& var() const { return *var_; }
+  Var var() const { return Var(var_); }
   operator int64_t() const;  ///< UsageError when symbolic()  NOLINT
 
   /// Equal sizes: the same number, or the same variable at the same value. A symbolic size equals only itself.
-  friend bool operator==(const Dim& a, const Dim& b) {
-    return a.value_ == b.value_ && a.symbolic() == b.symbolic() && (!a.symbolic() || *a.var_ == *b.var_);
-  }
+  friend bool operator==(const Dim&, const Dim&) = default;
   /// Fixed at that number.
   template <std::integral I>
   friend bool operator==(const Dim& a, I b) {
@@ -71,17 +71,20 @@ class Dim {
 
  private:
   friend class Var;
-  Dim(int64_t value, std::shared_ptr<const Var> var) : value_(value), var_(std::move(var)) {}
+  Dim(int64_t value, const Var::Info* var) : value_(value), var_(var) {}
   int64_t value_;
-  std::shared_ptr<const Var> var_;
+  const Var::Info* var_ = nullptr;
 };
 
 /// The sizes of a tensor, outermost first. Any rank; rank 0 is a scalar.
 class Shape {
  public:
+  using Dims = InlineVector<Dim, 4>;  ///< the list of sizes
+
   Shape() = default;                                                                    ///< a scalar's
   Shape(std::initializer_list<Dim> dims) : dims_(dims) {}                               ///< {2, 3}
-  explicit Shape(std::vector<Dim> dims) : dims_(std::move(dims)) {}                     ///< these sizes
+  explicit Shape(Dims dims) : dims_(std::move(dims)) {}                                 ///< these sizes
+  explicit Shape(const std::vector<Dim>& dims) : dims_(dims) {}                         ///< these sizes
   explicit Shape(const std::vector<int64_t>& dims) : dims_(dims.begin(), dims.end()) {}  ///< these sizes
 
   size_t rank() const { return dims_.size(); }                ///< number of axes
@@ -103,9 +106,9 @@ class Shape {
   }
   auto begin() const { return dims_.begin(); }                ///< outermost size
   auto end() const { return dims_.end(); }                    ///< behind the innermost
-  void push_back(Dim d) { dims_.push_back(std::move(d)); }    ///< one more axis, innermost
-  const std::vector<Dim>& dims() const& { return dims_; }     ///< all sizes
-  std::vector<Dim> dims() && { return std::move(dims_); }     ///< all sizes
+  void push_back(Dim d) { dims_.push_back(d); }               ///< one more axis, innermost
+  const Dims& dims() const& { return dims_; }                 ///< all sizes
+  Dims dims() && { return std::move(dims_); }                 ///< all sizes
 
   /// Elements at this call's values; 1 for a scalar. UsageError for a shape that is not countable(), as the next.
   int64_t numel() const;
@@ -129,7 +132,7 @@ class Shape {
   }
   [[noreturn]] void no_axis(int64_t axis) const;
 
-  std::vector<Dim> dims_;
+  Dims dims_;
 };
 
 /// "[2, 3]"; a symbolic size prints as "batch=96".

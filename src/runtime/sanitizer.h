@@ -4,17 +4,7 @@
 
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SINTER_ADDRESS_SANITIZER 1
-#elif defined(__SANITIZE_THREAD__)
-#define SINTER_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SINTER_ADDRESS_SANITIZER 1
-#elif __has_feature(thread_sanitizer)
-#define SINTER_THREAD_SANITIZER 1
-#endif
-#endif
+#include "uop/sanitizer.h"
 
 #if defined(SINTER_ADDRESS_SANITIZER)
 #include <sanitizer/asan_interface.h>
@@ -22,15 +12,8 @@
 
 namespace sinter::runtime {
 
-enum class Sanitizer { None, Address, Thread };
-
-#if defined(SINTER_ADDRESS_SANITIZER)
-inline constexpr Sanitizer kSanitizer = Sanitizer::Address;
-#elif defined(SINTER_THREAD_SANITIZER)
-inline constexpr Sanitizer kSanitizer = Sanitizer::Thread;
-#else
-inline constexpr Sanitizer kSanitizer = Sanitizer::None;
-#endif
+using ir::kSanitizer;
+using ir::Sanitizer;
 
 /// Bytes before and after each piece of memory that nobody may touch; a multiple of every alignment that kernels use.
 inline constexpr size_t kRedZone = kSanitizer == Sanitizer::Address ? 64 : 0;

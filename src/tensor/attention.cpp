@@ -94,7 +94,7 @@ Tensor rotary_embedding(Arg input, const RotaryOptions& o) {
 
   // The two of a pair lie along an axis of their own: behind the pairs when interleaved, before them when not.
   const int64_t twos = o.interleaved ? last + 1 : last;
-  std::vector<Dim> dims = x->shape.dims();
+  Shape::Dims dims = x->shape.dims();
   dims.back() = half;
   dims.insert(dims.begin() + twos, Dim(2));
   const Shape paired(dims);

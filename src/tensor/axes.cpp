@@ -96,7 +96,7 @@ UOp drop_axes(UOp x, const Ints& axes) {
 }
 
 UOp insert_axis(UOp x, int64_t axis) {
-  std::vector<Dim> dims = x->shape.dims();
+  Shape::Dims dims = x->shape.dims();
   dims.insert(dims.begin() + axis, Dim(1));
   return ir::reshape(x, Shape(std::move(dims)));
 }

@@ -92,7 +92,7 @@ int64_t saturating_add(int64_t a, int64_t b) {
 
 Shape common_shape(const Shape& a, const Shape& b) {
   const size_t rank = std::max(a.rank(), b.rank());
-  std::vector<Dim> out(rank, Dim(1));
+  Shape::Dims out(rank, Dim(1));
   for (size_t i = 0; i < rank; ++i) {  // from the last axis
     const Dim x = i < a.rank() ? a[a.rank() - 1 - i] : Dim(1), y = i < b.rank() ? b[b.rank() - 1 - i] : Dim(1);
     if (!(x == y || x == 1 || y == 1))
@@ -130,8 +130,8 @@ void broadcast(std::span<ir::UOp> nodes) {
   for (ir::UOp& n : nodes) n = ir::broadcast_to(n, shape);
 }
 
-std::vector<ir::UOp> operands(Args args, DType dtype) {
-  std::vector<ir::UOp> nodes;
+ir::Sources operands(Args args, DType dtype) {
+  ir::Sources nodes;
   for (const Arg* a : args) nodes.push_back(operand(*a, dtype));
   broadcast(nodes);
   return nodes;

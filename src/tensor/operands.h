@@ -50,7 +50,7 @@ ir::UOp operand(const Arg& a);
 /// with ir::computed() of it and round once, at their end.
 ir::UOp float_operand(const Arg& x);
 /// All arguments in `dtype` and in their common shape.
-std::vector<ir::UOp> operands(Args args, DType dtype);
+ir::Sources operands(Args args, DType dtype);
 /// In their common shape and on one device, types as they are.
 void broadcast(std::span<ir::UOp> nodes);
 /// UsageError when x has none of the allowed kinds; `what` says what is needed, such as "integers or bool".

@@ -51,11 +51,6 @@ uint64_t likeness_of(const Dim& d) {
 
 }  // namespace
 
-uint64_t mix(uint64_t a, uint64_t b) {
-  a = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdu;
-  return a ^ (a >> 32);
-}
-
 Scalar Scalar::of(DType dtype, double value) {
   Scalar s;
   if (is_float(dtype)) {

@@ -34,14 +34,14 @@ class Scalar {
   bool floating_ = false;
 };
 
-using Ints = std::vector<int64_t>;
+using Ints = InlineVector<int64_t, 4>;
 
 /// A box: [begin, end) per axis. A symbolic axis is only ever whole: begin 0, end its size.
 struct Extent {
   Dim begin, end;
   friend bool operator==(const Extent&, const Extent&) = default;
 };
-using Region = std::vector<Extent>;
+using Region = InlineVector<Extent, 2>;
 
 /// A window: place i of `axis`, seen by tap k of the axis behind it, is place i + k*step of the source.
 struct WindowAttr {
@@ -120,6 +120,9 @@ uint64_t hash_of(const Shape& shape);
 uint64_t likeness_of(const Attr& attr);
 uint64_t likeness_of(const Shape& shape);
 /// Mixes b into a (order matters).
-uint64_t mix(uint64_t a, uint64_t b);
+inline uint64_t mix(uint64_t a, uint64_t b) {
+  a = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdu;
+  return a ^ (a >> 32);
+}
 
 }  // namespace sinter::ir

@@ -8,7 +8,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <bit>
 #include <charconv>
+#include <functional>
+#include <memory>
 #include <ostream>
 
 namespace sinter {
@@ -64,16 +68,34 @@ UsageError::UsageError(const std::string& message, std::source_location where)
     : Error(where.line() ? fmt::format("{}\n  at {}:{}", message, where.file_name(), where.line()) : message),
       where_(where) {}
 
+/// All variables, in a tree by the bits of their hashes. It only grows, by one exchange of a pointer: no lock, which a fork would
+/// inherit.
+struct Var::Known : Info {
+  mutable std::atomic<const Known*> next[4] = {};
+
+  static const Info* one(std::string name, int64_t min, int64_t max) {
+    static std::atomic<const Known*> root{nullptr};
+    uint64_t bits = std::hash<std::string>()(name) ^ static_cast<uint64_t>(min) * 31 ^ static_cast<uint64_t>(max) * 0x9e3779b97f4a7c15u;
+    auto made = std::unique_ptr<Known>(new Known{{std::move(name), min, max}});
+    for (auto* place = &root;; bits = std::rotr(bits, 2)) {
+      const Known* here = nullptr;
+      if (place->compare_exchange_strong(here, made.get(), std::memory_order_acq_rel)) return made.release();
+      if (here->name == made->name && here->min == min && here->max == max) return here;
+      place = &here->next[bits & 3];
+    }
+  }
+};
+
 Var::Var(std::string name, int64_t min, int64_t max, std::source_location where) {
   if (min < 0 || max < min)
     throw UsageError(fmt::format("Var \"{}\": bounds [{}, {}] are no range of sizes; give 0 <= min <= max", name, min, max), where);
-  info_ = std::make_shared<const Info>(Info{std::move(name), min, max});
+  info_ = Known::one(std::move(name), min, max);
 }
 
 Dim Var::operator()(int64_t value, std::source_location where) const {
   if (value < min() || value > max())
     throw UsageError(fmt::format("Var \"{}\": value {} lies outside its bounds [{}, {}]; widen the bounds", name(), value, min(), max()), where);
-  return Dim(value, std::make_shared<const Var>(*this));
+  return Dim(value, info_);
 }
 
 Dim::operator int64_t() const {

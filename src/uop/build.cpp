@@ -41,7 +41,7 @@ UOp like(UOp x, double value) { return like(x, Scalar::of(x->dtype, value)); }
 UOp arange(Graph& g, const Dim& size, Device device) { return g.make({Op::Arange, DType::I64, Shape{size}, {}, {}, device}); }
 UOp position(Graph& g, const Shape& shape, int64_t axis, Device device) {
   const auto a = static_cast<size_t>(axis);
-  Shape lone(std::vector<Dim>(shape.rank(), Dim(1)));
+  Shape lone(Shape::Dims(shape.rank(), Dim(1)));
   lone[a] = shape[a];
   return expand(reshape(arange(g, shape[a], device), lone), shape);
 }
@@ -68,7 +68,7 @@ UOp param(Graph& g, int64_t slot, DType dtype, const Shape& shape, Device device
 }
 UOp argument(Graph& g, int64_t number, DType dtype, Device device) { return g.make({Op::Arg, dtype, {}, {}, number, device}); }
 
-UOp alu(Op op, std::vector<UOp> src) {
+UOp alu(Op op, Sources src) {
   const OpInfo& row = info(op);
   require(row.cls == OpClass::Alu && row.arity == static_cast<int>(src.size()), op, "wrong number of sources");
   UOp last = src.back();
@@ -82,7 +82,6 @@ UOp alu(Op op, std::vector<UOp> src) {
   Graph* g = last->graph;
   return g->make({op, dtype, std::move(shape), std::move(src)});
 }
-UOp alu(Op op, std::initializer_list<UOp> src) { return alu(op, std::vector<UOp>(src)); }
 
 UOp cast(UOp x, DType dtype) { return x->dtype == dtype ? x : x->graph->make({Op::Cast, dtype, x->shape, {x}}); }
 UOp computed(UOp x) { return cast(x, compute_type(x->dtype)); }
@@ -119,7 +118,7 @@ UOp expand(UOp x, const Shape& shape) {
 
 UOp broadcast_to(UOp x, const Shape& shape) {
   require(x->rank() <= shape.rank(), Op::Expand, "to a lower rank: ", shape, x);
-  std::vector<Dim> padded(shape.rank() - x->rank(), Dim(1));
+  Shape::Dims padded(shape.rank() - x->rank(), Dim(1));
   padded.insert(padded.end(), x->shape.begin(), x->shape.end());
   return expand(reshape(x, Shape(std::move(padded))), shape);
 }
@@ -198,15 +197,15 @@ UOp range(UOp bound, int id, AxisKind kind) { return bound->graph->make({Op::Ran
 
 UOp load(UOp param, std::span<const UOp> index, UOp gate, UOp other) {
   require(index.size() == param->rank() && !gate == !other, Op::Load, "one index per dim; gate and other together", param);
-  std::vector<UOp> src{param};
+  Sources src{param};
   src.insert(src.end(), index.begin(), index.end());
-  if (gate) src.insert(src.end(), {gate, other});
+  if (gate) src.push_back(gate), src.push_back(other);
   return param->graph->make({Op::Load, param->dtype, {}, std::move(src)});
 }
 
 UOp store(UOp param, std::span<const UOp> index, UOp value, bool add, UOp gate) {
   require(index.size() == param->rank() && value->dtype == param->dtype, Op::Store, "index or value does not fit", param, value);
-  std::vector<UOp> src{param};
+  Sources src{param};
   src.insert(src.end(), index.begin(), index.end());
   src.push_back(value);
   if (gate) src.push_back(gate);
@@ -215,7 +214,7 @@ UOp store(UOp param, std::span<const UOp> index, UOp value, bool add, UOp gate) 
 
 UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, Tree tree, int result) {
   require(!ranges.empty() && static_cast<int>(values.size()) == value_count(combine), Op::Reduce, "values and ranges do not fit");
-  std::vector<UOp> src(values.begin(), values.end());
+  Sources src(values.begin(), values.end());
   src.insert(src.end(), ranges.begin(), ranges.end());
   const DType dtype = values[static_cast<size_t>(result)]->dtype;
   return values[0]->graph->make({Op::Reduce, dtype, {}, std::move(src), ReduceAttr{combine, {}, tree, result}});
@@ -223,14 +222,14 @@ UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UO
 
 UOp scan_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, int result) {
   require(!ranges.empty() && static_cast<int>(values.size()) == value_count(combine), Op::Scan, "values and ranges do not fit");
-  std::vector<UOp> src(values.begin(), values.end());
+  Sources src(values.begin(), values.end());
   src.insert(src.end(), ranges.begin(), ranges.end());
   const DType dtype = values[static_cast<size_t>(result)]->dtype;
   return values[0]->graph->make({Op::Scan, dtype, {}, std::move(src), ReduceAttr{combine, {}, {}, result}});
 }
 
-UOp sink(Graph& g, std::vector<UOp> stores) { return g.make({Op::Sink, DType::Void, {}, std::move(stores)}); }
+UOp sink(Graph& g, Sources stores) { return g.make({Op::Sink, DType::Void, {}, std::move(stores)}); }
 
-UOp with_sources(Graph& g, UOp x, std::vector<UOp> src) { return g.make({x->op, x->dtype, x->shape, std::move(src), x->attr, x->device}); }
+UOp with_sources(Graph& g, UOp x, Sources src) { return g.make({x->op, x->dtype, x->shape, std::move(src), x->attr, x->device}); }
 
 }  // namespace sinter::ir

@@ -34,8 +34,7 @@ UOp param(Graph& g, int64_t slot, DType dtype, const Shape& shape, Device device
 UOp argument(Graph& g, int64_t number, DType dtype, Device device = {});       ///< shape []
 
 // -- elementwise
-UOp alu(Op op, std::initializer_list<UOp> src);
-UOp alu(Op op, std::vector<UOp> src);
+UOp alu(Op op, Sources src);
 UOp cast(UOp x, DType dtype);
 /// x in the type in which ops on it are computed: a 16-bit float in float32.
 UOp computed(UOp x);
@@ -117,9 +116,9 @@ UOp store(UOp param, std::span<const UOp> index, UOp value, bool add = false, UO
 UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, Tree tree, int result = 0);
 /// The value at the ranges' present turn.
 UOp scan_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, int result = 0);
-UOp sink(Graph& g, std::vector<UOp> stores);
+UOp sink(Graph& g, Sources stores);
 
 /// x with other sources: the same op, type, shape and attribute, in the graph of `g`.
-UOp with_sources(Graph& g, UOp x, std::vector<UOp> src);
+UOp with_sources(Graph& g, UOp x, Sources src);
 
 }  // namespace sinter::ir

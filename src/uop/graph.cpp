@@ -1,6 +1,8 @@
 // Interning: equal descriptions are one node.
 #include "uop/graph.h"
 
+#include <new>
+#include <type_traits>
 #include <utility>
 
 #include "uop/splat.h"
@@ -8,35 +10,38 @@
 namespace sinter::ir {
 namespace {
 
+uint64_t kind_of(Op op, DType dtype) { return mix(static_cast<uint64_t>(op), static_cast<uint64_t>(dtype)); }
+
 /// What commutative order may see of a source: of leaves, versions, DETACH and stored nodes only type, shape and device.
 uint64_t plain_likeness(DType dtype, const Shape& shape, Device device) {
   return mix(mix(0x5eed, static_cast<uint64_t>(dtype)), mix(likeness_of(shape), device.id()));
 }
 uint64_t look(UOp s) { return s->storage() ? plain_likeness(s->dtype, s->shape, s->device) : s->likeness; }
 
-uint64_t likeness_of_node(const NodeSpec& s) {
-  if (has(s.op, kFresh) || s.op == Op::Detach) return plain_likeness(s.dtype, s.shape, s.device);
-  uint64_t h = mix(mix(static_cast<uint64_t>(s.op), static_cast<uint64_t>(s.dtype)), mix(likeness_of(s.shape), s.device.id()));
-  if (s.op != Op::Const) h = mix(h, likeness_of(s.attr));
-  for (UOp u : s.src) h = mix(h, look(u));
-  return h;
-}
-
 /// Stands on the right.
 bool constant(UOp u) { return static_cast<bool>(splat_const(u)); }
 
-}  // namespace
-
-bool Graph::Equal::operator()(const Key& k, const Node* n) const {
-  const NodeSpec& s = *k.spec;
-  return n->identity == k.identity && n->op == s.op && n->dtype == s.dtype && n->device == s.device && n->src == s.src &&
-         n->shape == s.shape && n->attr == s.attr;
+bool describes(const NodeSpec& s, const Node& n) {
+  return n.op == s.op && n.dtype == s.dtype && n.device == s.device && n.src == s.src && n.shape == s.shape && n.attr == s.attr;
 }
 
-uint64_t Graph::identity_of(const NodeSpec& s) {
-  uint64_t h = mix(mix(static_cast<uint64_t>(s.op), static_cast<uint64_t>(s.dtype)), mix(hash_of(s.shape), s.device.id()));
-  h = mix(h, hash_of(s.attr));
+}  // namespace
+
+Graph::Hashes::Hashes(const NodeSpec& s)
+    : kind(mix(kind_of(s.op, s.dtype), mix(hash_of(s.shape), s.device.id()))), attr(hash_of(s.attr)) {}
+
+uint64_t Graph::Hashes::identity(const NodeSpec& s) const {
+  uint64_t h = mix(kind, attr);
   for (UOp u : s.src) h = mix(h, u->id);
+  return h | (h == 0);
+}
+
+/// Where sizes are fixed, likeness and identity of shapes and most attributes are the same.
+uint64_t Graph::Hashes::likeness(const NodeSpec& s) const {
+  if (has(s.op, kFresh) || s.op == Op::Detach) return plain_likeness(s.dtype, s.shape, s.device);
+  uint64_t h = s.shape.symbolic() ? mix(kind_of(s.op, s.dtype), mix(likeness_of(s.shape), s.device.id())) : kind;
+  if (s.op != Op::Const) h = mix(h, std::holds_alternative<Region>(s.attr) ? likeness_of(s.attr) : attr);
+  for (UOp u : s.src) h = mix(h, look(u));
   return h;
 }
 
@@ -48,32 +53,37 @@ void Graph::canonicalise(NodeSpec& s) {
 }
 
 UOp Graph::find(const NodeSpec& spec, uint64_t identity) const {
-  auto it = table_.find(Key{&spec, identity});
-  return it == table_.end() ? UOp() : UOp(*it);
+  return table_.find(identity, [&](const Node& n) { return describes(spec, n); });
 }
 
-Node* Graph::create(NodeSpec&& s, uint64_t identity, bool intern) {
-  uint64_t likeness = likeness_of_node(s);
-  Node* n = allocate(Node{this, s.op, s.dtype, s.device, next_id_++, std::move(s.shape), std::move(s.attr), std::move(s.src),
-                          identity, likeness});
+Node* Graph::create(NodeSpec&& s, const Hashes& hashes, uint64_t identity) {
+  static_assert(std::is_nothrow_move_constructible_v<NodeSpec>, "memory that was taken is used");
+  const uint64_t likeness = hashes.likeness(s);
+  if (identity) table_.make_room();
+  Node* n = new (allocate()) Node{this, s.op, s.dtype, s.device, next_id_++, std::move(s.shape), std::move(s.attr), std::move(s.src),
+                                  identity, likeness};
   ++live_;
-  if ((n->interned = intern)) table_.insert(n);
+  if (identity) table_.add(n);
   return n;
-}
-
-void Graph::forget(Node* node) {
-  if (!node->interned) return;
-  table_.erase(node);
-  node->interned = false;
 }
 
 UOp Graph::make(NodeSpec spec) {
   canonicalise(spec);
-  uint64_t identity = identity_of(spec);
+  const Hashes hashes(spec);
+  const uint64_t identity = hashes.identity(spec);
   if (UOp found = find(spec, identity)) return found;
-  return create(std::move(spec), identity, true);
+  return create(std::move(spec), hashes, identity);
 }
 
-Node* Arena::allocate(Node&& node) { return &nodes_.emplace_back(std::move(node)); }
+void* Arena::allocate() {
+  const size_t place = live_ % Chunk::kNodes;
+  if (!place) chunks_.push_back(std::unique_ptr<Chunk>(new Chunk));  // not zeroed
+  return chunks_.back()->nodes[place];
+}
+
+Arena::~Arena() {
+  for (size_t i = 0; i < live_; ++i)
+    std::launder(reinterpret_cast<Node*>(chunks_[i / Chunk::kNodes]->nodes[i % Chunk::kNodes]))->~Node();
+}
 
 }  // namespace sinter::ir

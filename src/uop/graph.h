@@ -2,12 +2,12 @@
 // confined to one thread. The counted graph of tensors is uop/tensor_graph.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <unordered_set>
+#include <memory>
 #include <vector>
 
-#include "uop/node.h"
+#include "uop/intern_table.h"
 
 namespace sinter::ir {
 
@@ -16,7 +16,7 @@ struct NodeSpec {
   Op op;
   DType dtype;
   Shape shape;
-  std::vector<UOp> src;
+  Sources src;
   Attr attr = {};
   Device device = {};
 };
@@ -41,37 +41,41 @@ class Graph {
  protected:
   Graph() = default;
   static void canonicalise(NodeSpec& spec);
+  /// What identity and likeness of a node begin with.
+  struct Hashes {
+    uint64_t kind, attr;
+    explicit Hashes(const NodeSpec& spec);
+    uint64_t identity(const NodeSpec& spec) const;
+    uint64_t likeness(const NodeSpec& spec) const;
+  };
   UOp find(const NodeSpec& spec, uint64_t identity) const;
-  Node* create(NodeSpec&& spec, uint64_t identity, bool intern);
-  void forget(Node* node);  ///< takes it out of the intern table
-  virtual Node* allocate(Node&& node) = 0;
-  static uint64_t identity_of(const NodeSpec& spec);
+  /// `identity` is not 0: it is interned.
+  Node* create(NodeSpec&& spec, const Hashes& hashes, uint64_t identity);
+  void forget(Node* node) noexcept { table_.remove(node); }
+  /// Memory for a node, which begins to live there at once.
+  virtual void* allocate() = 0;
 
   size_t live_ = 0;
   uint64_t mark_ = 0;  ///< of the last walk: 64 bits, which no process counts through
 
  private:
-  struct Key { const NodeSpec* spec; uint64_t identity; };
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(const Node* n) const { return n->identity; }
-    size_t operator()(const Key& k) const { return k.identity; }
-  };
-  struct Equal {
-    using is_transparent = void;
-    bool operator()(const Node* a, const Node* b) const { return a == b; }
-    bool operator()(const Key& k, const Node* n) const;
-    bool operator()(const Node* n, const Key& k) const { return (*this)(k, n); }
-  };
-  std::unordered_set<Node*, Hash, Equal> table_;
+  InternTable table_;
   uint64_t next_id_ = 1;
 };
 
 /// Nodes that live and die together.
 class Arena final : public Graph {
+ public:
+  Arena() = default;
+  ~Arena() override;
+
  private:
-  Node* allocate(Node&& node) override;
-  std::deque<Node> nodes_;
+  struct Chunk {
+    static constexpr size_t kNodes = 16;
+    alignas(Node) std::byte nodes[kNodes][sizeof(Node)];
+  };
+  void* allocate() override;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
 };
 
 }  // namespace sinter::ir

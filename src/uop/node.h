@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <vector>
 
 #include "sinter/device.h"
+#include "sinter/inline_vector.h"
 #include "uop/attr.h"
 #include "uop/op.h"
 #include "uop/storage.h"
@@ -32,6 +32,8 @@ class UOp {
   Node* node_ = nullptr;
 };
 
+using Sources = InlineVector<UOp, 3>;
+
 /// What the long-lived tensor graph knows of a node beyond its meaning. Guarded by that graph's mutex; untouched in arenas.
 struct NodeState {
   uint32_t refs = 0;           ///< edges, cells, scopes and plans in flight
@@ -55,10 +57,11 @@ struct Node {
   const uint64_t id;  ///< number of creation in its graph: an address-free order
   const Shape shape;
   const Attr attr;
-  std::vector<UOp> src;     ///< emptied when a node with storage lets its history go
-  const uint64_t identity;  ///< hash of everything that makes two nodes one
+  Sources src;              ///< emptied when a node with storage lets its history go
+  const uint64_t identity;  ///< hash of everything that makes two nodes one; 0 of a node that is never interned
   const uint64_t likeness;  ///< hash that orders commutative operands: blind to ids, constants and what lies behind storage (N4)
   bool interned = false;
+  Node* next = nullptr;     ///< in the intern table, of one bucket
   uint64_t mark = 0;        ///< of the graph's current walk
   uint32_t position = 0;    ///< free for the walk that set the mark
   NodeState state = {};

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "uop/sanitizer.h"
 
 namespace sinter::ir {
 namespace {
@@ -29,12 +30,13 @@ UOp TensorGraph::make(NodeSpec spec) {
         s = make({Op::Detach, s->dtype, s->shape, {s}});
   }
   canonicalise(spec);
-  uint64_t identity = identity_of(spec);
+  const Hashes hashes(spec);
   const bool interned = !has(spec.op, kFresh) && !requires_grad;
+  const uint64_t identity = interned ? hashes.identity(spec) : 0;
   if (interned)
     if (UOp found = find(spec, identity)) return found;
   for (UOp s : spec.src) retain(s);
-  Node* n = create(std::move(spec), identity, interned);
+  Node* n = create(std::move(spec), hashes, identity);
   n->state.requires_grad = requires_grad;
   n->state.refs = 1;
   pool_.push_back(n);
@@ -44,6 +46,21 @@ UOp TensorGraph::make(NodeSpec spec) {
     settle(n->src[0]);
   }
   return n;
+}
+
+void* TensorGraph::allocate() {
+  if (!spares_) return ::operator new(sizeof(Node));
+  --spare_count_;
+  return std::exchange(spares_, spares_->next);
+}
+
+/// A sanitizer is to see who uses a node that is gone: there each has memory of its own.
+void TensorGraph::destroy(Node* n) noexcept {
+  n->~Node();
+  --live_;
+  if (kSanitizer != Sanitizer::None || spare_count_ == kMostSpares) return ::operator delete(n);
+  ++spare_count_;
+  spares_ = new (n) Spare{spares_};
 }
 
 void TensorGraph::own(UOp n, Storage* storage) {
@@ -77,7 +94,7 @@ void TensorGraph::set_loss(UOp n, UOp loss) {
 
 void TensorGraph::let_go(UOp n) {
   forget(n.get());
-  std::vector<UOp> sources = std::exchange(n->src, {});
+  const Sources sources = std::move(n->src);
   if (n->op == Op::Detach && !sources.empty() && sources[0]->state.detached == n.get()) sources[0]->state.detached = nullptr;
   if (Storage* home = std::exchange(n->state.home, nullptr)) release_storage(home, false);
   set_loss(n, {});
@@ -97,28 +114,32 @@ void TensorGraph::settle(UOp n) {
 
 void TensorGraph::release(UOp first) {
   if (--first->state.refs) return;
-  std::vector<Node*> dead{first.get()};
-  while (!dead.empty()) {
-    Node* n = dead.back();
-    dead.pop_back();
+  Node* dead = nullptr;  // chained as in the intern table, which they have left
+  const auto bury = [&](Node* n) {
     forget(n);
+    n->next = std::exchange(dead, n);
+  };
+  bury(first.get());
+  while (dead) {
+    Node* n = std::exchange(dead, dead->next);
     if (n->op == Op::Detach && !n->src.empty() && n->src[0]->state.detached == n) n->src[0]->state.detached = nullptr;
     for (UOp s : n->src)
-      if (--s->state.refs == 0) dead.push_back(s.get());
-    if (Node* loss = n->state.loss; loss && --loss->state.refs == 0) dead.push_back(loss);
+      if (--s->state.refs == 0) bury(s.get());
+    if (Node* loss = n->state.loss; loss && --loss->state.refs == 0) bury(loss);
     if (n->state.home) release_storage(n->state.home, false);
     if (n->state.storage) release_storage(n->state.storage, true);
     --n->state.origin->nodes;
-    --live_;
-    delete n;
+    destroy(n);
   }
 }
 
 void TensorGraph::drain() {
-  while (!pool_.empty()) {
-    std::vector<UOp> pool = std::exchange(pool_, {});
-    for (UOp n : pool) release(n);
+  while (!pool_.empty()) {  // the memory of a foreign buffer may be freed by a function that makes nodes
+    const UOp n = pool_.back();
+    pool_.pop_back();
+    release(n);
   }
+  if (pool_.capacity() > kMostSpares) pool_ = {};
 }
 
 void TensorGraph::renew_in_child() {

@@ -50,11 +50,20 @@ class TensorGraph final : public Graph {
   friend class GraphPause;
   friend class GraphTry;
   TensorGraph() = default;
-  Node* allocate(Node&& node) override { return new Node(std::move(node)); }
+  void* allocate() override;
+  void destroy(Node* node) noexcept;
   void release_storage(Storage* storage, bool owner);
+
+  /// Memory of a node that is gone, for the next one.
+  struct Spare {
+    Spare* next;
+  };
+  static constexpr size_t kMostSpares = 1 << 14;
 
   std::recursive_mutex mutex_;
   std::vector<UOp> pool_;  ///< nodes made since the outermost scope opened: each holds a reference until it closes
+  Spare* spares_ = nullptr;
+  size_t spare_count_ = 0;
   int depth_ = 0;
   uint64_t fresh_ = 0;
 };

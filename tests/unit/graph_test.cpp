@@ -1,5 +1,6 @@
 // Interning, counting and release of nodes.
-#include <deque>
+#include <memory>
+#include <vector>
 
 #include "catch.h"
 #include "sinter/error.h"
@@ -25,8 +26,9 @@ TEST_CASE("equal descriptions are one node, in commutative order", "[uop]") {
 TEST_CASE("walks are told apart beyond 2^32 of them", "[uop]") {
   struct Aged final : Graph {
     Aged() { mark_ = 0xfffffff0; }
-    Node* allocate(Node&& node) override { return &nodes.emplace_back(std::move(node)); }
-    std::deque<Node> nodes;
+    void* allocate() override { return memory.emplace_back(::operator new(sizeof(Node))).get(); }
+    struct Free { void operator()(void* node) const { static_cast<Node*>(node)->~Node(), ::operator delete(node); } };
+    std::vector<std::unique_ptr<void, Free>> memory;
   } g;
   UOp x = param(g, 0, DType::F32, {4});
   for (int i = 0; i < 40; ++i) {
