@@ -101,7 +101,8 @@ uint32_t PlanRun::run() {
   if (logging(2) && plan_.device.kind() == Device::Kind::Cpu)
     for (size_t l = 0, first = 0; l < plan_.launches.size(); first += static_cast<size_t>(plan_.launches[l++]))
       limits.push_back(Limit::of_launch(load_of(first, static_cast<size_t>(plan_.launches[l]))));
-  const Clock::time_point start = Clock::now();
+  const bool logged = logging(1);
+  const Clock::time_point start = logged ? Clock::now() : Clock::time_point();
   size_t moved = 0, done = 0;
   for (size_t l = 0; l < plan_.launches.size(); ++l) {
     if (f.fail_at_launch == static_cast<int>(l)) {
@@ -113,7 +114,7 @@ uint32_t PlanRun::run() {
     done += steps;
   }
   const uint32_t error = end();
-  if (logging(1))
+  if (logged)
     log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", plan_.launches.size(),
                        plan_.steps.size(), static_cast<double>(moved) / 1e6, microseconds_since(start)));
   return error;
@@ -143,9 +144,10 @@ size_t PlanRun::launch_counted(size_t first, size_t number, const Limit* limit) 
   count(counters().launches);
   count(counters().bytes_moved, all.moved);
 
-  const Clock::time_point start = Clock::now();
+  const bool logged = logging(2);
+  const Clock::time_point start = logged ? Clock::now() : Clock::time_point();
   launch(first, number);
-  if (logging(2)) {
+  if (logged) {
     const double us = microseconds_since(start);
     std::string name = program(first).name();
     if (number > 1) name += fmt::format(" and {} more", number - 1);

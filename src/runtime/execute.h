@@ -10,6 +10,7 @@
 #include "runtime/buffer.h"
 #include "runtime/load.h"
 #include "runtime/plan.h"
+#include "sinter/inline_vector.h"
 
 namespace sinter::runtime {
 
@@ -65,7 +66,7 @@ class PlanRun {
   std::vector<uint64_t> args_;
   std::vector<StepLoad> own_loads_;  ///< if none were given
   std::span<const StepLoad> loads_;  ///< per step
-  std::vector<void*> memory_;        ///< per buffer
+  InlineVector<void*, 8> memory_;    ///< per buffer
   std::vector<std::unique_ptr<Buffer>> owned_;
   std::unique_ptr<Buffer> arena_;
 };

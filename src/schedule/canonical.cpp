@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <bit>
+#include <cstring>
 #include <string>
 
 #include "runtime/buffer.h"
@@ -16,14 +17,34 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
+/// Bytes in a row; the memory is kept for the next ones.
+class Bytes {
+ public:
+  void clear() {
+    if (memory_.size() > kLarge) memory_ = {};
+    end_ = 0;
+  }
+  void add(const void* from, size_t bytes) {
+    if (memory_.size() - end_ < bytes) memory_.resize(2 * memory_.size() + bytes + kLeast);
+    std::memcpy(memory_.data() + end_, from, bytes);
+    end_ += bytes;
+  }
+  std::string_view text() const { return {memory_.data(), end_}; }
+
+ private:
+  static constexpr size_t kLeast = 4096, kLarge = 1 << 20;
+  std::vector<char> memory_;
+  size_t end_ = 0;
+};
+
 class Writer {
  public:
-  Writer(const Collected& plan, Canonical& out) : plan_(plan), out_(out) {}
+  Writer(const Collected& plan, Canonical& out, Bytes& bytes) : plan_(plan), out_(out), bytes_(bytes) {}
 
   std::string_view write(std::string_view salt) {
-    bytes_.reserve(salt.size() + 64 + plan_.positions.size() * 64);
+    bytes_.clear();
     out_.first_number.reserve(plan_.positions.size());
-    bytes_ += salt;
+    bytes_.add(salt.data(), salt.size());
     size_t edge = 0;
     for (size_t i = 0; i < plan_.positions.size(); ++i) {
       const Position& p = plan_.positions[i];
@@ -44,16 +65,16 @@ class Writer {
     byte(kEnd);
     for (const StorageUse& s : plan_.storages)
       byte(static_cast<uint8_t>(s.writable() << 7 | alignment_of(*s.storage)));
-    return bytes_;
+    return bytes_.text();
   }
 
  private:
   static constexpr uint8_t kEnd = 0xff, kSlot = 0xfe, kConstant = 0xfd, kSymbolic = 0xfc;
 
-  void byte(uint8_t b) { bytes_.push_back(static_cast<char>(b)); }
+  void byte(uint8_t b) { bytes_.add(&b, 1); }
   template <class T>
   void number(T v) {
-    bytes_.append(reinterpret_cast<const char*>(&v), sizeof v);
+    bytes_.add(&v, sizeof v);
   }
   void dim(const Dim& d) {
     if (d.symbolic()) return variable(d.var(), d.value());
@@ -146,7 +167,7 @@ class Writer {
 
   const Collected& plan_;
   Canonical& out_;
-  std::string bytes_;
+  Bytes& bytes_;
 };
 
 }  // namespace
@@ -166,8 +187,9 @@ int Canonical::var_of(const Dim& d) const {
 Var numbered(size_t number, const Var& var) { return Var(fmt::format("n{}", number), var.min(), var.max()); }
 
 Canonical canonicalise(const Collected& plan, std::string_view salt) {
+  static Bytes& bytes = *new Bytes;  // guarded by the graph's mutex
   Canonical out;
-  Writer writer(plan, out);
+  Writer writer(plan, out, bytes);
   out.key = runtime::hash_bytes(writer.write(salt));
   return out;
 }

@@ -43,7 +43,7 @@ Var numbered(size_t number, const Var& var);
 /// The largest power of two, 64 at most, of which the address of a storage is a multiple: part of a plan's key.
 int alignment_of(const ir::Storage& storage);
 
-/// `salt` is what else decides the plan: the Target's key, the executor.
+/// `salt` is what else decides the plan: the Target's key, the executor. Under the graph's mutex.
 Canonical canonicalise(const Collected& plan, std::string_view salt);
 
 }  // namespace sinter::schedule

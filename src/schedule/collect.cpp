@@ -14,12 +14,6 @@ using ir::Node;
 using ir::Op;
 using ir::UOp;
 
-/// Shapes by their numbers; a symbolic size by its value, which equal nodes share.
-uint64_t hash_shape(const Shape& shape, uint64_t h) {
-  for (const Dim& d : shape) h = ir::mix(h, static_cast<uint64_t>(d.value()));
-  return h;
-}
-
 class Collector {
  public:
   /// May be called again: the memory of the walk is reused.
@@ -184,10 +178,7 @@ class Collector {
   }
   /// Of two operands that may be swapped the order does not count: DETACH hides from make() what they are.
   uint64_t hash(UOp n) const {
-    uint64_t h = ir::mix(static_cast<uint64_t>(n->op), static_cast<uint64_t>(n->dtype));
-    h = hash_shape(n->shape, h);
-    if (const auto* box = std::get_if<ir::Region>(&n->attr))
-      for (const ir::Extent& e : *box) h = ir::mix(h, static_cast<uint64_t>(e.begin.value()));
+    uint64_t h = n->form;
     if (swapped(n)) {
       const auto [a, b] = std::minmax(scratch_[0].index, scratch_[1].index);
       return ir::mix(ir::mix(h, static_cast<uint64_t>(a)), static_cast<uint64_t>(b));

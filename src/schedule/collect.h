@@ -14,12 +14,10 @@ namespace sinter::schedule {
 
 /// What a plan is asked for. The caller holds the tensor graph's mutex, and its pool is drained: counts are exact.
 struct Request {
-  std::vector<ir::UOp>
-      roots;  ///< to be stored, none has storage: what was asked for, then recorded versions in program order
-  std::vector<ir::UOp>
-      ending;  ///< one entry per reference that ends before the launch: those of cells that a step() switches
-  std::vector<ir::UOp> kept;  ///< one entry per reference of the caller himself, who lets go afterwards
-  bool copies = false;               ///< the roots are COPYs of values that have storage; else no COPY is pending below them
+  ir::Sources roots;    ///< to be stored, none has storage: what was asked for, then recorded versions in program order
+  ir::Sources ending;   ///< one entry per reference that ends before the launch: those of cells that a step() switches
+  ir::Sources kept;     ///< one entry per reference of the caller himself, who lets go afterwards
+  bool copies = false;  ///< the roots are COPYs of values that have storage; else no COPY is pending below them
 };
 
 /// A source of a position: another position, or (negative) a constant, which every use writes out for itself (N1).

@@ -23,7 +23,7 @@ namespace {
 
 class Compiled final : public Executable {
  public:
-  std::unique_ptr<Execution> start(Bindings bindings) const override;
+  std::unique_ptr<Execution> start(const Bindings& bindings) const override;
 
   explicit Compiled(runtime::Plan plan) : runnable(std::move(plan)) {}
 
@@ -68,7 +68,7 @@ class Run final : public Execution {
   std::vector<std::pair<void*, int>> copies_;
 };
 
-std::unique_ptr<Execution> Compiled::start(Bindings bindings) const { return std::make_unique<Run>(*this, bindings); }
+std::unique_ptr<Execution> Compiled::start(const Bindings& bindings) const { return std::make_unique<Run>(*this, bindings); }
 
 /// The one place where a kernel's Opts are chosen: none, by trying, or by the heuristic.
 runtime::KernelSource write_kernel(const Scheduled& scheduled, size_t number, const runtime::Target& target, bool unfused) {

@@ -9,7 +9,7 @@ namespace {
 
 class Copied final : public Executable {
  public:
-  std::unique_ptr<Execution> start(Bindings bindings) const override;
+  std::unique_ptr<Execution> start(const Bindings& bindings) const override;
 
   struct Way {
     size_t slot;
@@ -34,8 +34,8 @@ class Run final : public Execution {
   std::vector<runtime::Buffer*> slots_;
 };
 
-std::unique_ptr<Execution> Copied::start(Bindings bindings) const {
-  return std::make_unique<Run>(*this, std::move(bindings));
+std::unique_ptr<Execution> Copied::start(const Bindings& bindings) const {
+  return std::make_unique<Run>(*this, bindings);
 }
 
 }  // namespace

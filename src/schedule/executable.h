@@ -15,7 +15,7 @@
 
 namespace sinter::schedule {
 
-/// What one run works on. Everything is borrowed for the run.
+/// What one run works on. The buffers are borrowed for the run.
 struct Bindings {
   std::vector<runtime::Buffer*> slots;
   std::vector<ir::Scalar> args;
@@ -47,9 +47,10 @@ class Executable {
  public:
   virtual ~Executable() = default;
   /// Allocates everything. Throws OutOfMemory, and nothing has happened then.
-  virtual std::unique_ptr<Execution> start(Bindings bindings) const = 0;
+  virtual std::unique_ptr<Execution> start(const Bindings& bindings) const = 0;
 
   std::vector<Landing> targets;       ///< per stored value, sources first
+  std::vector<int32_t> target_of;     ///< per position: its place in `targets`, or -1
   std::vector<uint32_t> arg_numbers;  ///< Arg n is this one of Canonical::numbers
   Liveness decision;                  ///< before stores that wait for each other were cut
 };

@@ -54,7 +54,7 @@ class Interpreted final : public Executable {
     for (const BoundVar& v : canonical.vars) vars_.push_back(numbered(vars_.size(), v.var));
   }
 
-  std::unique_ptr<Execution> start(Bindings bindings) const override;
+  std::unique_ptr<Execution> start(const Bindings& bindings) const override;
 
   std::map<std::string, int64_t> bind(const std::vector<int64_t>& values) const {
     std::map<std::string, int64_t> out;
@@ -160,8 +160,8 @@ class Run final : public Execution {
   std::vector<std::pair<runtime::Buffer*, runtime::PooledVector<std::byte>>> before_;  ///< what was overwritten
 };
 
-std::unique_ptr<Execution> Interpreted::start(Bindings bindings) const {
-  return std::make_unique<Run>(*this, std::move(bindings));
+std::unique_ptr<Execution> Interpreted::start(const Bindings& bindings) const {
+  return std::make_unique<Run>(*this, bindings);
 }
 
 }  // namespace

@@ -78,10 +78,13 @@ Build build_plan(const Parametrised& program, Executor executor) {
     make = std::move(compilation.run);
     build.write = std::move(compilation.write);
   }
-  build.run = [make = std::move(make), decision = std::move(decision)] {
+  build.run = [make = std::move(make), decision = std::move(decision), positions = program.plan.positions.size()] {
     runtime::count(runtime::counters().plan_misses);
     std::shared_ptr<Executable> plan = make();
     plan->decision = decision;
+    plan->target_of.assign(positions, -1);
+    for (size_t t = 0; t < plan->targets.size(); ++t)
+      plan->target_of[static_cast<size_t>(plan->targets[t].position)] = static_cast<int32_t>(t);
     return plan;
   };
   return build;

@@ -84,13 +84,10 @@ std::string text_of(const std::exception_ptr& error) {
 
 Flight::Flight(const schedule::Parametrised& program, std::unique_ptr<schedule::Execution> run)
     : plan_(program.executable), run_(std::move(run)) {
-  const auto& targets = program.executable->targets;
-  std::vector<int32_t> target_of(program.plan.positions.size(), -1);
-  for (size_t t = 0; t < targets.size(); ++t)
-    target_of[static_cast<size_t>(targets[t].position)] = static_cast<int32_t>(t);
   for (size_t i = 0; i < program.plan.nodes.size(); ++i)
-    if (const int32_t t = target_of[static_cast<size_t>(program.plan.position_of[i])]; t >= 0)
+    if (const int32_t t = plan_->target_of[static_cast<size_t>(program.plan.position_of[i])]; t >= 0)
       stored_.push_back({program.plan.nodes[i], t});
+  slots_.reserve(program.plan.storages.size());
   for (const schedule::StorageUse& s : program.plan.storages) {
     s.storage->retain();
     ++s.storage->owners;
@@ -104,8 +101,7 @@ Flight::Flight(const schedule::Parametrised& program, std::unique_ptr<schedule::
     const std::shared_ptr<ir::Notice>& n = p.node->storage()->notice;
     if (n && !n->silent() && !contains(before_, n)) before_.push_back(n);
   }
-  for (const schedule::Landing& t : targets) {
-    homes_.push_back(t.home);
+  for (const schedule::Landing& t : plan_->targets) {
     if (program.plan.positions[static_cast<size_t>(t.position)].home < 0) continue;
     runtime::count(t.home >= 0 ? runtime::counters().in_place : runtime::counters().moved);
   }
@@ -151,8 +147,9 @@ std::string Flight::fault() const {
   std::vector<UOp> values;
   for (const auto& [n, t] : stored_) values.push_back(n);
   return index_fault(values, [&](UOp n) {
-    return std::none_of(homes_.begin(), homes_.end(),
-                        [&](int32_t home) { return home >= 0 && slots_[static_cast<size_t>(home)] == n->storage(); });
+    return std::none_of(plan_->targets.begin(), plan_->targets.end(), [&](const schedule::Landing& t) {
+      return t.home >= 0 && slots_[static_cast<size_t>(t.home)] == n->storage();
+    });
   });
 }
 
@@ -176,8 +173,10 @@ void Flight::store(const std::shared_ptr<ir::Notice>& notice) {
   std::string text;
   if (error_) text = text_of(error_);
   std::vector<Storage*> memory;
-  for (size_t t = 0; t < homes_.size(); ++t) {
-    memory.push_back(homes_[t] >= 0 ? slots_[static_cast<size_t>(homes_[t])] : run_->fresh[t].release());
+  memory.reserve(plan_->targets.size());
+  for (size_t t = 0; t < plan_->targets.size(); ++t) {
+    const int32_t home = plan_->targets[t].home;
+    memory.push_back(home >= 0 ? slots_[static_cast<size_t>(home)] : run_->fresh[t].release());
     memory.back()->error = text;
     memory.back()->notice = notice;
   }

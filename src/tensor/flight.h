@@ -44,7 +44,6 @@ class Flight {
   std::unique_ptr<schedule::Execution> run_;
   std::vector<std::pair<ir::UOp, int32_t>> stored_;  ///< nodes, and the stored value of each
   std::vector<ir::Storage*> slots_;
-  std::vector<int32_t> homes_;
   std::vector<std::shared_ptr<ir::Notice>> before_;  ///< of what the plan reads
   std::vector<ir::Origin*> picks_;                   ///< calls that pick elements, if the device tells of them late
   std::exception_ptr error_;

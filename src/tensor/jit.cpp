@@ -34,24 +34,36 @@ struct Signature {
     Device device;
     size_t memory;  ///< the first input that lies in the same
     bool requires_grad;
-    friend bool operator==(const Input&, const Input&) = default;
   };
   std::vector<Input> inputs;
   bool grad;
   debug::Executor executor;
-  friend bool operator==(const Signature&, const Signature&) = default;
 };
+
+size_t memory_of(std::span<const Tensor> inputs, UOp n) {
+  size_t memory = 0;
+  while (inputs[memory].cell()->node->storage() != n->storage()) ++memory;
+  return memory;
+}
 
 Signature signature_of(std::span<const Tensor> inputs) {
   Signature out{{}, ir::grad_enabled(), debug::executor()};
-  out.inputs.reserve(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const UOp n = inputs[i].cell()->node.get();
-    size_t memory = 0;
-    while (inputs[memory].cell()->node->storage() != n->storage()) ++memory;
-    out.inputs.push_back({n->dtype, n->shape, n->device, memory, n->state.requires_grad});
+  for (const Tensor& t : inputs) {
+    const UOp n = t.cell()->node.get();
+    out.inputs.push_back({n->dtype, n->shape, n->device, memory_of(inputs, n), n->state.requires_grad});
   }
   return out;
+}
+
+/// It is theirs.
+bool is_of(const Signature& signature, std::span<const Tensor> inputs) {
+  if (signature.grad != ir::grad_enabled() || signature.executor != debug::executor()) return false;
+  const auto same = [&](const Signature::Input& a, const Tensor& t) {
+    const UOp n = t.cell()->node.get();
+    return a.dtype == n->dtype && a.shape == n->shape && a.device == n->device && a.memory == memory_of(inputs, n) &&
+           a.requires_grad == n->state.requires_grad;
+  };
+  return std::equal(signature.inputs.begin(), signature.inputs.end(), inputs.begin(), inputs.end(), same);
 }
 
 struct Program {
@@ -218,15 +230,14 @@ void settle(std::span<const Tensor> inputs) {
 struct JitPlans::Known {
   std::vector<Program> programs;
 
-  Program* find(const Signature& signature) {
+  Program* find(std::span<const Tensor> inputs) {
     for (Program& p : programs)
-      if (p.signature == signature) return &p;
+      if (is_of(p.signature, inputs)) return &p;
     return nullptr;
   }
-  /// `fitted`: the tensors of the call were as the known program needs them. A call in which they were not, because somebody
+  /// `known`: that of the signature, or null. `fitted`: the tensors of the call were as the known program needs them. A call in which they were not, because somebody
   /// held the old value perhaps, says nothing against that program unless the next is like it.
-  void learn(const Signature& signature, Replay replay, bool fitted) {
-    Program* known = find(signature);
+  void learn(Program* known, const Signature& signature, Replay replay, bool fitted) {
     if (!known) return programs.push_back({signature, std::move(replay), false, 0, {}}), void();
     const bool again = same_program(known->replay, replay) || (!fitted && known->instead && same_program(*known->instead, replay));
     if (!again && !fitted) return known->instead = std::move(replay), void();
@@ -255,8 +266,7 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
   const tensor::Call call("jit", where);
   if (tensor::Capture::current()) tensor::usage_error("a jitted function calls another one; jit the outer one alone");
   settle(inputs);
-  const Signature signature = signature_of(inputs);
-  Program* known = known_->find(signature);
+  Program* const known = known_->find(inputs);
   bool fitted = false;
   if (known) {
     Rerun rerun(known->replay, inputs);
@@ -267,6 +277,7 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
     }
   }
 
+  const Signature signature = signature_of(inputs);
   std::vector<Tensor> given;  // cells of its own, which tell inputs from tensors that the function uses besides
   for (const Tensor& t : inputs) given.push_back(tensor::wrap(t.cell()->node.get()));
   tensor::Capture capture(given);
@@ -274,7 +285,7 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
   capture.returned(results);
   settle(results);
   if (!capture.replay.executable) tensor::usage_error("the jitted function computes nothing; return what it computes");
-  known_->learn(signature, std::move(capture.replay), fitted);
+  known_->learn(known, signature, std::move(capture.replay), fitted);
   return results;
 }
 

@@ -1,7 +1,7 @@
 // One call of realize(): divide by device, prepare, claim, switch, launch, settle.
 #include "tensor/realize.h"
 
-#include <deque>
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -32,7 +32,7 @@ using schedule::Parametrised;
 /// Keeps nodes while others may use the graph.
 class Keep {
  public:
-  explicit Keep(std::vector<UOp> nodes) : nodes_(std::move(nodes)) {
+  explicit Keep(std::span<const UOp> nodes) : nodes_(nodes.begin(), nodes.end()) {
     for (UOp n : nodes_) TensorGraph::get().retain(n);
   }
   ~Keep() {
@@ -42,7 +42,7 @@ class Keep {
   Keep& operator=(const Keep&) = delete;
 
  private:
-  std::vector<UOp> nodes_;
+  const ir::Sources nodes_;
 };
 
 }  // namespace
@@ -59,7 +59,6 @@ class Realization {
   }
 
  private:
-  using Requests = std::vector<schedule::Request>;
   struct Prepared {
     Parametrised program;
     std::unique_ptr<schedule::Execution> run;
@@ -68,12 +67,12 @@ class Realization {
   /// False: try again.
   bool attempt() {
     TensorGraph::get().drain();
-    std::erase_if(asked_, [](UOp n) { return n->storage() != nullptr; });
+    asked_.erase(std::remove_if(asked_.begin(), asked_.end(), [](UOp n) { return n->storage() != nullptr; }), asked_.end());
     if (asked_.empty()) {
       if (commit_) commit_->switch_cells();  // plans that were not the last have stored all versions
       return true;
     }
-    schedule::Request request{asked_, commit_ ? commit_->ending() : std::vector<UOp>(), all_};
+    schedule::Request request{asked_, commit_ ? ir::Sources(commit_->ending()) : ir::Sources(), all_};
     const std::vector<UOp> records = recorded([&](const Cell& c) { return commit_ && commit_->switches(&c); });
     const bool more = with_records_ && !records.empty();
     if (more) request.roots.insert(request.roots.end(), records.begin(), records.end());
@@ -107,8 +106,7 @@ class Realization {
       last = division.last;
       for (const std::vector<UOp>& roots : division.plans) {
         // What runs before the last plans ends no reference: those read the same values.
-        schedule::Request part{roots, last ? request.ending : std::vector<UOp>(),
-                               last ? request.kept : std::vector<UOp>(), division.copies};
+        schedule::Request part{roots, last ? request.ending : ir::Sources(), last ? request.kept : ir::Sources(), division.copies};
         plans.push_back({schedule::parametrise(part, executor_), nullptr});
         if (plans.back().program.plan.mixed) throw InternalError("a part of a program that spans devices does too");
       }
@@ -121,7 +119,7 @@ class Realization {
   }
 
   /// False when others had the graph while it was waited for, or built.
-  bool ready(const Parametrised& program, const std::vector<UOp>& roots) {
+  bool ready(const Parametrised& program, std::span<const UOp> roots) {
     if (program.plan.claimed) {
       const Keep keep(roots);
       Flight::wait();
@@ -147,24 +145,24 @@ class Realization {
 
   /// Throws what the first plan that failed threw; the others are run and land all the same.
   static void fly(std::vector<Prepared>& plans) {
-    std::deque<Flight> flights;
-    for (Prepared& p : plans) flights.emplace_back(p.program, std::move(p.run));
+    std::vector<std::unique_ptr<Flight>> flights;
+    for (Prepared& p : plans) flights.push_back(std::make_unique<Flight>(p.program, std::move(p.run)));
     {
       const runtime::OutsideGraph outside;
-      for (Flight& f : flights) f.run();
+      for (auto& f : flights) f->run();
     }
     std::exception_ptr error;
-    for (Flight& f : flights) try {
-        f.land();
+    for (auto& f : flights) try {
+        f->land();
       } catch (...) {
         if (!error) error = std::current_exception();
       }
     if (error) std::rethrow_exception(error);
   }
 
-  const std::vector<UOp> all_;
+  const ir::Sources all_;
   const Keep keep_;
-  std::vector<UOp> asked_;  ///< those that have no storage yet
+  ir::Sources asked_;  ///< those that have no storage yet
   StepCommit* commit_;
   const debug::Executor executor_;
   bool with_records_ = true;
@@ -181,7 +179,7 @@ inline namespace v0 {
 
 void realize_all(std::span<const Tensor> tensors, Loc where) {
   const tensor::Call call("realize", where);
-  std::vector<ir::UOp> nodes;
+  ir::Sources nodes;
   for (const Tensor& t : tensors) nodes.push_back(tensor::node_of(t));
   tensor::realize(nodes);
 }

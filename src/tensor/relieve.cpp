@@ -22,6 +22,7 @@ using ir::UOp;
 /// Guarded by the graph's mutex.
 struct Pending {
   size_t limit = kPendingLimit, look_at = kPendingLimit, patience = 0;  ///< nodes
+  bool noting = false;       ///< it may soon be time to look
   double look_at_share = 0;  ///< no look before so much of a device's memory is live: the last one found nothing to gain
   std::array<std::weak_ptr<Cell>, 64> made;  ///< the latest values, in a circle
   size_t next = 0;
@@ -66,8 +67,7 @@ void set_pending_limit(size_t nodes) {
 
 void note_value(const std::shared_ptr<Cell>& cell) {
   Pending& p = Pending::get();
-  if (ir::TensorGraph::get().live_nodes() <= p.look_at / 2 && runtime::fullest().share() <= kMuch / 2)
-    return;
+  if (!p.noting) return;
   p.made[p.next++ % p.made.size()] = cell;
 }
 
@@ -108,6 +108,7 @@ void relieve() {
   const ir::TensorGraph& g = ir::TensorGraph::get();
   Pending& p = Pending::get();
   const runtime::Fill fill = runtime::fullest();
+  p.noting = g.live_nodes() > p.look_at / 2 || fill.share() > kMuch / 2;
   if (fill.share() <= kMuch) p.look_at_share = 0;
   const bool many = g.live_nodes() > p.look_at, much = fill.share() > std::max(kMuch, p.look_at_share);
   if ((!many && !much) || g.depth() > 1) return;

@@ -28,10 +28,10 @@ bool describes(const NodeSpec& s, const Node& n) {
 }  // namespace
 
 Graph::Hashes::Hashes(const NodeSpec& s)
-    : kind(mix(kind_of(s.op, s.dtype), mix(hash_of(s.shape), s.device.id()))), attr(hash_of(s.attr)) {}
+    : kind(mix(kind_of(s.op, s.dtype), mix(hash_of(s.shape), s.device.id()))), attr(hash_of(s.attr)), form(mix(kind, attr)) {}
 
 uint64_t Graph::Hashes::identity(const NodeSpec& s) const {
-  uint64_t h = mix(kind, attr);
+  uint64_t h = form;
   for (UOp u : s.src) h = mix(h, u->id);
   return h | (h == 0);
 }
@@ -61,7 +61,7 @@ Node* Graph::create(NodeSpec&& s, const Hashes& hashes, uint64_t identity) {
   const uint64_t likeness = hashes.likeness(s);
   if (identity) table_.make_room();
   Node* n = new (allocate()) Node{this, s.op, s.dtype, s.device, next_id_++, std::move(s.shape), std::move(s.attr), std::move(s.src),
-                                  identity, likeness};
+                                  hashes.form, identity, likeness};
   ++live_;
   if (identity) table_.add(n);
   return n;

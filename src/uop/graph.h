@@ -41,15 +41,15 @@ class Graph {
  protected:
   Graph() = default;
   static void canonicalise(NodeSpec& spec);
-  /// What identity and likeness of a node begin with.
+  /// Of a description: `kind` is that of all but attribute and sources.
   struct Hashes {
-    uint64_t kind, attr;
+    uint64_t kind, attr, form;
     explicit Hashes(const NodeSpec& spec);
     uint64_t identity(const NodeSpec& spec) const;
     uint64_t likeness(const NodeSpec& spec) const;
   };
   UOp find(const NodeSpec& spec, uint64_t identity) const;
-  /// `identity` is not 0: it is interned.
+  /// Interned unless `identity` is 0.
   Node* create(NodeSpec&& spec, const Hashes& hashes, uint64_t identity);
   void forget(Node* node) noexcept { table_.remove(node); }
   /// Memory for a node, which begins to live there at once.

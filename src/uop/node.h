@@ -58,7 +58,8 @@ struct Node {
   const Shape shape;
   const Attr attr;
   Sources src;              ///< emptied when a node with storage lets its history go
-  const uint64_t identity;  ///< hash of everything that makes two nodes one; 0 of a node that is never interned
+  const uint64_t form;      ///< hash of op, type, device, shape and attribute
+  const uint64_t identity;  ///< hash of form and sources: of all that makes two nodes one; 0 of a node that is never interned
   const uint64_t likeness;  ///< hash that orders commutative operands: blind to ids, constants and what lies behind storage (N4)
   bool interned = false;
   Node* next = nullptr;     ///< in the intern table, of one bucket

@@ -14,11 +14,6 @@ thread_local bool grad_mode = true;
 bool grad_enabled() { return grad_mode; }
 void set_grad_enabled(bool on) { grad_mode = on; }
 
-TensorGraph& TensorGraph::get() {
-  static TensorGraph* graph = new TensorGraph;
-  return *graph;
-}
-
 UOp TensorGraph::make(NodeSpec spec) {
   bool keeps_history = grad_mode && spec.op != Op::Detach && is_float(spec.dtype);
   bool requires_grad = false;
@@ -140,23 +135,6 @@ void TensorGraph::drain() {
     release(n);
   }
   if (pool_.capacity() > kMostSpares) pool_ = {};
-}
-
-void TensorGraph::renew_in_child() {
-  new (&mutex_) std::recursive_mutex;
-  for (int i = 0; i < depth_; ++i) mutex_.lock();  // scopes of the thread that forked
-}
-
-GraphScope::GraphScope() {
-  TensorGraph& g = TensorGraph::get();
-  g.mutex_.lock();
-  ++g.depth_;
-}
-GraphScope::~GraphScope() {
-  TensorGraph& g = TensorGraph::get();
-  if (g.depth_ == 1) g.drain();
-  --g.depth_;
-  g.mutex_.unlock();
 }
 
 GraphTry::GraphTry() : held_(TensorGraph::get().mutex_.try_lock()) {}

@@ -2,17 +2,20 @@
 // cell refers to goes at once and without recursion, and its memory with it.
 #pragma once
 
-#include <mutex>
 #include <vector>
 
 #include "uop/graph.h"
+#include "uop/graph_mutex.h"
 
 namespace sinter::ir {
 
 class TensorGraph final : public Graph {
  public:
   /// Never destroyed: handles in static objects may die after main (SEMANTICS V7).
-  static TensorGraph& get();
+  static TensorGraph& get() {
+    static TensorGraph* const graph = new TensorGraph;
+    return *graph;
+  }
 
   /// Under no_grad an operand with history is read through DETACH (SEMANTICS G6). A node that requires grad, and a
   /// fresh one, is never interned (H4).
@@ -39,11 +42,10 @@ class TensorGraph final : public Graph {
   /// Scopes open in the thread that holds the mutex.
   int depth() const { return depth_; }
 
-  /// Around fork() (runtime/fork.h): the mutex is taken; then given back in the parent; in the child it is made anew,
-  /// because a recursive mutex belongs to a thread, and that one has another number there.
+  /// Around fork() (runtime/fork.h): the mutex is taken; then given back in the parent, made anew in the child.
   void hold_at_fork() { mutex_.lock(); }
   void let_go_in_parent() { mutex_.unlock(); }
-  void renew_in_child();
+  void renew_in_child() { mutex_.renew(depth_); }
 
  private:
   friend class GraphScope;
@@ -60,7 +62,7 @@ class TensorGraph final : public Graph {
   };
   static constexpr size_t kMostSpares = 1 << 14;
 
-  std::recursive_mutex mutex_;
+  GraphMutex mutex_;
   std::vector<UOp> pool_;  ///< nodes made since the outermost scope opened: each holds a reference until it closes
   Spare* spares_ = nullptr;
   size_t spare_count_ = 0;
@@ -72,10 +74,20 @@ class TensorGraph final : public Graph {
 /// Every public call that touches the graph opens one.
 class GraphScope {
  public:
-  GraphScope();
-  ~GraphScope();
+  GraphScope() : graph_(TensorGraph::get()) {
+    graph_.mutex_.lock();
+    ++graph_.depth_;
+  }
+  ~GraphScope() {
+    if (graph_.depth_ == 1) graph_.drain();
+    --graph_.depth_;
+    graph_.mutex_.unlock();
+  }
   GraphScope(const GraphScope&) = delete;
   GraphScope& operator=(const GraphScope&) = delete;
+
+ private:
+  TensorGraph& graph_;
 };
 
 /// Holds the graph's mutex if no other thread does, and never waits: for those who only read, and may be called from where

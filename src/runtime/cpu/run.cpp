@@ -20,7 +20,7 @@ Run::Run(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> s
 struct Run::Call {
   const Program* program;
   const StepLoad* load;
-  std::vector<void*> bufs;  ///< `stride` of them, once or per piece of scratch
+  InlineVector<void*, 16> bufs;  ///< `stride` of them, once or per piece of scratch
   size_t stride;
   std::vector<int64_t> numbers;
 
@@ -29,6 +29,7 @@ struct Run::Call {
     const Scratch::Piece piece(*scratch);
     return entry(bufs.data() + piece.number() * stride, numbers.data(), begin, end);
   }
+  int finish(Scratch* scratch) const { return program->finish() ? run(program->finish(), 0, 1, scratch) : 0; }
 };
 
 Run::Call Run::prepare(size_t number) const {
@@ -80,20 +81,20 @@ void Run::open_arena(std::span<const Step> steps) {
 
 void Run::launch(size_t first, size_t number) {
   if (kSanitizer == Sanitizer::Address) open_arena({plan().steps.data() + first, number});
-  std::vector<Call> calls;
-  calls.reserve(number);
-  for (size_t i = first; i < first + number; ++i) calls.push_back(prepare(i));
   int bits = 0;
-  if (calls.size() == 1) {
-    const Call& c = calls[0];
+  if (number == 1) {
+    const Call c = prepare(first);
     bits = pool().parallel_for(0, c.load->points, c.load->grain, [&](int64_t begin, int64_t end) {
       return c.run(c.program->entry(), begin, end, scratch_.get());
     });
+    bits |= c.finish(scratch_.get());
   } else {
+    std::vector<Call> calls;
+    calls.reserve(number);
+    for (size_t i = first; i < first + number; ++i) calls.push_back(prepare(i));
     bits = run_together(calls, scratch_.get());
+    for (const Call& c : calls) bits |= c.finish(scratch_.get());
   }
-  for (const Call& c : calls)
-    if (c.program->finish()) bits |= c.run(c.program->finish(), 0, 1, scratch_.get());
   error_ |= static_cast<uint32_t>(bits);
 }
 
