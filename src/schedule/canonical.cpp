@@ -1,10 +1,10 @@
-// Writing the canonical bytes.
+// Writing the canonical words.
 #include "schedule/canonical.h"
 
 #include <fmt/core.h>
 
 #include <bit>
-#include <cstring>
+#include <concepts>
 #include <string>
 
 #include "runtime/buffer.h"
@@ -17,120 +17,88 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// Bytes in a row; the memory is kept for the next ones.
-class Bytes {
- public:
-  void clear() {
-    if (memory_.size() > kLarge) memory_ = {};
-    end_ = 0;
-  }
-  void add(const void* from, size_t bytes) {
-    if (memory_.size() - end_ < bytes) memory_.resize(2 * memory_.size() + bytes + kLeast);
-    std::memcpy(memory_.data() + end_, from, bytes);
-    end_ += bytes;
-  }
-  std::string_view text() const { return {memory_.data(), end_}; }
-
- private:
-  static constexpr size_t kLeast = 4096, kLarge = 1 << 20;
-  std::vector<char> memory_;
-  size_t end_ = 0;
-};
-
+/// Numbers in a row, each said so that what follows is known from what stands before. A word has 64 bits: sizes and offsets fill
+/// one, what is small shares one.
 class Writer {
  public:
-  Writer(const Collected& plan, Canonical& out, Bytes& bytes) : plan_(plan), out_(out), bytes_(bytes) {}
+  Writer(const Collected& plan, Canonical& out, std::vector<uint64_t>& words) : plan_(plan), out_(out), words_(words) {}
 
-  std::string_view write(std::string_view salt) {
-    bytes_.clear();
+  void write(const runtime::Hash128& salt) {
+    words_.clear();
     out_.first_number.reserve(plan_.positions.size());
-    bytes_.add(salt.data(), salt.size());
+    word(salt.low);
+    word(salt.high);
     size_t edge = 0;
     for (size_t i = 0; i < plan_.positions.size(); ++i) {
       const Position& p = plan_.positions[i];
       out_.first_number.push_back(static_cast<uint32_t>(out_.numbers.size()));
       if (p.slot >= 0) {
-        slot(p);
+        type(p.node, kSlot | uint64_t{p.outlives} << 8, static_cast<uint32_t>(p.slot));
       } else {
         node(p);
         state(p);
-        for (; edge < plan_.history.size() && plan_.history[edge].position == static_cast<int32_t>(i); ++edge) {
-          number(plan_.history[edge].source);
-          byte(static_cast<uint8_t>(plan_.history[edge].backing));
-        }
+        for (; edge < plan_.history.size() && plan_.history[edge].position == static_cast<int32_t>(i); ++edge)
+          word(static_cast<uint32_t>(plan_.history[edge].source) | static_cast<uint64_t>(plan_.history[edge].backing) << 32);
       }
-      byte(kEnd);
+      word(kEnd);
     }
-    for (int32_t r : plan_.roots) number(r);
-    byte(kEnd);
-    for (const StorageUse& s : plan_.storages)
-      byte(static_cast<uint8_t>(s.writable() << 7 | alignment_of(*s.storage)));
-    return bytes_.text();
+    for (int32_t r : plan_.roots) word(r);
+    word(kEnd);
+    for (const StorageUse& s : plan_.storages) word(uint64_t{s.writable()} << 7 | static_cast<uint64_t>(alignment_of(*s.storage)));
   }
 
  private:
-  static constexpr uint8_t kEnd = 0xff, kSlot = 0xfe, kConstant = 0xfd, kSymbolic = 0xfc;
+  static constexpr uint64_t kEnd = ~uint64_t{0};
+  static constexpr uint64_t kSymbolic = uint64_t{1} << 63;  ///< no size is so large
+  static constexpr uint64_t kSlot = 0xfe, kConstant = 0xfd;
 
-  void byte(uint8_t b) { bytes_.add(&b, 1); }
-  template <class T>
-  void number(T v) {
-    bytes_.add(&v, sizeof v);
+  template <std::integral T>
+  void word(T v) {
+    words_.push_back(static_cast<uint64_t>(v));
   }
+
   void dim(const Dim& d) {
-    if (d.symbolic()) return variable(d.var(), d.value());
-    number(d.value());
+    if (d.symbolic())
+      variable(d.var(), d.value());
+    else
+      word(d.value());
   }
   void variable(const Var& var, int64_t value) {
     size_t v = 0;
     while (v < out_.vars.size() && !(out_.vars[v].value == value && out_.vars[v].var == var)) ++v;
-    byte(kSymbolic);
-    number(static_cast<uint32_t>(v));
+    word(kSymbolic | v);
     if (v < out_.vars.size()) return;
     out_.vars.push_back({var, value});
-    number(var.min());
-    number(var.max());
+    word(var.min());
+    word(var.max());
   }
-  void shape(const Shape& s) {
-    byte(static_cast<uint8_t>(s.rank()));
-    for (const Dim& d : s) dim(d);
-  }
-  void type(UOp n) {
-    byte(static_cast<uint8_t>(n->dtype));
-    number(n->device.id());
-    shape(n->shape);
-  }
-
-  void slot(const Position& p) {
-    byte(kSlot);
-    number(p.slot);
-    type(p.node);
-    byte(p.outlives);
+  /// `head`: 16 bits that say what it is; `number`: what is needed besides.
+  void type(UOp n, uint64_t head, uint32_t number) {
+    word(head | static_cast<uint64_t>(n->dtype) << 16 | uint64_t{n->shape.rank()} << 24 | uint64_t{number} << 32);
+    word(n->device.id());
+    for (const Dim& d : n->shape) dim(d);
   }
 
   void node(const Position& p) {
     UOp n = p.node;
-    byte(static_cast<uint8_t>(n->op));
-    type(n);
-    byte(p.outlives);
-    byte(static_cast<uint8_t>(p.source_count));
+    type(n, static_cast<uint64_t>(n->op) | uint64_t{p.outlives} << 8, p.source_count);
     for (Operand s : plan_.sources_of(p)) {
-      number(s.constant() ? -1 : s.index);
-      if (!s.constant()) continue;
+      if (!s.constant()) {
+        word(s.index);
+        continue;
+      }
       UOp c = plan_.constants[s.number()];
-      byte(kConstant);
-      type(c);
+      type(c, kConstant, 0);
       out_.numbers.push_back({ir::splat_const(c)->scalar(), c->dtype});
     }
     if (n->op == Op::Const)
       out_.numbers.push_back({n->scalar(), n->dtype});
-    else if (n->op == Op::Expand || n->op == Op::Reshape)
-      return;
-    else
+    else if (n->op != Op::Expand && n->op != Op::Reshape)
       attribute(n);
   }
 
   void attribute(UOp n) {
-    byte(static_cast<uint8_t>(n->attr.index()));
+    word(n->attr.index());
     if (const auto* box = std::get_if<ir::Region>(&n->attr)) {
       if (n->op == Op::Var) return dim((*box)[0].end);
       for (const ir::Extent& e : *box)  // sizes follow from the shapes
@@ -138,36 +106,33 @@ class Writer {
     } else if (const auto* num = std::get_if<ir::NumAttr>(&n->attr)) {
       out_.numbers.push_back({num->value, n->dtype, true});
     } else if (const auto* v = std::get_if<int64_t>(&n->attr)) {
-      number(*v);
+      word(*v);
     } else if (const auto* list = std::get_if<ir::Ints>(&n->attr)) {
       ints(*list);
     } else if (const auto* w = std::get_if<ir::WindowAttr>(&n->attr)) {
-      number(w->axis);
-      number(w->step);
+      word(w->axis);
+      word(w->step);
     } else if (const auto* r = std::get_if<ir::ReduceAttr>(&n->attr)) {
-      byte(static_cast<uint8_t>(r->combine));
+      word(static_cast<uint64_t>(r->combine) | static_cast<uint64_t>(r->result) << 8 | static_cast<uint64_t>(r->tree.lanes) << 32);
+      word(r->tree.block);
       ints(r->axes);
-      number(r->tree.lanes);
-      number(r->tree.block);
-      number(r->result);
     } else if (!std::holds_alternative<std::monostate>(n->attr) && !std::holds_alternative<ir::Fresh>(n->attr)) {
       throw InternalError("writing a plan key: " + std::string(ir::info(n->op).name) +
                           " has an attribute that no tensor graph has");
     }
   }
   void ints(const ir::Ints& list) {
-    number(static_cast<uint32_t>(list.size()));
-    for (int64_t v : list) number(v);
+    word(list.size());
+    for (int64_t v : list) word(v);
   }
 
   void state(const Position& p) {
-    byte(static_cast<uint8_t>(p.backs_outside | p.node->state.leaf << 1));
-    number(p.home);
+    word(uint64_t{p.backs_outside} | uint64_t{p.node->state.leaf} << 1 | uint64_t{static_cast<uint32_t>(p.home)} << 32);
   }
 
   const Collected& plan_;
   Canonical& out_;
-  Bytes& bytes_;
+  std::vector<uint64_t>& words_;
 };
 
 }  // namespace
@@ -186,11 +151,13 @@ int Canonical::var_of(const Dim& d) const {
 
 Var numbered(size_t number, const Var& var) { return Var(fmt::format("n{}", number), var.min(), var.max()); }
 
-Canonical canonicalise(const Collected& plan, std::string_view salt) {
-  static Bytes& bytes = *new Bytes;  // guarded by the graph's mutex
+Canonical canonicalise(const Collected& plan, const runtime::Hash128& salt) {
+  constexpr size_t kLarge = 1 << 17;
+  static auto& words = *new std::vector<uint64_t>;  // guarded by the graph's mutex; the memory is kept for the next key
   Canonical out;
-  Writer writer(plan, out, bytes);
-  out.key = runtime::hash_bytes(writer.write(salt));
+  Writer(plan, out, words).write(salt);
+  out.key = runtime::hash_bytes({reinterpret_cast<const char*>(words.data()), words.size() * sizeof(uint64_t)});
+  if (words.capacity() > kLarge) words = {};
   return out;
 }
 

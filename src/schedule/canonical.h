@@ -1,10 +1,9 @@
-// The plan key: canonical bytes of a collected plan in which buffers are slots, nodes are positions and changing
-// numbers are left out (SEMANTICS N1, N3, N4). Two plans of one key differ in nothing that a decision or a kernel may
-// look at.
+// The plan key: a hash of canonical words, which say a collected plan with slots in place of buffers and positions in place
+// of nodes, and without the numbers that change (SEMANTICS N1, N3, N4). Two plans of one key differ in nothing that a
+// decision or a kernel may look at.
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "runtime/hash.h"
@@ -43,7 +42,7 @@ Var numbered(size_t number, const Var& var);
 /// The largest power of two, 64 at most, of which the address of a storage is a multiple: part of a plan's key.
 int alignment_of(const ir::Storage& storage);
 
-/// `salt` is what else decides the plan: the Target's key, the executor. Under the graph's mutex.
-Canonical canonicalise(const Collected& plan, std::string_view salt);
+/// `salt` is a hash of what else decides the plan: the Target's key, the executor. Under the graph's mutex.
+Canonical canonicalise(const Collected& plan, const runtime::Hash128& salt);
 
 }  // namespace sinter::schedule

@@ -16,9 +16,9 @@ using ir::UOp;
 
 class Collector {
  public:
-  /// May be called again: the memory of the walk is reused.
+  /// May be called again: the memory of the walk is reused, as is that of a plan that was recycled.
   Collected run(const Request& request) {
-    out_ = {};
+    clear();
     order_.clear();
     stack_.clear();
     position_of_slot_.clear();
@@ -37,8 +37,20 @@ class Collector {
     return std::move(out_);
   }
   size_t nodes_met() const { return order_.size(); }
+  void recycle(Collected&& plan) { out_ = std::move(plan); }
 
  private:
+  void clear() {
+    out_.nodes.clear();
+    out_.position_of.clear();
+    out_.positions.clear();
+    out_.sources.clear();
+    out_.constants.clear();
+    out_.history.clear();
+    out_.storages.clear();
+    out_.roots.clear();
+    out_.claimed = out_.mixed = false;
+  }
   /// Lists what is reachable and new, sources first.
   void walk(UOp root) {
     push(root);
@@ -98,7 +110,7 @@ class Collector {
   // -- equal nodes are one position
   void merge() {
     size_t buckets = std::bit_ceil(order_.size() * 2 + 2);
-    table_.assign(buckets, -1);
+    table_.assign(buckets, {});
     class_of_.assign(order_.size(), -1);
     for (UOp n : order_) {
       if (constant_[n->position]) continue;
@@ -134,12 +146,13 @@ class Collector {
     if (ir::has(n->op, ir::kFresh)) return add(n);
     const uint64_t h = hash(n);
     size_t at = h & (table_.size() - 1);
-    for (; table_[at] >= 0; at = (at + 1) & (table_.size() - 1))
-      if (equal(out_.positions[static_cast<size_t>(table_[at])], n)) {
+    for (; table_[at].position >= 0; at = (at + 1) & (table_.size() - 1))
+      if (table_[at].hash == h && equal(out_.positions[static_cast<size_t>(table_[at].position)], n)) {
         drop_constants();
-        return table_[at];
+        return table_[at].position;
       }
-    return table_[at] = add(n);
+    table_[at] = {h, add(n)};
+    return table_[at].position;
   }
 
   Operand source(UOp s) {
@@ -235,7 +248,12 @@ class Collector {
   std::vector<std::pair<UOp, size_t>> stack_;
   std::vector<uint8_t> constant_;
   std::vector<uint32_t> edges_;
-  std::vector<int32_t> class_of_, table_, position_of_slot_;
+  struct Entry {
+    uint64_t hash = 0;
+    int32_t position = -1;
+  };
+  std::vector<Entry> table_;
+  std::vector<int32_t> class_of_, position_of_slot_;
   std::vector<Operand> scratch_;
 };
 
@@ -265,12 +283,26 @@ uint64_t bytes_let_go(const Collected& plan, Device device) {
   return bytes;
 }
 
+namespace {
+
+constexpr size_t kLarge = 1 << 16;  ///< nodes; memory for so many is not kept
+
+/// Guarded by the graph's mutex.
+Collector& collector() {
+  static auto* one = new Collector;
+  return *one;
+}
+
+}  // namespace
+
 Collected collect(const Request& request) {
-  constexpr size_t kLarge = 1 << 16;
-  static auto* collector = new Collector;  // guarded by the graph's mutex
-  Collected out = collector->run(request);
-  if (collector->nodes_met() > kLarge) *collector = {};
+  Collected out = collector().run(request);
+  if (collector().nodes_met() > kLarge) collector() = {};
   return out;
+}
+
+void recycle(Collected&& plan) {
+  if (plan.nodes.size() <= kLarge) collector().recycle(std::move(plan));
 }
 
 }  // namespace sinter::schedule

@@ -82,6 +82,8 @@ struct Collected {
 /// Walks from the roots, and from the losses behind gradients that it meets. Nodes with storage are not looked behind.
 /// Throws the error of a poisoned storage that the plan would read (SEMANTICS V6).
 Collected collect(const Request& request);
+/// Takes the memory of a plan that nobody needs any more, for the next.
+void recycle(Collected&& plan);
 
 /// Bytes of the memory that only these nodes hold, and that goes when the roots are computed: what a value with history
 /// needs (SEMANTICS H3) and what something else holds stays.

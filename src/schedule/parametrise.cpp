@@ -14,17 +14,17 @@ namespace sinter::schedule {
 namespace {
 
 /// What else than the program decides a plan. Under the graph's mutex; every plan asks, so the last Target's is kept.
-const std::string& salt(Executor executor, const runtime::Target& target, bool copies) {
+runtime::Hash128 salt(Executor executor, const runtime::Target& target, bool copies) {
   struct Salts {
     runtime::Target target;
-    std::string fused, unfused;
+    runtime::Hash128 fused, unfused;
   };
   static Salts& known = *new Salts;
-  static const std::string &interpreter = *new std::string("interpreter"), &copy = *new std::string("copies");
+  static const runtime::Hash128 interpreter = runtime::hash_bytes("interpreter"), copy = runtime::hash_bytes("copies");
   if (copies) return copy;
   if (executor == Executor::Interpreter) return interpreter;
-  if (known.fused.empty() || !(known.target == target))
-    known = {target, "fused " + target.key(), "unfused " + target.key()};
+  if (known.fused == runtime::Hash128() || !(known.target == target))
+    known = {target, runtime::hash_bytes("fused " + target.key()), runtime::hash_bytes("unfused " + target.key())};
   return executor == Executor::Compiled ? known.fused : known.unfused;
 }
 

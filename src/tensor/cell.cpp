@@ -62,10 +62,10 @@ Tensor wrap(ir::UOp node) {
   return Tensor(std::move(cell));
 }
 
-ir::UOp node_of(const Tensor& t) {
-  if (!t.cell()) usage_error("the tensor is an empty handle; assign a value to it first");
-  if (Capture* watching = Capture::current()) watching->met(t.cell());
-  return t.cell()->node.get();
+ir::UOp node_of(const std::shared_ptr<Cell>& cell) {
+  if (!cell) usage_error("the tensor is an empty handle; assign a value to it first");
+  if (Capture* watching = Capture::current()) watching->met(cell);
+  return cell->node.get();
 }
 
 }  // namespace tensor

@@ -36,8 +36,9 @@ namespace tensor {
 
 /// A new handle to a new cell. Inside a GraphScope.
 Tensor wrap(ir::UOp node);
-/// The node of a handle; UsageError when the handle is empty.
-ir::UOp node_of(const Tensor& t);
+/// The node of a handle's cell; UsageError when the handle is empty.
+ir::UOp node_of(const std::shared_ptr<Cell>& cell);
+inline ir::UOp node_of(const Tensor& t) { return node_of(t.cell()); }
 
 /// Opens a public call: the graph's scope, and the name and place that errors report.
 class Call {

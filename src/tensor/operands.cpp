@@ -11,7 +11,7 @@
 namespace sinter::tensor {
 namespace {
 
-DType type_of(const Arg& a) { return a.is_tensor() ? node_of(Tensor(a.cell()))->dtype : default_type(a.kind()); }
+DType type_of(const Arg& a) { return a.is_tensor() ? node_of(a.cell())->dtype : default_type(a.kind()); }
 
 /// Whether an integer of the C++ program is a value of the type.
 bool fits(DType dtype, const Arg& a) {
@@ -29,7 +29,7 @@ std::string describe(ir::UOp x) { return ir::type_and_shape(x); }
 
 std::string describe(const Arg& a) {
   switch (a.kind()) {
-    case Arg::Kind::Tensor: return tensor::describe(node_of(Tensor(a.cell())));
+    case Arg::Kind::Tensor: return tensor::describe(node_of(a.cell()));
     case Arg::Kind::Bool: return fmt::format("the bool {}", a.integer() != 0);
     case Arg::Kind::Integer: return fmt::format("the number {}", a.integer());
     case Arg::Kind::Unsigned: return fmt::format("the number {}", a.natural());
@@ -117,10 +117,10 @@ ir::Scalar number_of(const Arg& a, DType dtype) {
 }
 
 ir::UOp operand(const Arg& a, DType dtype) {
-  if (a.is_tensor()) return ir::cast(node_of(Tensor(a.cell())), dtype);
+  if (a.is_tensor()) return ir::cast(node_of(a.cell()), dtype);
   return ir::constant(ir::TensorGraph::get(), number_of(a, dtype), dtype, default_device());
 }
-ir::UOp operand(const Arg& a) { return a.is_tensor() ? node_of(Tensor(a.cell())) : operand(a, default_type(a.kind())); }
+ir::UOp operand(const Arg& a) { return a.is_tensor() ? node_of(a.cell()) : operand(a, default_type(a.kind())); }
 
 void broadcast(std::span<ir::UOp> nodes) {
   meet(nodes);

@@ -90,6 +90,7 @@ class Realization {
     if (last && !with_records_) strike_off();
     if (last && commit_) commit_->switch_cells();
     fly(plans);
+    for (Prepared& p : plans) schedule::recycle(std::move(p.program.plan));
     forget_stored();
     return last;
   }

@@ -32,12 +32,11 @@ edit(src/schedule/canonical.cpp [=[
         if (!FAULT(NarrowKey)) state(p);
 ]=])
 edit(src/schedule/canonical.cpp [=[
-          number(plan_.history[edge].source);]=] [=[
+          word(static_cast<uint32_t>(plan_.history[edge].source)]=] [=[
           if (FAULT(NarrowKey)) continue;
 @@]=])
 edit(src/schedule/canonical.cpp [=[
-for (const StorageUse& s : plan_.storages)
-      byte]=] [=[
+for (const StorageUse& s : plan_.storages) word]=] [=[
 if (!FAULT(NarrowKey))
       @@]=])
 
@@ -208,7 +207,7 @@ edit(src/codegen/expand.cpp [=[
 # -- src/tensor/flight.cpp
 edit(src/tensor/flight.cpp [=[
 memory.back()->error = text;]=] [=[
-if (!(FAULT(PoisonOnlyCurrent) && homes_[t] < 0)) memory.back()->error = text;]=])
+if (!(FAULT(PoisonOnlyCurrent) && home < 0)) memory.back()->error = text;]=])
 
 # -- src/tensor/version.cpp
 edit(src/tensor/version.cpp [=[
