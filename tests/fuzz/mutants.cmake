@@ -33,8 +33,7 @@ edit(src/schedule/canonical.cpp [=[
 ]=])
 edit(src/schedule/canonical.cpp [=[
           word(static_cast<uint32_t>(plan_.history[edge].source)]=] [=[
-          if (FAULT(NarrowKey)) continue;
-@@]=])
+          if (!FAULT(NarrowKey)) @@]=])
 edit(src/schedule/canonical.cpp [=[
 for (const StorageUse& s : plan_.storages) word]=] [=[
 if (!FAULT(NarrowKey))
