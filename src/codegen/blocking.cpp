@@ -20,7 +20,6 @@ constexpr int64_t kReuse = 16;         ///< results that share an element, from 
 constexpr int64_t kReuseStrided = 4;   ///< or could not
 constexpr int64_t kDeep = 512;         ///< summed values in one block, about
 constexpr int64_t kDeepStrided = 128;  ///< the same where the other operand takes a new page for each of them
-constexpr int64_t kDeepest = 2048;     ///< summed values that one block may have
 constexpr int64_t kMostRows = 1024;    ///< of a point
 constexpr int64_t kFewRows = 96;       ///< of a point, below which its share of copying shows
 constexpr int64_t kMostColumns = 512;

@@ -22,7 +22,8 @@ constexpr double kScattered = 2.5;  ///< or one by one
 constexpr double kGated = 3;        ///< how much longer a step takes whose gate differs inside a tile
 constexpr double kFar = .02;        ///< cycles of a load more, if the next row lies so many bytes away that each takes a page of its own
 constexpr int64_t kFarBytes = 2048;
-constexpr double kAcross = .6;      ///< cycles of an element of what follows that is loaded or stored across the lanes
+constexpr double kAcross = .6;      ///< cycles of an element of what follows that is loaded or stored across the lanes,
+constexpr double kWritten = 60;     ///< and of each such access in the text, which is compiled
 
 class Model {
  public:
@@ -56,18 +57,31 @@ class Model {
     if (t.lanes)
       for (UOp q : loads_)
         if (worth_packing(view_, w_, q, t.lanes) && view_.depends(q, t.lanes)) all += packing(q);
-    return all + kAcross * across(t.lanes);
+    return all + kAcross * across(t.lanes) + kWritten * t.rows * t.columns * written(t);
   }
 
  private:
-  /// Elements that stores which follow the product along its lanes touch, but which do not lie so.
-  double across(UOp lanes) const {
-    double elements = 0;
+  /// Calls `body` with the stores that follow the product along its lanes, for each of their accesses that do not lie so.
+  template <class Body>
+  void for_each_across(UOp lanes, Body body) const {
     for (const Work& w : view_.works())
       if (lanes && !w.is_reduce() && in(w.outs, lanes) && in(w.sums, w_.node))
         for (UOp a : w.accesses)
-          if (const int64_t stride = view_.stride(a, lanes); stride != 0 && stride != 1) elements += w.iterations;
+          if (const int64_t stride = view_.stride(a, lanes); stride != 0 && stride != 1) body(w, a);
+  }
+  /// Elements that these accesses touch.
+  double across(UOp lanes) const {
+    double elements = 0;
+    for_each_across(lanes, [&](const Work& w, UOp) { elements += w.iterations; });
     return elements;
+  }
+  /// How often they stand in the text for each vector of results. Those side by side along copies are transposed in registers, and
+  /// stores of a sum that goes on from block to block have no copies.
+  double written(const RegisterTile& t) const {
+    double accesses = 0;
+    if (steps_ <= kDeepest)
+      for_each_across(t.lanes, [&](const Work&, UOp a) { accesses += t.first && view_.stride(a, t.first) == 1 ? 0 : lanes_; });
+    return accesses;
   }
   bool far(UOp load, UOp range) const {
     const int64_t stride = view_.stride(load, range);
