@@ -195,8 +195,8 @@ class Blocker {
     for (size_t i = 0; i < carried_; ++i) order.loops.push_back({range_id(w_.own[i]), 0});
     std::vector<UOp> rows;
     for (UOp r : w_.outs)
-      if (r == tile_.first || std::any_of(others_.begin(), others_.end(), [r](const Block& b) { return b.range == range_id(r); })) rows.push_back(r);
-    std::stable_sort(rows.begin(), rows.end(), [this](UOp a, UOp b) { return step_of_rows({a}) > step_of_rows({b}); });
+      if (r == tile_.first || std::any_of(others_.begin(), others_.end(), [r](const Block& b) { return b.range == range_id(r); }))
+        rows.insert(std::find_if(rows.begin(), rows.end(), [&](UOp b) { return step_of_rows({b}) < step_of_rows({r}); }), r);
     for (UOp r : rows) order.loops.push_back({range_id(r), 0});
     order.loops.push_back({range_id(tile_.lanes), 0});
     for (size_t i = whole; i < w_.own.size(); ++i) order.loops.push_back({range_id(w_.own[i]), w_.own[i] == split_ ? 1 : 0});
