@@ -1,3 +1,4 @@
+// The library, opened at run time, and memory of the device for what its calls work on.
 #include "gpu_peer.h"
 
 #include <dlfcn.h>

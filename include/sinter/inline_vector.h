@@ -32,7 +32,7 @@ class InlineVector {
   InlineVector(const std::vector<T>& list) : InlineVector(list.begin(), list.end()) {}           ///< the same elements  NOLINT
   /// A range of what converts to T.
   template <std::input_iterator It>
-  InlineVector(It first, It last) {
+  InlineVector(It first, It last) : InlineVector() {
     insert(end(), first, last);
   }
 

@@ -25,7 +25,6 @@ constexpr int64_t kFewRows = 96;       ///< of a point, below which its share of
 constexpr int64_t kMostColumns = 512;
 constexpr int64_t kTurns = 2;          ///< points for each of several threads, so that all end at about the same time
 
-
 class Blocker {
  public:
   Blocker(const Kernel& kernel, View& view, const Work& w, const RegisterTile& tile, int lanes, const runtime::Target& target)

@@ -9,8 +9,8 @@
 
 #include "codegen/access.h"
 #include "codegen/accumulate.h"
-#include "codegen/fetched.h"
 #include "codegen/clip.h"
+#include "codegen/fetched.h"
 #include "codegen/gates.h"
 #include "codegen/memory_node.h"
 #include "codegen/threads.h"
@@ -472,7 +472,6 @@ class Expander {
   Fetched fetched_;
   std::vector<std::pair<UOp, int>> unrolled_;
   std::vector<UOp> clipped_;  ///< conditions that the ends of the open loops see to
-  std::map<int, Id> skipped_;  ///< by statement: whether its sum skipped elements since the last one it took
 };
 
 }  // namespace

@@ -151,15 +151,16 @@ class Chooser {
     for (Opt& o : list) {
       Stage* stage = std::get_if<Stage>(&o);
       if (!stage) continue;
-      int64_t held = 1, all = 1;
+      int64_t held = 1, rows = 1, row = 1;
       for (Stage::Dim& d : stage->dims) {
         d.unroll = static_cast<int>(block_of(d.range) / (int64_t{1} * d.lanes * d.threads));
         held *= int64_t{1} * d.lanes * d.unroll;
-        all *= block_of(d.range);
+        rows *= row;
+        row = block_of(d.range);
       }
       if (held > kHeld) return;
       stage->slots = 2;
-      bytes += 2 * all * bytes_;
+      bytes += 2 * rows * (row + stage->pad) * bytes_;
     }
     if (bytes <= shared_) staged_ = std::move(list);
   }

@@ -79,11 +79,22 @@ class Interleaver {
       for (Group g : groups)
         if (i < g.size()) place(g[i], made);
   }
-  void place(Id id, std::vector<Id>& made) {
-    if (!waits_[static_cast<size_t>(id)]) return;
-    waits_[static_cast<size_t>(id)] = false;
-    for (Id b : before_[static_cast<size_t>(id)]) place(b, made);
-    made.push_back(id);
+  /// Behind all that it has to follow.
+  void place(Id last, std::vector<Id>& made) {
+    std::vector<Id> stack{last};
+    while (!stack.empty()) {
+      const Id id = stack.back();
+      const std::vector<Id>& before = before_[static_cast<size_t>(id)];
+      const auto open = std::find_if(before.begin(), before.end(), [&](Id b) { return waits_[static_cast<size_t>(b)]; });
+      if (open != before.end()) {
+        stack.push_back(*open);
+        continue;
+      }
+      stack.pop_back();
+      if (!waits_[static_cast<size_t>(id)]) continue;
+      waits_[static_cast<size_t>(id)] = false;
+      made.push_back(id);
+    }
   }
 
   /// What of the region each instruction has to follow: its sources, and who touched the same memory or accumulator, if one of them

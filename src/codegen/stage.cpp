@@ -155,7 +155,7 @@ size_t shared_loops(const std::vector<Level>& fill) {
   return static_cast<size_t>(std::find_if(fill.begin(), fill.end(), [](const Level& l) { return l.fills; }) - fill.begin());
 }
 
-void require_panels(const Tile& tile, const std::vector<Level>& user) {
+void require_layout(const Tile& tile, const std::vector<Level>& user) {
   const int panel = tile.staged->panel, unit = tile.staged->unit;
   for (const Level& l : user) {
     if (!(l.range == tile.dims.back().range) || !(l.fills || l.number > tile.dims.back().level)) continue;

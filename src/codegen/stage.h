@@ -19,7 +19,7 @@ std::vector<Level> fill_loops(const Tile& tile, const std::vector<Level>& user, 
 size_t shared_loops(const std::vector<Level>& fill);
 
 /// Refuses a user whose steps along the last dim do not fit the panels, or whose vectors would be torn by a swizzle.
-void require_panels(const Tile& tile, const std::vector<Level>& user);
+void require_layout(const Tile& tile, const std::vector<Level>& user);
 
 /// Elements of a row among which a swizzle exchanges pieces: as many as all banks of shared memory hold, if the row has so many.
 int64_t swizzle_period(int64_t row, DType dtype);

@@ -262,9 +262,9 @@ class Builder {
       if (n->op != Op::Load || !is_tile(slot_of(n))) continue;
       const Tile tile = out_.tiles[static_cast<size_t>(slot_of(n) - kernel_.params)];
       if (!tile.fill || n->src[0] == s.node->src[0]) continue;
-      require_panels(tile, s.loops);
+      require_layout(tile, s.loops);
       std::vector<Level> loops = fill_loops(tile, s.loops, schedule_);
-      require_panels(tile, loops);
+      require_layout(tile, loops);
       if (auto it = fills_.find(tile.slot); it != fills_.end()) {
         if (it->second != loops) refuse(to_string(*tile.staged), "its users stand in different blocks");
         continue;

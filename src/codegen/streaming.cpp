@@ -17,7 +17,6 @@ constexpr int64_t kRowBytes = 4096;    ///< of a row that a point covers at most
 constexpr int64_t kFewRowBytes = 1024; ///< and below which fetching ahead begins anew too often
 constexpr int64_t kMostSharing = 15;   ///< results of one element, above which copying it pays
 
-
 /// The access of a product that goes through memory along `lanes`, if there is one.
 UOp streamed(View& view, const Work& product, UOp lanes, const runtime::Target& target) {
   for (UOp a : product.accesses) {

@@ -51,6 +51,7 @@ class Writer {
   static constexpr uint64_t kEnd = ~uint64_t{0};
   static constexpr uint64_t kSymbolic = uint64_t{1} << 63;  ///< no size is so large
   static constexpr uint64_t kSlot = 0xfe, kConstant = 0xfd;
+  static constexpr uint32_t kNoPosition = uint32_t{1} << 31;  ///< in the upper half of a word that else is a source's position
 
   template <std::integral T>
   void word(T v) {
@@ -88,7 +89,7 @@ class Writer {
         continue;
       }
       UOp c = plan_.constants[s.number()];
-      type(c, kConstant, 0);
+      type(c, kConstant, kNoPosition);
       out_.numbers.push_back({ir::splat_const(c)->scalar(), c->dtype});
     }
     if (n->op == Op::Const)

@@ -235,8 +235,8 @@ struct JitPlans::Known {
       if (is_of(p.signature, inputs)) return &p;
     return nullptr;
   }
-  /// `known`: that of the signature, or null. `fitted`: the tensors of the call were as the known program needs them. A call in which they were not, because somebody
-  /// held the old value perhaps, says nothing against that program unless the next is like it.
+  /// `known`: that of the signature, or null. `fitted`: the tensors of the call were as the known program needs them. A call in which they
+  /// were not, because somebody held the old value perhaps, says nothing against that program unless the next is like it.
   void learn(Program* known, const Signature& signature, Replay replay, bool fitted) {
     if (!known) return programs.push_back({signature, std::move(replay), false, 0, {}}), void();
     const bool again = same_program(known->replay, replay) || (!fitted && known->instead && same_program(*known->instead, replay));

@@ -136,7 +136,8 @@ constexpr Helper kHelpers[] = {
      "  if (pe >= 1) {\n    if (m >> 53) m >>= 1, ++pe;\n    m = pe > 2046 ? 2047ull << 52 : (m & ((1ull << 52) - 1)) "
      "| (u64)pe << 52;\n  }\n"
      "  m |= (u64)pn << 63;\n  f64 r;\n  __builtin_memcpy(&r, &m, 8);\n  return r;\n}"},
-    // Comparisons of vectors give -1 or 0 per lane. Of x and y the first is what a loop carries: whether y is NaN is known early.
+    // Comparisons of vectors give -1 or 0 per lane. x is what a loop carries: whether y is NaN is known before. Of two NaNs y comes out
+    // (decision 0025).
     {"vmax",
      "($S x, $S y) {\n  const $I m = ($I)(y > x), n = ($I)(y != y);\n  const $I one = (($I)y & m) | (($I)x & ~m);\n"
      "  return ($T)((($I)y & n) | (one & ~n));\n}"},
