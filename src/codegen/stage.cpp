@@ -159,7 +159,7 @@ void require_layout(const Tile& tile, const std::vector<Level>& user) {
   const int panel = tile.staged->panel, unit = tile.staged->unit;
   for (const Level& l : user) {
     if (!(l.range == tile.dims.back().range) || !(l.fills || l.number > tile.dims.back().level)) continue;
-    if (panel && (l.threads > 1 || panel % l.lanes || (panel % l.width() && l.width() % panel)))
+    if (panel && (l.threads > 1 || panel % l.width()))  // copies side by side in memory are accessed together
       refuse(to_string(*tile.staged), fmt::format("panels of {} do not fit {}", panel, to_string(l)));
     if (unit % l.lanes) refuse(to_string(*tile.staged), fmt::format("pieces of {} do not fit {}", unit, to_string(l)));
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <random>
 #include <set>
 #include <vector>
@@ -328,31 +329,33 @@ class KernelMaker {
       d.stride = stride;
       stride *= d.threads;
     }
-    lay_out_rows(stage);
+    lay_out_rows(plain, stage);
     if (pick_stage(0, 2) == 0) add_slot(plain, stage);
     list.push_back(stage);
   }
   /// A second slot for the blocks of one loop, if there is one, each copied in one turn.
   void add_slot(const codegen::Schedule& plain, codegen::Stage& stage) {
     std::vector<codegen::Stage::Dim*> split;
-    auto axis = [&](const codegen::Stage::Dim& d) {
-      return *std::find_if(plain.axes.begin(), plain.axes.end(), [&](const codegen::Axis& a) { return codegen::range_id(a.range) == d.range; });
-    };
     for (codegen::Stage::Dim& d : stage.dims)
-      if (axis(d).levels() > 1) split.push_back(&d);
+      if (axis_of(plain, d).levels() > 1) split.push_back(&d);
     if (split.empty()) return;
     codegen::Stage::Dim* turns = split[static_cast<size_t>(pick_stage(0, static_cast<int>(split.size()) - 1))];
     for (codegen::Stage::Dim& d : stage.dims) {
       d.level = &d == turns ? 0 : -1;
-      const codegen::Axis a = axis(d);
+      const codegen::Axis a = axis_of(plain, d);
       const int64_t all = d.level == 0 ? a.steps[0] : a.outer() ? a.block : a.size, width = int64_t{1} * d.lanes * d.threads;
       d.unroll = static_cast<int>(std::min<int64_t>((all + width - 1) / width, 64));
     }
     stage.slots = 2;
   }
-  void lay_out_rows(codegen::Stage& stage) {
+  static codegen::Axis axis_of(const codegen::Schedule& plain, const codegen::Stage::Dim& d) {
+    return *std::find_if(plain.axes.begin(), plain.axes.end(), [&](const codegen::Axis& a) { return codegen::range_id(a.range) == d.range; });
+  }
+  void lay_out_rows(const codegen::Schedule& plain, codegen::Stage& stage) {
     if (pick_stage(0, 2) == 0) {
-      stage.panel = 2 << pick_stage(0, 5);
+      const codegen::Stage::Dim& last = stage.dims.back();
+      const auto whole = static_cast<int>(std::lcm(last.lanes * last.unroll, axis_of(plain, last).width()));  // what the loops access together
+      stage.panel = (pick_stage(0, 9) ? whole : 2) << pick_stage(whole > 1 ? 0 : 1, 3);
     } else if (stage.dims.size() < 2) {
       return;
     } else if (pick_stage(0, 2) == 0) {

@@ -62,6 +62,16 @@ TEST_CASE("a carried sum does not rest where its store goes past the caches", "[
   CHECK(count(b.check({Lanes{2, 16}, Nt{0}}), "p2[64]") == 1);  // a tile
 }
 
+TEST_CASE("copies that are accessed together stay within a panel", "[codegen][memory]") {
+  Bench b = doubled(DType::F32, 3, 48);
+  const int load = place_of(b.kernel, Op::Load);
+  const auto staged = [&](int lanes, int unroll) { return codegen::Stage{load, {{1, -1, lanes, unroll}}, 8}; };
+  b.check({Block{1, 48}, staged(2, 4)});
+  b.check({Lanes{1, 4}, Unroll{1, 2}, Block{1, 48}, staged(4, 2)});
+  refused(b, {Block{1, 48}, staged(2, 8)}, "panels of 8 do not fit");
+  refused(b, {Lanes{1, 4}, Unroll{1, 3}, Block{1, 48}, staged(2, 4)}, "panels of 8 do not fit");
+}
+
 TEST_CASE("nt is refused where a store is no whole vector, or read", "[codegen][memory]") {
   Bench b = doubled(DType::F32, 6, 40);  // a row is no multiple of 16 elements
   refused(b, {Lanes{1, 16}, Nt{0}}, "no multiple of their size");
