@@ -89,6 +89,11 @@ void reduction(Adjoint& a) {
       UOp count = sum(cast(taken, x->dtype), a.n->reduction().axes);
       return a.give(0, where(taken, expand(a.g / count, x->shape), like(x, 0.0)));
     }
+    case Combine::ArgMax: {  // of the largest element itself: its place takes all
+      const ReduceAttr& r = a.n->reduction();
+      UOp place = reduce(r.combine, a.n->src, r.axes, 1);
+      return a.give(0, where(eq(a.src(1), expand(place, x->shape)), expand(a.g, x->shape), like(x, 0.0)));
+    }
     default: throw InternalError("gradient of a combine that plans choose after differentiation");
   }
 }

@@ -68,10 +68,11 @@ Tensor max_pool2d(Arg input, const PerAxis& kernel, const MaxPoolOptions& o) {
   }
   UOp y;
   if (w->state.requires_grad) {
-    // Read from the place of the first largest, which takes the gradient (SEMANTICS G7).
-    UOp place = tensor::place_of(Combine::ArgMax, ir::detach(w), tensor::position(w->shape, axis, w->device), {axis}, inside);
-    if (inside) place = ir::minimum(place, ir::like(place, static_cast<double>(w->shape.dims().back().value() - 1)));
-    y = ir::gather(w, place, axis);
+    // The first largest, which takes the gradient (SEMANTICS G7). Taps are few: 32 bits make as many lanes as a float32 has.
+    UOp place = ir::cast(tensor::position(w->shape, axis, w->device), DType::I32);
+    if (inside) place = ir::where(inside, place, ir::like(place, ir::identity_of(Combine::ArgMax, DType::I32, 1)));
+    const UOp pairs[] = {w, place};
+    y = ir::reduce(Combine::ArgMax, pairs, {axis}, 0);
   } else {
     y = ir::reduce(Combine::Max, w, {axis});
   }
