@@ -19,11 +19,14 @@ constexpr double kLatency = 4;
 constexpr double kGather = 24;  ///< cycles of a vector whose lanes do not lie side by side
 constexpr double kTransposed = .3;  ///< cycles of an element that is copied into a tile, rows becoming columns,
 constexpr double kScattered = 2.5;  ///< or one by one
+constexpr double kTurned = 1;   ///< cycles of a vector that is transposed in registers
 constexpr double kGated = 3;        ///< how much longer a step takes whose gate differs inside a tile
 constexpr double kFar = .02;        ///< cycles of a load more, if the next row lies so many bytes away that each takes a page of its own
 constexpr int64_t kFarBytes = 2048;
 constexpr double kAcross = .6;      ///< cycles of an element of what follows that is loaded or stored across the lanes,
 constexpr double kWritten = 60;     ///< and of each such access in the text, which is compiled
+
+constexpr int kMostTurned = 15;     ///< results of one element that is transposed in registers, above which copying it first pays
 
 class Model {
  public:
@@ -41,7 +44,24 @@ class Model {
     int held = 0;  // the vectors of one operand, while the other one's pass
     for (UOp q : loads_)
       if (varies(q, t) && !(t.first && view_.depends(q, t.first))) held += t.columns;
-    return (t.rows * t.columns) * vectors_ + (t.rows > 1 ? held : 1) + 1 <= registers_;
+    // A transpose keeps its rows and its columns.
+    return (t.rows * t.columns) * vectors_ + (t.deep > 1 ? 2 * t.deep : t.rows > 1 ? held : 1) + 1 <= registers_;
+  }
+
+  /// How many copies of what is summed last make whole vectors of the operands that lie along it, when lanes take those across: half as
+  /// many as lanes, whose transposes still fit the registers; 1 where there is no such operand.
+  int deep(UOp lanes) const {
+    constexpr int kFewest = 4;
+    if (!lanes || lanes_ < kFewest || w_.own.empty() || w_.chains() > 1) return 1;
+    const UOp last = w_.own.back();
+    const int copies = std::max(lanes_ / 2, kFewest);
+    bool across = false;
+    for (UOp q : loads_) {
+      if (!view_.depends(q, lanes) || view_.stride(q, lanes) == 1) continue;
+      if (view_.stride(q, lanes) == View::kScattered || view_.stride(q, last) != 1) return 1;
+      across = true;
+    }
+    return across && view_.size(last) >= copies ? copies : 1;
   }
 
   double cycles(const RegisterTile& t) const {
@@ -54,7 +74,7 @@ class Model {
         const double columns = t.second == t.lanes && t.lanes ? std::ceil(span / lanes_) : span;
         all += many * often * calls * (steps_ * step(t, rows, columns) + 10 + rows * columns * (w_.chains() > 1 ? 8 : 1));
       }
-    if (t.lanes)
+    if (t.lanes && t.deep == 1)
       for (UOp q : loads_)
         if (worth_packing(view_, w_, q, t.lanes) && view_.depends(q, t.lanes)) all += packing(q);
     return all + kAcross * across(t.lanes) + kWritten * t.rows * t.columns * written(t);
@@ -118,8 +138,8 @@ class Model {
       loads += copies;
       if (t.first && view_.depends(q, t.first) && far(q, t.first)) slow += kFar * copies;
       if (varies(q, t)) vectors += copies;
-      if (t.lanes && view_.depends(q, t.lanes) && view_.stride(q, t.lanes) != 1 && !worth_packing(view_, w_, q, t.lanes))
-        slow += copies * kGather;
+      if (t.lanes && view_.depends(q, t.lanes) && view_.stride(q, t.lanes) != 1)
+        slow += copies * (t.deep > 1 ? kTurned : worth_packing(view_, w_, q, t.lanes) ? 0 : kGather);
     }
     const double busy = std::max({rows * columns * w_.operations / multiplications_, loads / multiplications_, kLatency / vectors_});
     const double all = busy + .06 * loads + .05 * vectors + slow;
@@ -174,6 +194,7 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
   else
     for (UOp r : product.outs)
       if (free(r) && view.size(r) >= 4) along.push_back(r);
+  auto has_width = [&](UOp r) { return std::any_of(given.begin(), given.end(), [r](const Width& w) { return w.range == r; }); };
   RegisterTile best;
   auto consider = [&](RegisterTile t) {
     if (!model.fits(t) || !agrees(view, t, product, given)) return;
@@ -186,6 +207,8 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
       if (!(r == l)) rows.push_back(r);
     for (UOp t : rows) {
       const int most = t ? static_cast<int>(std::min<int64_t>(8, view.size(t))) : 1;
+      const int deep = free(product.own.back()) && !has_width(product.own.back()) ? model.deep(l) : 1;
+      for (int m = t ? 2 : 1; deep > 1 && m <= std::min<int64_t>(kMostTurned, t ? view.size(t) : 1); ++m) consider({l, t, {}, m, 1, deep});
       for (int m = t ? 2 : 1; m <= most; ++m) {
         if (l) {
           for (int n : {1, 2, 4})

@@ -11,6 +11,7 @@ struct RegisterTile {
   ir::UOp lanes;          ///< null: along what the product sums
   ir::UOp first, second;  ///< null: none. `second` may be `lanes`
   int rows = 1, columns = 1;
+  int deep = 1;  ///< copies of the last range that it sums: an operand that lies along that one is transposed in registers
   double cycles = 0;
 };
 

@@ -83,6 +83,17 @@ TEST_CASE("rows that share the columns of a matrix in memory share a copy of it"
   b.check(opts, false);
 }
 
+TEST_CASE("few columns leave the lanes to the rows, which are transposed in registers", "[codegen][products]") {
+  for (const int64_t deep : {128, 100}) {
+    Bench b = product(250, deep, 10);
+    const std::vector<Opt> opts = chosen(b);
+    CHECK(to_string(opts) == "lanes(0, 16) unroll(1, 10) unroll(2, 8)");
+    CHECK(count(b.check(opts), "sn_odd1_") > 0);
+  }
+  CHECK(to_string(chosen(product(250, 128, 16))).find("lanes(1, 16)") == 0);                // whole vectors of columns
+  CHECK(to_string(chosen(product(256, 100, 33))).find("stage(") != std::string::npos);  // many share an element
+}
+
 TEST_CASE("a matrix that lies in a cache is read as it lies", "[codegen][products]") {
   CHECK(to_string(chosen(product(1, 128, 1100))) == "lanes(0, 16) unroll(0, 4)");
   CHECK(to_string(chosen(product(64, 128, 128))) == "lanes(1, 16) unroll(1, 4) unroll(0, 6)");
@@ -99,7 +110,7 @@ TEST_CASE("tiles fit the registers of other machines: nothing is spilled", "[cod
       {"-march=x86-64-v3", {.isa = "x86-64-v3", .vector_bytes = 32, .vector_registers = 16, .fma = true}, "vfmadd", "%ymm", "(%rsp)", 8},
       {"--target=aarch64-linux-gnu", {.isa = "armv8-a", .vector_bytes = 16, .vector_registers = 32, .fma = true}, "fmla\t", "q", "[sp", 16}};
   for (const Machine& m : machines)
-    for (const auto& [rows, deep, columns] : {std::array{240, 240, 240}, {17, 100, 50}, {512, 1024, 512}, {7, 1000, 2048}}) {
+    for (const auto& [rows, deep, columns] : {std::array{240, 240, 240}, {17, 100, 50}, {512, 1024, 512}, {7, 1000, 2048}, {256, 128, 10}}) {
       Bench b = product(rows, deep, columns);
       const codegen::Prepared prepared = codegen::prepare(b.kernel);
       const std::vector<Opt> opts = codegen::heuristic(prepared.main, m.target);
