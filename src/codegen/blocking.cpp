@@ -155,36 +155,45 @@ class Blocker {
     columns_ = round_up(ceil_div(size, std::max(fewest, ceil_div(size, columns_))), step);
   }
 
-  /// As many blocks as share the threads evenly, if they can have some rows each.
+  /// Rows near each other in memory first, which read the same lines: ranges nearer than the tile's, then as many blocks of that as share
+  /// the threads evenly, if they can have some rows each, then the others.
   void choose_rows() {
     int64_t points = ceil_div(view_.size(tile_.lanes), columns_);
-    std::vector<UOp> more;  // outer ranges along which the panel is the same
+    std::vector<UOp> near, far;  // outer ranges along which the panel is the same
     for (UOp r : w_.outs) {
       if (!is_outer(r) || r == tile_.first || r == tile_.lanes) continue;
       points *= view_.size(r);
-      if (!view_.depends(panel_, r)) more.push_back(r);
-    }
-    int64_t covered = is_outer(tile_.first) ? 1 : view_.size(tile_.first);
-    if (is_outer(tile_.first)) {
-      const int64_t size = view_.size(tile_.first);
-      int64_t blocks = ceil_div(size, kMostRows);
-      while ((blocks * points) % target_.threads && ceil_div(size, blocks + 1) >= kFewRows) ++blocks;
-      rows_ = round_up(ceil_div(size, blocks), tile_.rows);
-      points *= blocks;
-      covered = rows_;
+      if (view_.depends(panel_, r)) continue;
+      (is_outer(tile_.first) && step_of_rows({r}) < step_of_rows({tile_.first}) ? near : far).push_back(r);
     }
     // Panels are copied once for each point: rather few of those, as long as all threads have work.
     const int64_t fewest = target_.threads > 1 ? kTurns * target_.threads : 1;
-    for (size_t i = more.size(); i-- > 0 && covered < kMostRows;) {
-      const int64_t size = view_.size(more[i]), most = std::min(size, ceil_div(kMostRows, covered));
-      int64_t block = 1;
-      for (int64_t b = 2; b <= most; ++b)
-        if (size % b == 0 && points / b >= fewest) block = b;
-      if (block == 1) continue;
-      others_.push_back({range_id(more[i]), block});
-      points /= block;
-      covered *= block;
+    int64_t covered = is_outer(tile_.first) ? tile_.rows : view_.size(tile_.first);
+    auto cover = [&](const std::vector<UOp>& ranges) {
+      for (size_t i = ranges.size(); i-- > 0 && covered < kMostRows;) {
+        const int64_t size = view_.size(ranges[i]), most = std::min(size, ceil_div(kMostRows, covered));
+        int64_t block = 1;
+        for (int64_t b = 2; b <= most; ++b)
+          if (size % b == 0 && points / b >= fewest) block = b;
+        if (block == 1) continue;
+        others_.push_back({range_id(ranges[i]), block});
+        points /= block;
+        covered *= block;
+      }
+    };
+    if (is_outer(tile_.first)) {
+      const int64_t size = view_.size(tile_.first), tiles = ceil_div(size, tile_.rows);
+      points *= tiles;
+      cover(near);
+      points /= tiles;
+      const int64_t each = covered / tile_.rows;  // rows for a value of the tile's range
+      int64_t blocks = ceil_div(size, std::max<int64_t>(kMostRows / each, tile_.rows));
+      while ((blocks * points) % target_.threads && ceil_div(size, blocks + 1) * each >= kFewRows) ++blocks;
+      rows_ = round_up(ceil_div(size, blocks), tile_.rows);
+      points *= blocks;
+      covered = rows_ * each;
     }
+    cover(far);
   }
 
   /// Rows that lie far from each other outside those that lie near: the lines of one tile's rows hold those of the next ones.

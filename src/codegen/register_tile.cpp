@@ -17,21 +17,21 @@ using ir::UOp;
 // Of a current x86 core, which loads as many vectors in a cycle as it multiplies: cycles.
 constexpr double kLatency = 4;
 constexpr double kGather = 24;  ///< cycles of a vector whose lanes do not lie side by side
-constexpr double kTransposed = .3;  ///< cycles of an element that is copied into a tile, rows becoming columns,
+constexpr double kTransposed = .3;  ///< cycles of an element that goes across the lanes, rows becoming columns in registers,
 constexpr double kScattered = 2.5;  ///< or one by one
 constexpr double kTurned = 1;   ///< cycles of a vector that is transposed in registers
 constexpr double kGated = 3;        ///< how much longer a step takes whose gate differs inside a tile
 constexpr double kFar = .02;        ///< cycles of a load more, if the next row lies so many bytes away that each takes a page of its own
 constexpr int64_t kFarBytes = 2048;
-constexpr double kAcross = .6;      ///< cycles of an element of what follows that is loaded or stored across the lanes,
-constexpr double kWritten = 60;     ///< and of each such access in the text, which is compiled
+constexpr double kWritten = 60;     ///< of an access across the lanes in the text, which is compiled
 
 constexpr int kMostTurned = 15;     ///< results of one element that is transposed in registers, above which copying it first pays
 
 class Model {
  public:
   Model(View& view, const Work& w, int lanes, const runtime::Target& target)
-      : view_(view), w_(w), lanes_(lanes), registers_(target.vector_registers), multiplications_(target.multiplications) {
+      : view_(view), w_(w), lanes_(lanes), registers_(target.vector_registers), multiplications_(target.multiplications),
+        threads_(target.threads) {
     for (UOp a : w.accesses)
       if (a->op == Op::Load) loads_.push_back(a);
     steps_ = w.chains() > 1 ? 1.0 / lanes : 1;
@@ -77,7 +77,7 @@ class Model {
     if (t.lanes && t.deep == 1)
       for (UOp q : loads_)
         if (worth_packing(view_, w_, q, t.lanes) && view_.depends(q, t.lanes)) all += packing(q);
-    return all + kAcross * across(t.lanes) + kWritten * t.rows * t.columns * written(t);
+    return (all + across(t)) * waiting(t) + kWritten * t.rows * t.columns * written(t);
   }
 
  private:
@@ -89,19 +89,27 @@ class Model {
         for (UOp a : w.accesses)
           if (const int64_t stride = view_.stride(a, lanes); stride != 0 && stride != 1) body(w, a);
   }
-  /// Elements that these accesses touch.
-  double across(UOp lanes) const {
-    double elements = 0;
-    for_each_across(lanes, [&](const Work& w, UOp) { elements += w.iterations; });
-    return elements;
+  /// Those side by side along copies are transposed in registers; stores of a sum that goes on from block to block have no copies.
+  bool in_rows(const RegisterTile& t, UOp access) const {
+    return steps_ <= kDeepest && t.first && view_.stride(access, t.first) == 1;
   }
-  /// How often they stand in the text for each vector of results. Those side by side along copies are transposed in registers, and
-  /// stores of a sum that goes on from block to block have no copies.
+  double across(const RegisterTile& t) const {
+    double cycles = 0;
+    for_each_across(t.lanes, [&](const Work& w, UOp a) { cycles += w.iterations * (in_rows(t, a) ? kTransposed : kScattered); });
+    return cycles;
+  }
+  /// How often they stand in the text for each vector of results.
   double written(const RegisterTile& t) const {
     double accesses = 0;
     if (steps_ <= kDeepest)
-      for_each_across(t.lanes, [&](const Work&, UOp a) { accesses += t.first && view_.stride(a, t.first) == 1 ? 0 : lanes_; });
+      for_each_across(t.lanes, [&](const Work&, UOp a) { accesses += in_rows(t, a) ? 0 : lanes_; });
     return accesses;
+  }
+  /// How much longer it takes where threads can share but tiles along the lanes, and get not as many each.
+  double waiting(const RegisterTile& t) const {
+    if (!t.lanes || !is_outer(t.lanes) || std::any_of(w_.outs.begin(), w_.outs.end(), [&](UOp r) { return is_outer(r) && !(r == t.lanes); })) return 1;
+    const double span = lanes_ * (t.second == t.lanes ? t.columns : 1), blocks = std::ceil(static_cast<double>(view_.size(t.lanes)) / span);
+    return std::ceil(blocks / threads_) * threads_ / blocks;
   }
   bool far(UOp load, UOp range) const {
     const int64_t stride = view_.stride(load, range);
@@ -148,7 +156,7 @@ class Model {
 
   View& view_;
   const Work& w_;
-  const int lanes_, registers_, multiplications_;
+  const int lanes_, registers_, multiplications_, threads_;
   int vectors_ = 1;  ///< accumulators of one element
   double steps_ = 1;
   std::vector<UOp> loads_;
