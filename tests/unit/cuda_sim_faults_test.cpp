@@ -222,6 +222,88 @@ TEST_CASE("what nothing has written may be read as long as nothing depends on it
   }
 }
 
+TEST_CASE("what nothing has written is followed bit by bit", "[cuda-sim]") {
+  // Of the two words of s, all of %r1 and the lowest byte of %r2 are written; 9 is in both.
+  const std::string head = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+  .reg .pred %p<4>;
+  .reg .b16 %rs<4>;
+  .reg .b32 %r<8>;
+  .reg .f32 %f<4>;
+  .reg .b64 %rd<4>;
+  .shared .align 8 .b8 s[8];
+  ld.param.u64 %rd0, [p];
+  mov.u32 %r0, 9;
+  st.shared.u32 [s], %r0;
+  st.shared.u8 [s+4], %r0;
+  ld.shared.v2.u32 {%r1, %r2}, [s];
+  setp.eq.u32 %p0, %r1, 9;
+)";
+  const auto outcome = [&](const std::string& rest) {
+    Gpu gpu;
+    const auto p = gpu.upload(std::vector<uint32_t>(4, 7));
+    return gpu.launch(gpu.load(head + rest + "\n  ret;\n}\n", "k"), 1, 1, {p});
+  };
+  struct Row {
+    const char *good, *bad;
+  };
+  const Row rows[] = {
+      {"st.global.u8 [%rd0], %r2;", "st.global.u16 [%rd0], %r2;"},
+      {"st.shared.u32 [s], %r2; ld.shared.u8 %r3, [s]; st.global.u32 [%rd0], %r3;",
+       "st.shared.u32 [s], %r2; ld.shared.u16 %r3, [s]; st.global.u32 [%rd0], %r3;"},
+      {"ld.shared.u16 %r3, [s+4]; shr.u32 %r3, %r3, 16; st.global.u8 [%rd0], %r3;",
+       "ld.shared.s16 %r3, [s+4]; shr.u32 %r3, %r3, 16; st.global.u8 [%rd0], %r3;"},
+      {"and.b32 %r3, %r2, 255; st.global.u32 [%rd0], %r3;", "and.b32 %r3, %r2, 511; st.global.u32 [%rd0], %r3;"},
+      {"or.b32 %r3, %r2, -256; st.global.u32 [%rd0], %r3;", "or.b32 %r3, %r2, -512; st.global.u32 [%rd0], %r3;"},
+      {"xor.b32 %r3, %r2, %r1; st.global.u8 [%rd0], %r3;", "xor.b32 %r3, %r2, %r1; st.global.u16 [%rd0], %r3;"},
+      {"not.b32 %r3, %r2; st.global.u8 [%rd0], %r3;", "not.b32 %r3, %r2; st.global.u32 [%rd0], %r3;"},
+      {"lop3.b32 %r3, %r2, 255, %r1, 0xea; st.global.u32 [%rd0], %r3;",
+       "lop3.b32 %r3, %r2, 256, %r1, 0xea; st.global.u32 [%rd0], %r3;"},
+      {"shl.b32 %r3, %r2, 24; st.global.u32 [%rd0], %r3;", "shl.b32 %r3, %r2, 23; st.global.u32 [%rd0], %r3;"},
+      {"shr.u32 %r3, %r1, 8; st.global.u32 [%rd0], %r3;", "shr.u32 %r3, %r2, 8; st.global.u8 [%rd0], %r3;"},
+      {"shr.u32 %r3, %r1, %r1; st.global.u8 [%rd0], %r3;", "shr.u32 %r3, %r1, %r2; st.global.u8 [%rd0], %r3;"},
+      {"shf.l.wrap.b32 %r3, %r1, %r2, 24; st.global.u32 [%rd0], %r3;",
+       "shf.l.wrap.b32 %r3, %r1, %r2, 16; st.global.u32 [%rd0], %r3;"},
+      {"bfe.u32 %r3, %r2, 0, 8; st.global.u32 [%rd0], %r3;", "bfe.s32 %r3, %r2, 8, 8; st.global.u32 [%rd0], %r3;"},
+      {"bfi.b32 %r3, %r2, %r1, 8, 8; st.global.u32 [%rd0], %r3;", "bfi.b32 %r3, %r1, %r2, 8, 8; st.global.u32 [%rd0], %r3;"},
+      {"prmt.b32 %r3, %r2, %r1, 0x8640; st.global.u32 [%rd0], %r3;",
+       "prmt.b32 %r3, %r2, %r1, 0x9640; st.global.u32 [%rd0], %r3;"},
+      {"brev.b32 %r3, %r2; shr.u32 %r3, %r3, 24; st.global.u32 [%rd0], %r3;", "brev.b32 %r3, %r2; st.global.u8 [%rd0], %r3;"},
+      {"cvt.u32.u8 %r3, %r2; st.global.u32 [%rd0], %r3;", "cvt.u32.u16 %r3, %r2; st.global.u32 [%rd0], %r3;"},
+      {"cvt.rn.f32.u8 %f0, %r2; st.global.f32 [%rd0], %f0;", "cvt.rn.f32.u16 %f0, %r2; st.global.f32 [%rd0], %f0;"},
+      {"mov.b32 %f0, %r2; cvt.rn.f16x2.f32 %r3, %f0, 0f3F800000; st.global.u16 [%rd0], %r3;",
+       "mov.b32 %f0, %r2; cvt.rn.f16x2.f32 %r3, 0f3F800000, %f0; st.global.u16 [%rd0], %r3;"},
+      {"mov.b32 {%rs0, %rs1}, %r2; mov.b32 %r3, {%rs1, %rs0}; shl.b32 %r3, %r3, 8; shr.u32 %r3, %r3, 24; st.global.u32 [%rd0], %r3;",
+       "mov.b32 {%rs0, %rs1}, %r2; mov.b32 %r3, {%rs1, %rs0}; st.global.u8 [%rd0], %r3;"},
+      {"mov.b64 %rd1, {%r1, %r2}; shl.b64 %rd1, %rd1, 24; st.global.u64 [%rd0], %rd1;",
+       "mov.b64 %rd1, {%r1, %r2}; shl.b64 %rd1, %rd1, 16; st.global.u64 [%rd0], %rd1;"},
+      {"cvt.u16.u32 %rs0, %r2; add.s16 %rs0, %rs0, 7; st.global.u8 [%rd0], %rs0;",
+       "cvt.u16.u32 %rs0, %r2; add.s16 %rs0, %rs0, 7; st.global.u16 [%rd0], %rs0;"},
+      {"mul.lo.s32 %r3, %r2, %r1; st.global.u8 [%rd0], %r3;", "mul.hi.u32 %r3, %r2, %r1; st.global.u8 [%rd0], %r3;"},
+      {"mad.lo.s32 %r3, %r1, %r1, %r2; sub.s32 %r3, %r1, %r3; neg.s32 %r3, %r3; st.global.u8 [%rd0], %r3;",
+       "mad.lo.s32 %r3, %r1, %r1, %r2; st.global.u16 [%rd0], %r3;"},
+      {"add.cc.u32 %r3, %r1, 1; addc.u32 %r4, 0, 0; st.global.u32 [%rd0], %r4;",
+       "add.cc.u32 %r3, %r2, 1; addc.u32 %r4, 0, 0; st.global.u32 [%rd0], %r4;"},
+      {"selp.u32 %r3, %r2, %r1, %p0; st.global.u8 [%rd0], %r3;", "selp.u32 %r3, %r2, %r1, %p0; st.global.u32 [%rd0], %r3;"},
+      {"setp.eq.u32 %p1, %r2, 9; selp.u32 %r3, %r1, %r0, %p1; st.global.u32 [%rd0], %r3;",
+       "setp.eq.u32 %p1, %r2, 9; selp.u32 %r3, %r1, 8, %p1; st.global.u32 [%rd0], %r3;"},
+      {"and.b32 %r3, %r2, 255; setp.eq.u32 %p1, %r3, 9; @%p1 bra END;\nEND:", "setp.eq.u32 %p1, %r2, 9; @%p1 bra END;\nEND:"},
+      {"shfl.sync.idx.b32 %r3, %r2, 0, 31, 1; st.global.u8 [%rd0], %r3;",
+       "shfl.sync.idx.b32 %r3, %r2, 0, 31, 1; st.global.u32 [%rd0], %r3;"},
+      {"sub.u32 %r2, %r1, %r0; shfl.sync.idx.b32 %r3, %r1, %r2, 31, 1;", "shfl.sync.idx.b32 %r3, %r1, %r2, 31, 1;"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.good, row.bad);
+    CHECK(outcome(row.good) == Result::Success);
+    CHECK(sim::last_fault() == "");
+    CHECK(outcome(row.bad) == Result::LaunchFailed);
+    CHECK_THAT(sim::last_fault(), Contains(" of s (8 bytes) of shared memory") && Contains("uninitialised"));
+  }
+}
+
 TEST_CASE("the padding behind a variable may be read with it, and no more", "[cuda-sim]") {
   // s has three words in a place for four: NVRTC reads all four at once where three are wanted.
   const std::string head = R"(.version 8.0

@@ -94,7 +94,9 @@ void AccessBase::check_state(uint64_t at, int lane, Touch touch) {
     fail(warp_, lane, Result::LaunchFailed,
          fmt::format("{} of {} is updated, which nothing has written: uninitialised", where(at), name_of(space_)));
   std::string& note = block_.unwritten[warp_.at];
-  if (note.empty()) note = fmt::format("{} of {}", where(at), name_of(space_));
+  if (!note.empty()) return;
+  while (region_->state[at] == kInitialised) ++at;
+  note = fmt::format("{} of {}", where(at), name_of(space_));
 }
 
 void AccessBase::report_race(const Stamp& other, uint64_t at, int lane) {

@@ -42,8 +42,8 @@ class AccessBase {
   std::string where(uint64_t at) const;
 };
 
-/// One instruction's accesses of kBytes bytes by each lane, which are kElements values.
-template <uint64_t kBytes, Touch kTouch, int kElements = 1>
+/// One instruction's accesses of kBytes bytes by each lane.
+template <uint64_t kBytes, Touch kTouch>
 class Access : AccessBase {
  public:
   Access(Warp& warp, const Instruction& in) : AccessBase(warp, in, kBytes) {}
@@ -54,7 +54,7 @@ class Access : AccessBase {
     const uint64_t address = base_[lane] + static_cast<uint64_t>(in_.offset);
     addresses_[lanes_++] = address;
     // Lanes that read what the lane before read, as broadcasts do: that two lanes read it was noted.
-    if (kTouch == Touch::Read && repeated_ > 1 && address == last_ && space_ != Space::Local && !any_unwritten_)
+    if (kTouch == Touch::Read && repeated_ > 1 && address == last_ && space_ != Space::Local && !unwritten_lanes_)
       return data_;
     uint64_t at = address - least_;
     if (at >= room_ || (address & (kBytes - 1))) at = locate(lane, address);
@@ -63,8 +63,8 @@ class Access : AccessBase {
     if (block_.options.check) {
       if (!may_touch(state)) {
         check_state(at, lane, kTouch);
-        for (int i = 0; i < kElements; ++i) unwritten_[i] |= static_cast<uint32_t>(!is_written(state, i)) << lane;
-        any_unwritten_ = true;
+        unwritten_lanes_ |= 1u << lane;
+        unwritten_[lane] = unwritten_bytes(state);
       }
       if (space_ != Space::Local) note(at, lane);
     }
@@ -74,12 +74,17 @@ class Access : AccessBase {
     return data_;
   }
 
-  /// The lanes that have read an element which nothing has written.
-  uint32_t unwritten(int element) const { return unwritten_[element]; }
+  /// The lanes that have read bytes which nothing has written.
+  uint32_t unwritten_lanes() const { return unwritten_lanes_; }
+  /// These bytes in one of them, a bit each.
+  uint32_t unwritten(int lane) const { return unwritten_[lane]; }
   /// Whether the last access was to global memory.
   bool is_global() const { return space_ == Space::Global; }
-  /// The value that the last access writes is not known: the bytes are as if nobody had written them.
-  void leave_unwritten() { std::memset(region_->state.get() + (data_ - region_->data.get()), kUninitialised, kBytes); }
+  /// What the last access writes into these bytes, a bit each, is not known: they are as if nobody had written them.
+  void leave_unwritten(uint32_t bytes) {
+    uint8_t* state = region_->state.get() + (data_ - region_->data.get());
+    for_lanes(bytes, [&](int byte) { state[byte] = kUninitialised; });
+  }
 
   /// Counts the request, after all its lanes were accessed.
   void count() { AccessBase::count(); }
@@ -96,10 +101,10 @@ class Access : AccessBase {
     return good;
   }
 
-  static bool is_written(const uint8_t* state, int element) {
-    constexpr uint64_t kEach = kBytes / kElements;
-    state += kEach * static_cast<uint64_t>(element);
-    return std::all_of(state, state + kEach, [](uint8_t s) { return s == kInitialised; });
+  static uint32_t unwritten_bytes(const uint8_t* state) {
+    uint32_t bytes = 0;
+    for (uint64_t i = 0; i < kBytes; ++i) bytes |= static_cast<uint32_t>(state[i] != kInitialised) << i;
+    return bytes;
   }
 
   void note(uint64_t at, int lane) {
@@ -112,8 +117,8 @@ class Access : AccessBase {
   }
 
   std::byte* data_ = nullptr;
-  uint32_t unwritten_[kElements] = {};
-  bool any_unwritten_ = false;
+  uint32_t unwritten_lanes_ = 0;
+  uint32_t unwritten_[kLanes];  ///< of these lanes
   uint64_t last_ = 0;
   int repeated_ = 0;
 };

@@ -174,12 +174,13 @@ Slot Decoder::slot(const Operand& operand, int bytes) {
   }
 }
 
-Slot Decoder::scratch(int bytes) {
-  const std::string name = "_" + std::to_string(bytes);
+Slot Decoder::internal(const std::string& name, int bytes) {
   const auto [found, added] = specials_.try_emplace(name);
   if (added) found->second = grow(bytes);
   return found->second;
 }
+Slot Decoder::scratch(int bytes) { return internal("_" + std::to_string(bytes), bytes); }
+Slot Decoder::carry() { return internal("carry", 0); }
 
 const Operand& Decoder::operand() {
   if (!remaining()) fail("an operand is missing");

@@ -58,6 +58,7 @@ class Decoder {
   void take_space();                              ///< of memory, and how it is cached and ordered
   void address();                                 ///< [register + offset], [variable + offset] or [number]
   Slot scratch(int bytes);                        ///< a register for results that nobody wants
+  Slot carry();                                   ///< the predicate between the words of a longer sum
 
   Instruction out;
   const Statement& statement() const { return *statement_; }
@@ -70,6 +71,7 @@ class Decoder {
   Slot special(const std::string& name);
   uint64_t address_of(const Operand& symbol) const;
   Slot grow(int bytes);
+  Slot internal(const std::string& name, int bytes);  ///< a register that no program names
 
   const PtxModule& module_;
   const PtxFunction& function_;

@@ -25,12 +25,12 @@ struct Slot {
   uint8_t bytes = 0;
 };
 
-/// How what is not known in the sources reaches the results (poison.h).
+/// How bits that are not known in the sources reach the results (poison.h).
 enum class Use : uint8_t {
-  Plain,   ///< lane by lane
-  Select,  ///< by what the predicate chooses
-  And,
-  Or,        ///< of predicates: unless one side decides
+  Plain,     ///< any of them all bits, lane by lane
+  Bits,      ///< each bit of the results depends on one bit at most of each source, which `steers` excepts
+  Carries,   ///< those from the lowest one on, as in sums and products
+  Halves,    ///< of the first source the upper half, of the second one the lower half
   Load,      ///< from memory
   Store,     ///< to memory, of result[]
   Shuffle,   ///< between lanes
@@ -51,6 +51,8 @@ struct Instruction {
   Space space = Space::Generic;
   uint8_t vector = 1;  ///< elements per lane
   uint8_t mode = 0;    ///< of an opcode's own: rounding, kind of shuffle
+  uint8_t width = 8;   ///< bytes that are read of a source whose register is wider
+  uint8_t steers = 0;  ///< a bit per source on which all bits of the result depend: how far to shift
   uint32_t statement = 0;
 };
 

@@ -90,7 +90,6 @@ class BlockRunner {
     for (Barrier& barrier : block_.barriers) barrier = {};
     for (uint32_t i = 0; i < block_.warps.size(); ++i) {
       Warp& warp = block_.warps[i];
-      if (warp.poisoned) registers_[i] = fresh_registers();
       warp = Warp();
       warp.registers = registers_[i].data();
       warp.block = &block_;
@@ -129,7 +128,7 @@ class BlockRunner {
       warp.at = warp.pc++;
       lane_instructions += warp.active == kAllLanes ? kLanes : static_cast<uint64_t>(std::popcount(warp.active));
       const uint32_t mask = warp.active & (predicate(warp, in.guard) ^ in.guard_flip);
-      if (warp.poisoned) follow_poison(warp, in, mask);
+      if (warp.shadow) follow_poison(warp, in, mask);
       if (mask) in.run(warp, in, mask);
     }
     block_.counters.lane_instructions += lane_instructions;

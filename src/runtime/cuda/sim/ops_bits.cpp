@@ -67,6 +67,8 @@ template <typename F, typename... Ts>
 void decode_shift(Decoder& d, const Types<Ts...>& types) {
   const Picked picked = pick(types, d.take_type(), []<typename T>() -> Run { return shift<F, T>; });
   if (!picked.run) d.fail("this type is not supported here");
+  d.out.use = Use::Bits;
+  d.out.steers = 1 << 1;
   d.out.run = picked.run;
   d.result(picked.bytes);
   d.source(0, picked.bytes);
@@ -201,8 +203,8 @@ void predicate_not(Warp& warp, const Instruction& in, uint32_t mask) {
 
 template <typename F>
 void decode_logic(Decoder& d) {
+  d.out.use = Use::Bits;
   if (!d.take("pred")) return decode_binary<F>(d, kBitWords);
-  d.out.use = std::is_same_v<F, And> ? Use::And : std::is_same_v<F, Or> ? Use::Or : Use::Plain;
   d.out.run = predicate_binary<F>;
   d.result(0);
   d.source(0, 0);
@@ -210,6 +212,7 @@ void decode_logic(Decoder& d) {
 }
 
 void decode_not(Decoder& d) {
+  d.out.use = Use::Bits;
   if (!d.take("pred")) return decode_unary<Not>(d, kBitWords);
   d.out.run = predicate_not;
   d.result(0);
@@ -221,6 +224,8 @@ void decode_funnel(Decoder& d) {
   if (!left && !d.take("r")) d.fail("a funnel shift goes to .l or .r");
   if (!wrap && !d.take("clamp")) d.fail("a funnel shift has .wrap or .clamp");
   d.take("b32");
+  d.out.use = Use::Bits;
+  d.out.steers = 1 << 2;
   d.out.run = left ? (wrap ? ternary<Funnel<true, true>, uint32_t> : ternary<Funnel<true, false>, uint32_t>)
                    : (wrap ? ternary<Funnel<false, true>, uint32_t> : ternary<Funnel<false, false>, uint32_t>);
   d.result(4);
@@ -230,6 +235,8 @@ void decode_funnel(Decoder& d) {
 void decode_extract(Decoder& d) {
   const Picked picked = pick(kFields, d.take_type(), []<typename T>() -> Run { return extract<T>; });
   if (!picked.run) d.fail("this type is not supported here");
+  d.out.use = Use::Bits;
+  d.out.steers = 1 << 1 | 1 << 2;
   d.out.run = picked.run;
   d.result(picked.bytes);
   d.source(0, picked.bytes);
@@ -240,6 +247,8 @@ void decode_extract(Decoder& d) {
 void decode_insert(Decoder& d) {
   const Picked picked = pick(kCounted, d.take_type(), []<typename T>() -> Run { return insert<T>; });
   if (!picked.run) d.fail("this type is not supported here");
+  d.out.use = Use::Bits;
+  d.out.steers = 1 << 2 | 1 << 3;
   d.out.run = picked.run;
   d.result(picked.bytes);
   d.source(0, picked.bytes);
@@ -250,6 +259,8 @@ void decode_insert(Decoder& d) {
 
 void decode_permute(Decoder& d) {
   d.take("b32");
+  d.out.use = Use::Bits;
+  d.out.steers = 1 << 2;
   d.out.run = ternary<Permute, uint32_t>;
   d.result(4);
   for (int i = 0; i < 3; ++i) d.source(i, 4);
@@ -257,6 +268,8 @@ void decode_permute(Decoder& d) {
 
 void decode_logic3(Decoder& d) {
   d.take("b32");
+  d.out.use = Use::Bits;
+  d.out.steers = 1 << 3;
   d.out.run = logic3;
   d.result(4);
   for (int i = 0; i < 4; ++i) d.source(i, 4);
@@ -274,7 +287,11 @@ constexpr Opcode kRows[] = {
     {"popc", [](Decoder& d) { decode_count<PopCount>(d, kCounted); }},
     {"clz", [](Decoder& d) { decode_count<LeadingZeros>(d, kCounted); }},
     {"bfind", [](Decoder& d) { decode_count<FindBit>(d, kFields); }},
-    {"brev", [](Decoder& d) { decode_unary<Reverse>(d, kCounted); }},
+    {"brev",
+     [](Decoder& d) {
+       d.out.use = Use::Bits;
+       decode_unary<Reverse>(d, kCounted);
+     }},
     {"bfe", decode_extract},
     {"bfi", decode_insert},
     {"prmt", decode_permute},

@@ -186,7 +186,7 @@ void select(Warp& warp, const Instruction& in, uint32_t mask) {
 }
 
 void decode_selp(Decoder& d) {
-  d.out.use = Use::Select;
+  d.out.use = Use::Bits;
   const std::string_view type = d.take_type();
   const Picked picked = pick(kCompared, type, []<typename T>() -> Run { return select<T>; });
   if (!picked.run) d.fail("this type is not supported here");

@@ -189,11 +189,14 @@ Slot wide_slot(Decoder& d, int bytes) {
   return slot;
 }
 
+bool is_integer(std::string_view type) { return type[0] == 'u' || type[0] == 's'; }
+
 void decode_cvt(Decoder& d) {
   take_mode(d);
   const std::string_view from = d.take_type(), to = d.take_type();
   if (to == "bf16x2" || to == "f16x2") {
     if (from != "f32") d.fail("pairs come from f32");
+    d.out.use = Use::Halves;
     d.out.run = to == "bf16x2" ? convert_pair<kBFloat16> : convert_pair<kFloat16>;
     d.result(4);
     d.source(0, 4);
@@ -209,6 +212,8 @@ void decode_cvt(Decoder& d) {
   d.out.result[0] = wide_slot(d, result.bytes);
   d.out.source[0] = wide_slot(d, source.bytes);
   d.out.run = source.run;
+  d.out.width = static_cast<uint8_t>(source.bytes);
+  if (is_integer(from) && is_integer(to) && !(d.out.mode & kSaturate)) d.out.use = Use::Bits;
   if (d.out.mode == 0 && d.out.result[0].bytes == result.bytes && d.out.source[0].bytes == source.bytes)
     pick(kAll, to, [&]<typename D>() -> Run { return d.out.run = pick_source<D>(from, true).run; });
 }

@@ -123,26 +123,30 @@ struct DifferenceSum {
 };
 
 // Instruction::mode of sums with a carry.
-constexpr uint8_t kSubtract = 1, kTakesCarry = 2, kGivesCarry = 4;
+constexpr uint8_t kSubtract = 1, kTakesCarry = 2;
 
 /// One word of a longer sum or difference, with the carry of the word below.
 template <typename T>
 void add_with_carry(Warp& warp, const Instruction& in, uint32_t mask) {
   const T *a = lanes<T>(warp, in.source[0]), *b = lanes<T>(warp, in.source[1]);
   T* to = lanes<T>(warp, in.result[0]);
-  const uint32_t before = warp.carry;
+  const uint32_t before = in.mode & kTakesCarry ? predicate(warp, in.source[2]) : 0;
+  uint32_t after = 0;
   for_lanes(mask, [&](int lane) {
-    const T x = a[lane], y = b[lane], carry = in.mode & kTakesCarry ? before >> lane & 1 : 0;
+    const T x = a[lane], y = b[lane], carry = before >> lane & 1;
     const bool down = in.mode & kSubtract;
     const T sum = down ? x - y : x + y, result = down ? sum - carry : sum + carry;
     const bool out = down ? x < y || sum < carry : sum < x || result < sum;
-    if (in.mode & kGivesCarry) warp.carry = (warp.carry & ~(1u << lane)) | static_cast<uint32_t>(out) << lane;
+    after |= static_cast<uint32_t>(out) << lane;
     to[lane] = result;
   });
+  if (in.pair.at) predicate(warp, in.pair) = (predicate(warp, in.pair) & ~mask) | after;
 }
 
 void decode_carry(Decoder& d, bool subtract, bool takes, bool gives) {
-  d.out.mode = static_cast<uint8_t>((subtract ? kSubtract : 0) | (takes ? kTakesCarry : 0) | (gives ? kGivesCarry : 0));
+  d.out.mode = static_cast<uint8_t>((subtract ? kSubtract : 0) | (takes ? kTakesCarry : 0));
+  if (takes) d.out.source[2] = d.carry();
+  if (gives) d.out.pair = d.carry();
   const Picked picked = pick(kWords, d.take_type(), []<typename T>() -> Run {
     if constexpr (sizeof(T) >= 4) return add_with_carry<T>;
     return nullptr;
@@ -157,13 +161,27 @@ void decode_carry(Decoder& d, bool subtract, bool takes, bool gives) {
 constexpr Types kSigned{Named<int16_t>{"s16"}, Named<int32_t>{"s32"}, Named<int64_t>{"s64"}};
 constexpr Types kNarrow{Named<uint16_t>{"u16"}, Named<int16_t>{"s16"}, Named<uint32_t>{"u32"}, Named<int32_t>{"s32"}};
 
-void decode_add(Decoder& d) { d.take("cc") ? decode_carry(d, false, false, true) : decode_binary<Add>(d, kWords); }
-void decode_sub(Decoder& d) { d.take("cc") ? decode_carry(d, true, false, true) : decode_binary<Sub>(d, kWords); }
+/// One where a bit of the result depends on no higher bits of the sources.
+template <typename F, int kSources>
+void decode_carrying(Decoder& d) {
+  d.out.use = Use::Carries;
+  decode_same(d, kSources, kWords, []<typename T>() -> Run {
+    if constexpr (kSources == 1)
+      return unary<F, T>;
+    else if constexpr (kSources == 2)
+      return binary<F, T>;
+    else
+      return ternary<F, T>;
+  });
+}
+
+void decode_add(Decoder& d) { d.take("cc") ? decode_carry(d, false, false, true) : decode_carrying<Add, 2>(d); }
+void decode_sub(Decoder& d) { d.take("cc") ? decode_carry(d, true, false, true) : decode_carrying<Sub, 2>(d); }
 
 /// .lo, .hi and .wide: which part of the product is wanted.
 void decode_mul(Decoder& d) {
   if (d.take("hi")) return decode_binary<MulHigh>(d, kIntegers);
-  if (d.take("lo")) return decode_binary<MulLow>(d, kWords);
+  if (d.take("lo")) return decode_carrying<MulLow, 2>(d);
   if (!d.take("wide")) return decode_float_mul(d);
   const Picked picked = pick(kNarrow, d.take_type(), []<typename T>() -> Run { return binary<MulWide, T, Twice<T>>; });
   if (!picked.run) d.fail("this type is not supported here");
@@ -175,7 +193,7 @@ void decode_mul(Decoder& d) {
 
 void decode_mad(Decoder& d) {
   if (d.take("hi")) return decode_ternary<MadHigh>(d, kIntegers);
-  if (d.take("lo")) return decode_ternary<MadLow>(d, kWords);
+  if (d.take("lo")) return decode_carrying<MadLow, 3>(d);
   if (!d.take("wide")) return decode_fma(d);
   const Picked picked =
       pick(kNarrow, d.take_type(), []<typename T>() -> Run { return ternary<MadWide, T, Twice<T>, Twice<T>>; });
@@ -239,7 +257,7 @@ constexpr Opcode kRows[] = {
     {"abs", by_type<[](Decoder& d) { decode_unary<Abs>(d, kSigned); }, decode_float_abs>},
     {"dp2a", decode_dp2a},
     {"dp4a", decode_dot<uint8_t, 0>},
-    {"neg", by_type<[](Decoder& d) { decode_unary<Neg>(d, kWords); }, decode_float_neg>},
+    {"neg", by_type<decode_carrying<Neg, 1>, decode_float_neg>},
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 // ld and st: one element or a vector per lane, of every space.
 #include <fmt/core.h>
 
+#include <type_traits>
+
 #include "runtime/cuda/sim/access.h"
 #include "runtime/cuda/sim/pick.h"
 #include "runtime/cuda/sim/poison.h"
@@ -8,9 +10,18 @@
 namespace sinter::runtime::cuda::sim {
 namespace {
 
+/// Bytes, a bit each, as bits of a register, into which they are extended as the value is.
+template <typename T>
+uint64_t bits_of_bytes(uint32_t bytes) {
+  std::make_unsigned_t<T> bits = 0;
+  for (size_t byte = 0; byte < sizeof(T); ++byte)
+    if (bytes >> byte & 1) bits |= static_cast<decltype(bits)>(decltype(bits){255} << byte * 8);
+  return static_cast<uint64_t>(static_cast<T>(bits));
+}
+
 template <typename T, int kCount>
 void load(Warp& warp, const Instruction& in, uint32_t mask) {
-  Access<sizeof(T) * kCount, Touch::Read, kCount> access(warp, in);
+  Access<sizeof(T) * kCount, Touch::Read> access(warp, in);
   for_lanes(mask, [&](int lane) {
     const std::byte* data = access(lane);
     for (int i = 0; i < kCount; ++i) {
@@ -19,30 +30,32 @@ void load(Warp& warp, const Instruction& in, uint32_t mask) {
       store_extended(warp, in.result[i], lane, value);
     }
   });
-  for (int i = 0; i < kCount; ++i)
-    if (access.unwritten(i)) set_poison(warp, in.result[i], access.unwritten(i));
+  for_lanes(access.unwritten_lanes(), [&](int lane) {
+    for (int i = 0; i < kCount; ++i)
+      add_unknown(warp, in.result[i], lane, bits_of_bytes<T>(access.unwritten(lane) >> i * sizeof(T)), warp.at);
+  });
   access.count();
 }
 
-/// Which of the lanes store a value that is not known.
-Poison stored_poison(Warp& warp, const Instruction& in, uint32_t mask) {
-  Poison all;
-  for (int i = 0; i < in.vector; ++i)
-    if (const Poison& one = poison(warp, in.result[i]); one.lanes & mask)
-      all = {all.lanes | (one.lanes & mask), one.origin};
-  return all;
+/// Which bytes of what a lane stores are not known, a bit each. Of what reaches global memory all must be.
+template <typename T, int kCount>
+uint32_t unknown_bytes(Warp& warp, const Instruction& in, int lane, bool global) {
+  uint32_t bytes = 0;
+  for (int i = 0; i < kCount; ++i) {
+    const uint64_t bits = unknown_bits(warp, in.result[i], lane);
+    for (size_t byte = 0; byte < sizeof(T); ++byte)
+      if (bits >> byte * 8 & 255) bytes |= 1u << (i * sizeof(T) + byte);
+    if (bytes && global) report_poison(warp, poison(warp, in.result[i]).origin, lane, "what is stored");
+  }
+  return bytes;
 }
 
 template <typename T, int kCount>
 void store(Warp& warp, const Instruction& in, uint32_t mask) {
-  const Poison unknown = warp.poisoned ? stored_poison(warp, in, mask) : Poison();
   Access<sizeof(T) * kCount, Touch::Write> access(warp, in);
   for_lanes(mask, [&](int lane) {
     std::byte* data = access(lane);
-    if (unknown.lanes >> lane & 1) {
-      if (access.is_global()) report_poison(warp, unknown, 1u << lane, "what is stored");
-      access.leave_unwritten();
-    }
+    if (warp.shadow) access.leave_unwritten(unknown_bytes<T, kCount>(warp, in, lane, access.is_global()));
     for (int i = 0; i < kCount; ++i) {
       const Slot part = in.result[i];
       std::memcpy(data + static_cast<size_t>(i) * sizeof(T), warp.registers + part.at + lane * part.bytes, sizeof(T));

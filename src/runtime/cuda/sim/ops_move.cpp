@@ -49,6 +49,7 @@ void vector_slots(Decoder& d, const Operand& operand, int bytes, Slot* slots) {
 }
 
 void decode_mov(Decoder& d) {
+  d.out.use = Use::Bits;
   const std::string_view type = d.take_type();
   if (type == "pred") {
     d.out.run = move_predicate;
@@ -93,6 +94,7 @@ void decode_cvta(Decoder& d) {
   else if (!d.take("global") && !d.take("const") && !d.take("param"))
     d.fail("this space is not supported here");
   if (!d.take("u64")) d.fail("addresses have 64 bits");
+  d.out.use = Use::Carries;
   d.out.run = add_offset;
   d.out.offset = to ? -window : window;
   d.result(8);

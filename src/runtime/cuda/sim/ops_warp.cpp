@@ -57,8 +57,8 @@ enum ShuffleKind : uint8_t { kUp, kDown, kButterfly, kIndex };
 void shuffle(Warp& warp, const Instruction& in, uint32_t mask) {
   if (!members(warp, in, 3, mask)) return;
   const uint32_t *b = lanes<uint32_t>(warp, in.source[1]), *c = lanes<uint32_t>(warp, in.source[2]);
-  const Poison unknown = poison(warp, in.source[0]);
-  uint32_t values[kLanes], inside = 0, moved = 0;
+  uint32_t values[kLanes], inside = 0;
+  int sources[kLanes];
   std::memcpy(values, lanes<uint32_t>(warp, in.source[0]), sizeof values);
   uint32_t* to = lanes<uint32_t>(warp, in.result[0]);
   for_lanes(mask, [&](int at) {
@@ -78,13 +78,11 @@ void shuffle(Warp& warp, const Instruction& in, uint32_t mask) {
       fail(warp, lane, Result::LaunchFailed,
            fmt::format("the shuffle reads lane {}, which does not take part: inactive lane", from));
     to[lane] = values[from];
-    moved |= (unknown.lanes >> from & 1) << lane;
+    sources[lane] = from;
     inside |= static_cast<uint32_t>(in_range) << lane;
   });
   if (in.pair.at) predicate(warp, in.pair) = (predicate(warp, in.pair) & ~mask) | inside;
-  if (!warp.poisoned) return;
-  Poison& result = poison(warp, in.result[0]);
-  result = {(result.lanes & ~mask) | moved, moved ? unknown.origin : result.origin};
+  if (warp.shadow) shuffle_poison(warp, in, mask, sources);
 }
 
 void decode_shfl(Decoder& d) {

@@ -8,6 +8,7 @@
 
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/sim/instruction.h"
+#include "runtime/cuda/sim/regions.h"
 
 namespace sinter::runtime::cuda::sim {
 
@@ -30,8 +31,7 @@ struct Warp {
   uint32_t other_pc = kNowhere;   ///< the least pc among lanes that could run and are not active
   uint32_t parked_pc = 0;
   uint32_t at = 0;                         ///< the instruction that runs now
-  bool poisoned = false;                   ///< it has read what nothing has written (poison.h)
-  uint32_t carry = 0;                      ///< of sums of several words, a bit per lane
+  Zeroed<std::byte> shadow;                ///< once it has read what nothing has written (poison.h)
   bool waiting = false;                    ///< at a barrier of the block
   const Instruction* reduction = nullptr;  ///< bar.red that it waits at
   uint32_t barrier = 0;                    ///< when it last left a barrier of the block, or began
