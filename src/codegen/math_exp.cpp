@@ -58,16 +58,16 @@ UOp exp_normal(UOp x) {
 
 UOp expand_exp(UOp x) {
   UOp bounded = single(x) ? clamp(x, -104, 89) : clamp(x, -746, 710);  // 0 and infinity begin inside
-  Rounded n = round_scaled(bounded, kLog2E, 2 * format_of(x->dtype).bias);
-  return scale_by_power(exp_core(reduce(bounded, n.value, 1)), n);
+  Rounded n = round_scaled(bounded, kLog2E);
+  return ldexp(exp_core(reduce(bounded, n.value, 1)), n.value);
 }
 
 UOp expand_exp2(UOp x) {
   UOp bounded = single(x) ? clamp(x, -151, 129) : clamp(x, -1076, 1025);
-  Rounded n = round_scaled(bounded, 1, 2 * format_of(x->dtype).bias);
+  Rounded n = round_scaled(bounded, 1);
   UOp r = bounded - n.value;  // exact
   UOp q = single(x) ? polynomial(r, kExp2Single) : polynomial(r, kExp2Double);
-  return scale_by_power(fma(r, q, like(r, 1)), n);
+  return ldexp(fma(r, q, like(r, 1)), n.value);
 }
 
 UOp expand_expm1(UOp x) {

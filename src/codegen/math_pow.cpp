@@ -97,10 +97,10 @@ UOp pow_double(UOp x, UOp y) {
   UOp t_low = where(counts, fma(y, log.hi, -t) + y * log.lo, zero);
   t = clamp(t, -746, 710);
   // e^t
-  Rounded n = round_scaled(t, kLog2EDouble[0], 2 * format_of(DType::F64).bias);
+  Rounded n = round_scaled(t, kLog2EDouble[0]);
   Pair r = fast_two_sum(fma(n.value, like(t, -kLn2Double[0]), t), fma(n.value, like(t, -kLn2Double[1]), t_low));
   UOp rest = fma(r.hi * r.hi, polynomial(r.hi, kExp), fma(r.lo, r.hi, r.lo));
-  UOp power = scale_by_power((r.hi + rest) + 1.0, n);
+  UOp power = ldexp((r.hi + rest) + 1.0, n.value);
   return with_sign_of_power(x, y, power);
 }
 

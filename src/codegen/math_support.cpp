@@ -47,13 +47,6 @@ Rounded round_scaled(UOp x, double scale, int offset) {
   UOp shifted = fma(x, like(x, scale), like(x, magic));
   return {shifted - magic, bits_of(shifted)};
 }
-UOp scale_by_power(UOp p, const Rounded& n) {
-  const int mantissa = format_of(p->dtype).mantissa;
-  UOp half =
-      shr(n.word, 1);  // n and its offset, halved together: a biased exponent once the upper bits are shifted out
-  UOp rest = n.word - half;
-  return p * bitcast(shl(half, mantissa), p->dtype) * bitcast(shl(rest, mantissa), p->dtype);
-}
 UOp power_of_two(const Rounded& n) { return bitcast(shl(n.word, format_of(n.value->dtype).mantissa), n.value->dtype); }
 
 Exponent split_exponent(UOp x, double lowest) {

@@ -45,9 +45,6 @@ struct Rounded {
 };
 /// round(x * scale); |x * scale| < 2^(mantissa-2). `offset` is added in the word only.
 Rounded round_scaled(ir::UOp x, double scale, int offset = 0);
-/// p * 2^n with one rounding, also where it is denormal, 0 or infinite. `n` is round_scaled with offset 2 * bias; 2^n
-/// is split into two factors, each a normal number: -2 * bias < n <= 2 * bias.
-ir::UOp scale_by_power(ir::UOp p, const Rounded& n);
 /// 2^n where that is a normal number; `n` is round_scaled with offset bias.
 ir::UOp power_of_two(const Rounded& n);
 

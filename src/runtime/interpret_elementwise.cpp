@@ -190,6 +190,12 @@ struct Div {
     return x / y;
   }
 };
+struct Ldexp {
+  template <class T>
+  T operator()(T x, T y) const {
+    return std::isnan(y) ? y : std::ldexp(x, static_cast<int>(y));
+  }
+};
 struct Max {
   template <class T>
   T operator()(T x, T y) const {
@@ -220,6 +226,7 @@ RowLoop loop_on(Op op) {
   }
   if constexpr (std::is_floating_point_v<T>) {
     if (op == Op::Div) return binary<T, T, Div>;
+    if (op == Op::Ldexp) return binary<T, T, Ldexp>;
     if (op == Op::Neg) return unary<T, T, Neg>;
     if (op == Op::Sqrt) return unary<T, T, Sqrt>;
     if (op == Op::Abs) return unary<T, T, Abs>;

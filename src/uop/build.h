@@ -49,6 +49,7 @@ inline UOp lt(UOp x, UOp y) { return alu(Op::Lt, {x, y}); }
 inline UOp le(UOp x, UOp y) { return alu(Op::Le, {x, y}); }
 inline UOp eq(UOp x, UOp y) { return alu(Op::Eq, {x, y}); }
 inline UOp ne(UOp x, UOp y) { return alu(Op::Ne, {x, y}); }
+inline UOp ldexp(UOp x, UOp y) { return alu(Op::Ldexp, {x, y}); }
 inline UOp fma(UOp x, UOp y, UOp z) { return alu(Op::Fma, {x, y, z}); }
 inline UOp idiv(UOp x, UOp y) { return alu(Op::IDiv, {x, y}); }
 inline UOp mod(UOp x, UOp y) { return alu(Op::Mod, {x, y}); }

@@ -1,4 +1,5 @@
 // Every elementwise op on every type, scalar and as a vector, against the evaluator that defines it.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -33,6 +34,7 @@ std::vector<Scalar> specials(DType dtype) {
                      65535.0,       6.1e-5,       8.9e-8,
                      2.98e-8,       3.395e38,     0x1.0080001p0,
                      16777217.0,    0x1.8080000000001p24,
+                     -140.0,        -1060.0,
                      inf,           -inf,
                      std::nan("")})
       list.push_back(Scalar::of(dtype, v));
@@ -76,6 +78,17 @@ Operands operands(DType dtype) {
   return o;
 }
 
+/// Operands of Ldexp: numbers that half of any exponent in question leaves normal, and whole exponents.
+Operands scalings(DType dtype, Operands o) {
+  const double most = dtype == DType::F64 ? 2040 : dtype == DType::F16 ? 24 : 248;
+  for (Scalar& x : o.x) {
+    const double v = x.as_double();
+    if (v != 0 && std::isfinite(v) && !(std::fabs(v) >= 0.25 && std::fabs(v) < 4)) x = Scalar::of(dtype, std::copysign(1.7, v));
+  }
+  for (Scalar& y : o.y) y = Scalar::of(dtype, std::isnan(y.as_double()) ? 3 : std::clamp(std::round(y.as_double()), -most, most));
+  return o;
+}
+
 /// The ops that have a meaning on a type and are C's business.
 std::vector<Op> ops_on(DType dtype) {
   std::vector<Op> list;
@@ -108,6 +121,11 @@ void build(Bench& b, DType dtype) {
   for (Op op : ops_on(dtype)) {
     if (op == Op::Where)
       put(where(C, X, Y));
+    else if (op == Op::Ldexp) {
+      const Operands s = scalings(dtype, o);
+      const UOp significand = b.buffer(array_of(dtype, s.x)), exponent = b.buffer(array_of(dtype, s.y));
+      put(ldexp(b.at(significand, {i}), b.at(exponent, {i})));
+    }
     else if (info(op).arity == 1)
       put(alu(op, {X}));
     else if (info(op).arity == 2)

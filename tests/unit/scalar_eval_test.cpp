@@ -74,6 +74,19 @@ TEST_CASE("floats round after every op and keep NaN, infinities and signed zeros
   CHECK(real(Op::Fma, DType::F32, {a, b, -1}) == -0x1p-24);
 }
 
+TEST_CASE("ldexp rounds once, also below the normal numbers", "[rewrite][eval]") {
+  CHECK(real(Op::Ldexp, DType::F32, {1 + 0x1p-23, -150}) == 0x1p-149);  // a rounding before would leave a tie, which goes to 0
+  CHECK(real(Op::Ldexp, DType::F32, {1, -150}) == 0);
+  CHECK(real(Op::Ldexp, DType::F64, {1 + 0x1p-52, -1075}) == 0x1p-1074);
+  CHECK(real(Op::Ldexp, DType::F64, {1, -1075}) == 0);
+  CHECK(real(Op::Ldexp, DType::F32, {1.5, 127}) == 0x1.8p127);
+  CHECK(real(Op::Ldexp, DType::F32, {1, 128}) == kInf);
+  CHECK(real(Op::Ldexp, DType::F32, {-1, 254}) == -kInf);
+  CHECK(real(Op::Ldexp, DType::F32, {kInf, -254}) == kInf);
+  CHECK(std::signbit(real(Op::Ldexp, DType::F64, {-0.0, 2046})));
+  CHECK(std::isnan(real(Op::Ldexp, DType::F64, {kNan, kNan})));
+}
+
 TEST_CASE("casts saturate, wrap and round once", "[rewrite][eval]") {
   CHECK(convert(DType::I32, DType::F32, Scalar::of(DType::F32, 1e20)).as_int() == 2147483647);
   CHECK(convert(DType::U8, DType::F64, Scalar::of(DType::F64, -3.5)).as_int() == 0);

@@ -170,6 +170,18 @@ std::string CSpelling::gcc_stream(Type t) {
   return function(name, "void", fmt::format("({}* p, {} x) {{\n  {}\n}}", type({t.dtype, 1}), type(t), body));
 }
 
+/// Whether an instruction multiplies vectors by powers of two.
+bool CSpelling::has_scale(Type t) const {
+  const size_t bytes = size_of(t.dtype) * static_cast<size_t>(t.lanes);
+  return !cuda() && target_.masks && bytes >= 16 && bytes <= 64;
+}
+/// The pattern of LDEXP as that instruction, on all lanes.
+std::string CSpelling::scale(Type t) const {
+  const size_t bytes = size_of(t.dtype) * static_cast<size_t>(t.lanes);
+  return fmt::format("__builtin_ia32_scalef{}{}_mask($0, $1, $0, -1{})", t.dtype == DType::F32 ? "ps" : "pd", 8 * bytes,
+                     bytes == 64 ? ", 4" : "");
+}
+
 std::string CSpelling::stream(Type t, const std::string& pointer, const std::string& value) {
   if (target_.dialect == runtime::Dialect::Gcc) return fmt::format("{}({}, {})", gcc_stream(t), pointer, value);
   return fmt::format("__builtin_nontemporal_store({}, ({}*)({}))", value, type(t), pointer);

@@ -45,6 +45,7 @@ constexpr Row kRows[] = {
     {Op::Sub, "$0 - $1", "($T)(($U)$0 - ($U)$1)", nullptr, "$0 - $1", "($T)(($U)$0 - ($U)$1)", nullptr},
     {Op::Mul, "$0 * $1", "($T)(($U)$0 * ($U)$1)", nullptr, "$0 * $1", "($T)(($U)$0 * ($U)$1)", nullptr},
     {Op::Div, "$0 / $1", nullptr, nullptr, "$0 / $1", nullptr, nullptr},
+    {Op::Ldexp, "@ldexp", nullptr, nullptr, "@vldexp", nullptr, nullptr},
     {Op::IDiv, nullptr, "@idiv", nullptr, nullptr, nullptr, nullptr},
     {Op::Mod, nullptr, "@mod", nullptr, nullptr, nullptr, nullptr},
     {Op::Max, "@max", "@max", nullptr, "@vmax", "@vmax", nullptr},
@@ -89,6 +90,15 @@ constexpr Helper kHelpers[] = {
     {"mod",
      "($S x, $S y) {\n  if (y == 0 || y == -1) return 0;\n  const $T r = ($T)(x % y);\n"
      "  return r != 0 && (r < 0) != (y < 0) ? ($T)(r + y) : r;\n}"},
+    // The low bits of y + $magic are y and two biases; halves of that are the exponents of two normal factors. The first product is
+    // exact.
+    {"ldexp",
+     "($S x, $S y) {\n  const $S s = y + $magic;\n  $U n, half;\n  __builtin_memcpy(&n, &s, sizeof n);\n  half = n >> 1;\n"
+     "  n = (n - half) << $digits;\n  half <<= $digits;\n  $S p, q;\n  __builtin_memcpy(&p, &half, sizeof p);\n"
+     "  __builtin_memcpy(&q, &n, sizeof q);\n  return x * p * q;\n}"},
+    {"vldexp",
+     "($S x, $S y) {\n  const $U n = ($U)(y + $magic), half = n >> 1;\n"
+     "  return x * ($T)(half << $digits) * ($T)((n - half) << $digits);\n}"},
     // Above $R every float is whole; below, adding and taking away $R rounds to even. Signs of zeros stay.
     {"round",
      "($S x) {\n  const $S a = __builtin_fabs$F(x);\n  return a < $R ? __builtin_copysign$F((a + $R) - $R, x) : x;\n}"},
@@ -297,6 +307,8 @@ std::string CSpelling::fill(const std::string& pattern, Type result, Type source
     if (name == "M") return type({DType::Bool, lanes});
     if (name == "F") return source.dtype == DType::F32 ? "f" : "";
     if (name == "R") return source.dtype == DType::F32 ? "8388608.0f" : "4503599627370496.0";
+    if (name == "digits") return source.dtype == DType::F32 ? "23" : "52";
+    if (name == "magic") return source.dtype == DType::F32 ? "12583166.0f" : "6755399441057790.0";
     if (name == "B") return fmt::format("{}", 8 * bytes);
     const bool low = name == "lo" || name == "min";
     const ir::Scalar limit = ir::Scalar::of(result.dtype, low ? lowest(result.dtype) : highest(result.dtype));
@@ -370,6 +382,7 @@ std::string CSpelling::pattern(Op op, Type result, Type source) {
   if (result.lanes > 1) {
     text = is_float(on) ? row->float_vectors : row->integer_vectors;
     if (is_bool(on) && op == Op::Not) text = "$0 ^ 1";
+    if (op == Op::Ldexp && has_scale(result)) return scale(result);
     const bool instruction = row->soft == nullptr || (op == Op::Fma ? target_.fma : target_.isa != "x86-64");
     if (text && std::string_view(text).starts_with("__builtin_elementwise") && !(clang && instruction)) text = nullptr;
     return text ? text : "";

@@ -64,6 +64,8 @@ class CSpelling {
   /// Writes a function at its first use.
   std::string function(const std::string& name, const std::string& result, const std::string& text);
   std::string some(Type type, bool store);
+  bool has_scale(Type type) const;
+  std::string scale(Type type) const;
   std::string gcc_stream(Type type);
   std::string fill(const std::string& pattern, Type result, Type source, std::span<const std::string> args = {});
 
