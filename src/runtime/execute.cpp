@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
+#include <list>
 
 #include "runtime/counters.h"
 #include "runtime/cpu/known_roofs.h"
@@ -130,7 +130,7 @@ StepLoad PlanRun::load_of(size_t first, size_t number) const {
 }
 
 size_t PlanRun::launch_counted(size_t first, size_t number, const Limit* limit) {
-  std::deque<MemoryUse> uses;
+  std::list<MemoryUse> uses;  // which takes no memory while it is empty
   if (kSanitizer == Sanitizer::Thread || env().check)
     for (size_t i = first; i < first + number; ++i) {
       const Step& step = plan_.steps[i];

@@ -8,6 +8,7 @@
 
 #include "runtime/hash.h"
 #include "schedule/collect.h"
+#include "sinter/inline_vector.h"
 #include "sinter/shape.h"
 
 namespace sinter::schedule {
@@ -28,7 +29,7 @@ struct BoundVar {
 struct Canonical {
   runtime::Hash128 key;
   std::vector<Number> numbers;  ///< by position; in one: constant sources in order, then its own number or offsets
-  std::vector<uint32_t> first_number;  ///< per position
+  InlineVector<uint32_t, 16> first_number;  ///< per position
   std::vector<BoundVar> vars;          ///< in order of first use
 
   /// The number of a size's variable; -1 for a fixed size.

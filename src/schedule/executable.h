@@ -12,12 +12,13 @@
 #include "runtime/target.h"
 #include "schedule/lift.h"
 #include "schedule/schedule.h"
+#include "sinter/inline_vector.h"
 
 namespace sinter::schedule {
 
 /// What one run works on. The buffers are borrowed for the run.
 struct Bindings {
-  std::vector<runtime::Buffer*> slots;
+  InlineVector<runtime::Buffer*, 8> slots;
   std::vector<ir::Scalar> args;
   std::vector<int64_t> vars;
 };

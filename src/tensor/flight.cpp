@@ -172,7 +172,7 @@ void Flight::store(const std::shared_ptr<ir::Notice>& notice) {
   TensorGraph& g = TensorGraph::get();
   std::string text;
   if (error_) text = text_of(error_);
-  std::vector<Storage*> memory;
+  InlineVector<Storage*, 4> memory;
   memory.reserve(plan_->targets.size());
   for (size_t t = 0; t < plan_->targets.size(); ++t) {
     const int32_t home = plan_->targets[t].home;

@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "schedule/parametrise.h"
+#include "sinter/inline_vector.h"
 
 namespace sinter::tensor {
 
@@ -42,8 +42,12 @@ class Flight {
 
   std::shared_ptr<const schedule::Executable> plan_;  ///< outlives the run, whatever becomes of the cache
   std::unique_ptr<schedule::Execution> run_;
-  std::vector<std::pair<ir::UOp, int32_t>> stored_;  ///< nodes, and the stored value of each
-  std::vector<ir::Storage*> slots_;
+  struct Stored {
+    ir::UOp node;
+    int32_t value;  ///< which of the plan's
+  };
+  InlineVector<Stored, 4> stored_;
+  InlineVector<ir::Storage*, 8> slots_;
   std::vector<std::shared_ptr<ir::Notice>> before_;  ///< of what the plan reads
   std::vector<ir::Origin*> picks_;                   ///< calls that pick elements, if the device tells of them late
   std::exception_ptr error_;

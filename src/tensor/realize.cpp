@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <list>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -146,15 +147,15 @@ class Realization {
 
   /// Throws what the first plan that failed threw; the others are run and land all the same.
   static void fly(std::vector<Prepared>& plans) {
-    std::vector<std::unique_ptr<Flight>> flights;
-    for (Prepared& p : plans) flights.push_back(std::make_unique<Flight>(p.program, std::move(p.run)));
+    std::list<Flight> flights;
+    for (Prepared& p : plans) flights.emplace_back(p.program, std::move(p.run));
     {
       const runtime::OutsideGraph outside;
-      for (auto& f : flights) f->run();
+      for (Flight& f : flights) f.run();
     }
     std::exception_ptr error;
-    for (auto& f : flights) try {
-        f->land();
+    for (Flight& f : flights) try {
+        f.land();
       } catch (...) {
         if (!error) error = std::current_exception();
       }
