@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "codegen/loop_tree.h"
+#include "codegen/neighbours_memory.h"
 #include "codegen/round.h"
 #include "codegen/rows.h"
 #include "codegen/schedule.h"
@@ -73,6 +74,7 @@ Order* order_of(Opts& opts) {
 
 /// What the functions below work on.
 struct Site {
+  const Kernel& kernel;
   const runtime::Target& target;
   View& view;
   const std::vector<UOp>& free;
@@ -242,11 +244,17 @@ void blocks(Site& s) {
   }
 }
 
-/// One value more is kept for the loops that use it.
-void rows(Site& s) {
-  for (const Row& row : s.rows)
-    if (std::find(s.given.begin(), s.given.end(), Opt(row)) == s.given.end()) s.make([&](Opts& o) { o.push_back(row); });
+/// One Opt more.
+void add(Site& s, const Opts& more) {
+  for (const Opt& opt : more)
+    if (std::find(s.given.begin(), s.given.end(), opt) == s.given.end()) s.make([&](Opts& o) { o.push_back(opt); });
 }
+
+/// One value more is kept for the loops that use it.
+void rows(Site& s) { add(s, {s.rows.begin(), s.rows.end()}); }
+void stages(Site& s) { add(s, stages_to_try(s.kernel, s.view, s.given)); }
+void prefetches(Site& s) { add(s, prefetches_to_try(s.kernel, s.view, s.given)); }
+void streams(Site& s) { add(s, streams_to_try(s.kernel)); }
 
 /// Without one Opt, whatever it is.
 void without(Site& s) {
@@ -259,7 +267,8 @@ struct Change {
 };
 constexpr std::array kChanges = {
     Change{"lanes", lanes},   Change{"copies", copies}, Change{"splits", splits},   Change{"orders", orders},
-    Change{"blocks", blocks}, Change{"rows", rows},     Change{"without", without},
+    Change{"blocks", blocks}, Change{"rows", rows},     Change{"stages", stages},   Change{"prefetches", prefetches},
+    Change{"streams", streams}, Change{"without", without},
 };
 
 }  // namespace
@@ -276,7 +285,7 @@ std::vector<Neighbour> Neighbourhood::of(const std::vector<Opt>& opts) {
   std::set<std::string> seen{to_string(opts)};
   for (const Change& change : kChanges) {
     std::vector<Opts> made;
-    Site site{target_, view_, free_, rows_, opts, made};
+    Site site{kernel_, target_, view_, free_, rows_, opts, made};
     change.make(site);
     for (Opts& o : made)
       if (seen.insert(to_string(o)).second && is_legal(kernel_, o)) out.push_back({change.name, std::move(o)});
