@@ -106,7 +106,10 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
   std::vector<Item> tree = make_tree(statements);
   verify(tree, statements);
   fill_ahead(tree, statements);
+  verify(tree, statements, Fills::Ahead);
   add_barriers(tree, statements, schedule);
+  verify(tree, statements, Fills::Ahead);
+  verify_barriers(tree, statements, schedule);
   show(kernel, "loop tree", [&] { return to_string(tree); });
   const auto legal = [](const Instructions& code) { verify(code); };
   Instructions code = step(kernel, "expand", expand(kernel, target, schedule, statements, tree, ranges), legal, text);

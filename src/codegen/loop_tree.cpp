@@ -7,8 +7,6 @@
 #include <map>
 
 #include "codegen/ahead.h"
-#include "codegen/memory_node.h"
-#include "sinter/error.h"
 
 namespace sinter::codegen {
 namespace {
@@ -133,83 +131,6 @@ class Builder {
   std::vector<Statement>& all_;
 };
 
-class Checker {
- public:
-  explicit Checker(const Statements& statements)
-      : statements_(statements),
-        touched_(statements.list.size()),
-        done_(statements.list.size(), 0),
-        stood_(statements.list.size()) {}
-
-  void walk(const std::vector<Item>& items) {
-    for (const Item& item : items) {
-      if (item.what == What::Loop) {
-        open_.push_back(&item);
-        walk(item.body);
-        open_.pop_back();
-        continue;
-      }
-      if (item.what == What::Barrier) continue;
-      const Statement& s = statements_.list[static_cast<size_t>(item.statement)];
-      const bool inside = item.what == What::Store || item.what == What::Update || (s.is_scan() && item.what == What::Finish);
-      const size_t depth = inside ? s.loops.size() : s.inner;
-      if (open_.size() != depth || !std::equal(open_.begin(), open_.end(), s.loops.begin(), same_level))
-        throw InternalError(fmt::format("codegen: statement {} stands in other loops than its own", item.statement));
-      if (inside)
-        for (const Dep& d : s.deps) follows(item.statement, d);
-      if (inside) touched_[static_cast<size_t>(item.statement)] = true;
-      if (item.what == What::Store || item.what == What::Finish) {
-        ++done_[static_cast<size_t>(item.statement)];
-        stood_[static_cast<size_t>(item.statement)] = open_;
-      }
-    }
-  }
-  void finish() const {
-    for (size_t i = 0; i < done_.size(); ++i)
-      if (done_[i] != 1) throw InternalError(fmt::format("codegen: statement {} was placed {} times", i, done_[i]));
-  }
-
- private:
-  static bool same_level(const Item* open, const Level& level) { return open->level == level; }
-
-  /// What a statement reads is there, and not yet overwritten: it runs in the same turn of the loops around the writer.
-  void follows(int reader, const Dep& d) const {
-    const Statement& writer = statements_.list[static_cast<size_t>(d.on)];
-    const bool whole = d.why == Dep::Why::Value || writer.carried();
-    if (whole ? !done_[static_cast<size_t>(d.on)] : !touched_[static_cast<size_t>(d.on)])
-      throw InternalError(fmt::format("codegen: statement {} runs before {}, on which it depends", reader, d.on));
-    const std::vector<const Item*>& there = stood_[static_cast<size_t>(d.on)];
-    auto shared = [&](size_t i) { return i < open_.size() && open_[i] == there[i]; };
-    if (d.why == Dep::Why::Value)
-      for (size_t i = 0; i < writer.own; ++i)
-        if (!shared(i))
-          throw InternalError(
-              fmt::format("codegen: statement {} reads {} outside of the loops around it", reader, d.on));
-    if (writer.accumulates()) return;
-    for (const Tile& tile : statements_.tiles) {
-      if (tile.slot != slot_of(writer.node)) continue;
-      for (size_t i = 0; i < there.size(); ++i) {
-        auto dim = std::find_if(tile.dims.begin(), tile.dims.end(),
-                                [&](const Tile::Dim& t) { return t.range == there[i]->level.range; });
-        if (dim == tile.dims.end() || there[i]->level.fills) continue;
-        // A loop that fills another tile passes over the range again, where only the present turn is there.
-        const bool again = std::any_of(open_.begin(), open_.end(), [&](const Item* o) {
-          return o->level.fills && o->level.range == there[i]->level.range && o->level.number <= there[i]->level.number;
-        });
-        if (again || (dim->level >= there[i]->level.number && !shared(i)))
-          refuse(fmt::format("the tile p{}", tile.slot),
-                 fmt::format("statement {} reads it outside of the loops in which {} fills it", reader, d.on));
-      }
-    }
-  }
-
-  const Statements& statements_;
-  std::vector<const Item*> open_;
-  std::vector<bool> touched_;  ///< loaded what it reads, though a REDUCE may not have its result yet
-  std::vector<int> done_;
-  std::vector<std::vector<const Item*>> stood_;
-};
-
 void print(const std::vector<Item>& items, size_t indent, std::string& text) {
   constexpr std::string_view kWhat[] = {"loop", "init", "update", "finish", "store", "barrier", "first of", "next of", "fetch", "put"};
   for (const Item& item : items) {
@@ -233,12 +154,6 @@ std::vector<Item> make_tree(Statements& statements) {
   std::vector<int> all(statements.list.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
   return Builder(statements).build(std::move(all), 0);
-}
-
-void verify(const std::vector<Item>& tree, const Statements& statements) {
-  Checker checker(statements);
-  checker.walk(tree);
-  checker.finish();
 }
 
 bool is_legal(const Kernel& kernel, const std::vector<Opt>& opts) {

@@ -26,9 +26,13 @@ struct Item {
 /// needed in two loops that do not become one is computed in each: its copies are added to the statements.
 std::vector<Item> make_tree(Statements& statements);
 
+/// Whether tiles with two slots are filled where they are used, or ahead: after fill_ahead().
+enum class Fills : uint8_t { InPlace, Ahead };
+
 /// Throws InternalError unless each statement appears once, in its loops, after what it depends on, and reads results and
-/// tiles in the same turn of the loops that stand around what writes them.
-void verify(const std::vector<Item>& tree, const Statements& statements);
+/// tiles in the same turn of the loops that stand around what writes them. Of what is filled ahead, First, Fetch and Put are one
+/// appearance, where the Fetch is; all three are there and fill the same, for the same loop. Barriers may stand anywhere.
+void verify(const std::vector<Item>& tree, const Statements& statements, Fills fills = Fills::InPlace);
 
 /// Whether loops can run so: what a heuristic or a search asks before it proposes. `kernel`: a part of a Prepared
 /// (codegen/codegen.h).

@@ -1,6 +1,8 @@
 // Barriers: a walk that remembers which statements have touched memory since the last one.
 #include "codegen/threads.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -10,6 +12,7 @@
 
 #include "codegen/ahead.h"
 #include "codegen/memory_node.h"
+#include "sinter/error.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -140,6 +143,12 @@ class Planner {
   std::map<std::pair<size_t, size_t>, bool> clashes_;  ///< whether by slots only
 };
 
+int64_t barriers(const std::vector<Item>& items) {
+  int64_t count = 0;
+  for (const Item& item : items) count += item.what == What::Barrier ? 1 : barriers(item.body);
+  return count;
+}
+
 }  // namespace
 
 Id digit(Emitter& emit, int stride, int count) {
@@ -178,6 +187,14 @@ void add_barriers(std::vector<Item>& tree, const Statements& statements, const S
   if (schedule.threads == 1) return;
   Planner::Touched touched;
   Planner(statements, schedule).plan(tree, touched);
+}
+
+void verify_barriers(const std::vector<Item>& tree, const Statements& statements, const Schedule& schedule) {
+  std::vector<Item> again = tree;
+  add_barriers(again, statements, schedule);
+  const int64_t there = barriers(tree), wanted = barriers(again);
+  if (there != wanted) throw InternalError(fmt::format("codegen: {} barriers are missing in the loop tree", wanted - there));
+  if (there && schedule.threads == 1) throw InternalError("codegen: a thread waits where there is no other");
 }
 
 }  // namespace sinter::codegen

@@ -24,4 +24,7 @@ bool loads_what_it_stores(const Statement& store, const Statements& statements);
 /// every loop, so it arrives at each of them.
 void add_barriers(std::vector<Item>& tree, const Statements& statements, const Schedule& schedule);
 
+/// Throws InternalError unless add_barriers() finds no more to add, and the threads wait for each other only if there are others.
+void verify_barriers(const std::vector<Item>& tree, const Statements& statements, const Schedule& schedule);
+
 }  // namespace sinter::codegen

@@ -3,7 +3,9 @@
 #include <optional>
 
 #include "cases.h"
+#include "codegen/ahead.h"
 #include "codegen/heuristic.h"
+#include "codegen/threads.h"
 #include "codegen_cuda_support.h"
 #include "codegen_kernels.h"
 #include "runtime/cuda/sim/driver.h"
@@ -152,6 +154,8 @@ class Product {
     return list;
   }
 
+  const codegen::Kernel& kernel() const { return prepared_->main; }
+
   Bench bench;
   std::vector<Opt> opts;
 
@@ -202,4 +206,72 @@ TEST_CASE("a product with two slots waits once for each block of its sum", "[cod
       CHECK(one.barriers == points * 2 * steps);
       CHECK(two.sectors == one.sectors);
     }
+}
+
+using Items = std::vector<codegen::Item>;
+
+/// Calls `f(list, i)` at each item of a tree, which it may change.
+template <class F>
+void at_each(Items& list, const F& f) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    at_each(list[i].body, f);
+    f(list, i);
+  }
+}
+
+TEST_CASE("a loop tree that lacks a barrier or a part of what is filled ahead is refused", "[codegen][cuda]") {
+  using What = codegen::Item::What;
+  const SimulatedGpu gpu;
+  const Product product("nn", 67, 72, gpu.target());
+  const codegen::Schedule schedule = codegen::make_schedule(product.kernel(), product.opts);
+  codegen::Ranges ranges;
+  codegen::Statements statements = codegen::make_statements(product.kernel(), schedule, ranges);
+  Items tree = codegen::make_tree(statements);
+  const auto legal = [&](const Items& t) {
+    try {
+      codegen::verify(t, statements, codegen::Fills::Ahead);
+      codegen::verify_barriers(t, statements, schedule);
+      return true;
+    } catch (const InternalError&) {
+      return false;
+    }
+  };
+  CHECK_FALSE(legal(tree));  // tiles with two slots are filled in place
+  codegen::fill_ahead(tree, statements);
+  CHECK_FALSE(legal(tree));  // no thread waits for another
+  codegen::add_barriers(tree, statements, schedule);
+  REQUIRE(legal(tree));
+  CHECK_THROWS_AS(codegen::verify(tree, statements), InternalError);
+  CHECK_THROWS_AS(codegen::verify_barriers(tree, statements, codegen::make_schedule(product.kernel(), {})), InternalError);
+
+  // `tree` with item `k` of all, in the order of at_each(), changed.
+  const auto changed = [&](int k, auto change) {
+    Items broken = tree;
+    int number = 0;
+    at_each(broken, [&](Items& list, size_t i) {
+      if (number++ == k) change(list, i);
+    });
+    return broken;
+  };
+  std::map<What, int> kinds;
+  std::vector<What> whats;
+  at_each(tree, [&](Items& list, size_t i) { ++kinds[list[i].what], whats.push_back(list[i].what); });
+  for (const What what : {What::Init, What::Update, What::Finish, What::Store, What::Barrier, What::First, What::Next, What::Fetch, What::Put})
+    CHECK(kinds[what] > 0);
+  for (int k = 0; k < static_cast<int>(whats.size()); ++k) {
+    INFO(to_string(tree) << "item " << k << ", children first");
+    CHECK_FALSE(legal(changed(k, [](Items& list, size_t i) { list.erase(list.begin() + static_cast<std::ptrdiff_t>(i)); })));
+    const What what = whats[static_cast<size_t>(k)];
+    for (const What other : {What::Store, What::Fetch, What::Put, What::First, What::Next, What::Loop}) {
+      const bool body = other == What::First || other == What::Next || other == What::Loop;
+      if (what == other || body != codegen::Item{what}.has_body() || what == What::Barrier) continue;
+      CHECK_FALSE(legal(changed(k, [&](Items& list, size_t i) { list[i].what = other; })));
+    }
+    if (what == What::Next)  // at the other end of its loop
+      CHECK_FALSE(legal(changed(k, [](Items& list, size_t i) {
+        const codegen::Item next = list[i];
+        list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
+        list.insert(i == 0 ? list.end() : list.begin(), next);
+      })));
+  }
 }
