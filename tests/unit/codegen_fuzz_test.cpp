@@ -41,8 +41,8 @@ TEST_CASE("random kernels under random Opts", "[codegen][opts]") {
     }
   }
   WARN(legal << " legal lists, " << refused << " refused");
-  CHECK(refused <= legal);
   if (kernels < 100) return;
+  CHECK(refused <= legal);
   CHECK(legal >= static_cast<int>(3 * kernels));
   INFO(transposed << " kernels transpose in registers");
   CHECK(transposed >= static_cast<int>(kernels / 20));

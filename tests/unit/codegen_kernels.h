@@ -25,21 +25,17 @@ inline unsigned number(const char* name, unsigned otherwise) {
 class KernelMaker {
  public:
   /// `short_floats`: some buffers and values are 16-bit floats.
-  explicit KernelMaker(unsigned seed, bool short_floats = false) : short_floats_(short_floats), rng_(seed), types_(seed), stages_(seed) {}
+  explicit KernelMaker(unsigned seed, bool short_floats = false) : seed_(seed), short_floats_(short_floats) {}
 
-  /// One to three stores over outer ranges and rows; what they read and write is laid out at random.
+  /// One to three stores over outer ranges and rows; what they read and write is laid out at random. Ranges are as long as the
+  /// interpreter's time permits.
   Bench make() {
-    Bench b;
-    const int rank = pick(0, 3);
-    for (int i = 0; i < rank; ++i) outer_.push_back(b.outer(size()));
-    next_id_ = 10;
-    for (int i = pick(0, 2); i > 0; --i) rows_.push_back(b.inner(size(), next_id_++));
-    const int stores = pick(1, 3);
-    std::vector<UOp> list;
-    for (int s = 0; s < stores; ++s) list.push_back(make_store(b, s == 0));
-    b.stores(std::move(list));
-    if (pick(0, 5) == 0) make_finish(b);
-    return b;
+    for (;; longest_ /= 2) {
+      outer_ = rows_ = reduced_ = values_ = {};
+      rng_.seed(seed_), types_.seed(seed_), stages_.seed(seed_);
+      Bench b = draw();
+      if (steps(b) <= kMostSteps || longest_ == 1) return b;
+    }
   }
 
   /// About half of these are legal. `gpu`: threads may share ranges.
@@ -92,9 +88,54 @@ class KernelMaker {
   }
 
  private:
+  static constexpr double kMostSteps = 5e6;  ///< about a second
+
+  Bench draw() {
+    Bench b;
+    const int rank = pick(0, 3);
+    for (int i = 0; i < rank; ++i) outer_.push_back(b.outer(size()));
+    next_id_ = 10;
+    for (int i = pick(0, 2); i > 0; --i) rows_.push_back(b.inner(size(), next_id_++));
+    const int stores = pick(1, 3);
+    std::vector<UOp> list;
+    for (int s = 0; s < stores; ++s) list.push_back(make_store(b, s == 0));
+    b.stores(std::move(list));
+    if (pick(0, 5) == 0) make_finish(b);
+    return b;
+  }
+
+  /// How many elements the interpreter takes: of each REDUCE in the loops around it down to the innermost that it changes with.
+  static double steps(const Bench& b) {
+    double all = 0;
+    codegen::Ranges ranges;
+    for (UOp sink : {b.kernel.sink, b.kernel.finish})
+      if (sink)
+        for (UOp store : sink->src) {
+          std::vector<UOp> loops;
+          for (UOp n : topological(sink))
+            if (n->op == Op::Range && codegen::range_kind(n) == AxisKind::Outer) loops.push_back(n);
+          for (UOp n : codegen::body_of(store))
+            if (n->op == Op::Range && codegen::range_kind(n) != AxisKind::Outer) loops.push_back(n);
+          all += steps(store, loops, ranges);
+        }
+    return all;
+  }
+  static double steps(UOp statement, const std::vector<UOp>& loops, codegen::Ranges& ranges) {
+    double all = 1;
+    for (int64_t n : shape(loops)) all *= static_cast<double>(n);
+    for (UOp n : codegen::body_of(statement)) {
+      if (n->op != Op::Reduce || n == statement) continue;
+      std::vector<UOp> inside = loops;
+      while (!inside.empty() && !ranges.depends(n, inside.back())) inside.pop_back();
+      std::copy_if(n->src.begin(), n->src.end(), std::back_inserter(inside), [](UOp r) { return r->op == Op::Range; });
+      all += steps(n, inside, ranges);
+    }
+    return all;
+  }
+
   int pick(int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(rng_); }
   unsigned seed() { return static_cast<unsigned>(rng_()); }
-  int64_t size() { return std::vector<int64_t>{1, 2, 3, 5, 8, 16, 17, 33}[static_cast<size_t>(pick(0, 7))]; }
+  int64_t size() { return std::min(longest_, std::vector<int64_t>{1, 2, 3, 5, 8, 16, 17, 33}[static_cast<size_t>(pick(0, 7))]); }
   static std::vector<int64_t> shape(const std::vector<UOp>& index) {
     std::vector<int64_t> s;
     for (UOp i : index) s.push_back(i->src[0]->scalar().as_int());
@@ -375,7 +416,9 @@ class KernelMaker {
     if (!loads.empty()) list.push_back(codegen::Prefetch{any(loads), codegen::range_id(along.range), pick(1, 100)});
   }
 
+  const unsigned seed_;
   const bool short_floats_;
+  int64_t longest_ = 33;
   std::mt19937 rng_, types_, stages_;  ///< of all else; of element types; of Stages
   std::vector<UOp> outer_, rows_, reduced_, values_;
   int next_id_ = 10;
