@@ -33,8 +33,7 @@ UOp expand_erf(UOp x) {
   UOp small = fma(x, single ? polynomial(square, kSmallSingle) : polynomial(square, kSmallDouble), x);
 
   UOp size = absolute(x);
-  UOp most = like(x, single ? 4 : 6);  // from there on the result rounds to 1
-  UOp bounded = where(lt(most, size), most, size);
+  UOp bounded = at_most(size, single ? 4 : 6);  // from there on the result rounds to 1
   UOp p = single ? polynomial(bounded, kLargeSingle) : polynomial(bounded - 2.0, kLargeDouble);
   UOp large = with_sign(1.0 - exp_normal(bounded * p), x);
   return where(lt(size, like(x, single ? 0.925 : 1)), small, large);

@@ -24,11 +24,14 @@ constexpr double kExp2Double[] = {0x1.62e42fefa39efp-1,  0x1.ebfbdff82c5a5p-3,  
                                   0x1.e61d4b491e7cap-28, 0x1.e79a1ed8e6089p-32};
 
 // (e^2r - 1 - 2r) / r^2 on |r| <= ln2/4: relative errors 2^-31.1 and 2^-60.4 of e^2r - 1.
-constexpr double kTanhSingle[] = {0x1p+1, 0x1.555554p+0, 0x1.5554f8p-1, 0x1.1112d4p-2, 0x1.6d3aacp-4, 0x1.9e7d7ep-6};
-constexpr double kTanhDouble[] = {0x1.0000000000000p+1,  0x1.5555555555559p+0,  0x1.555555555553ep-1,
-                                  0x1.111111110f63dp-2,  0x1.6c16c16c1f382p-4,  0x1.a01a01b01a4aap-6,
-                                  0x1.a01a017b280d0p-8,  0x1.71ddf7baa6df8p-10, 0x1.27e536d263d41p-12,
-                                  0x1.af5fe8a16e01bp-15, 0x1.1ee88ccf961fdp-17};
+constexpr double kExpm1Single[] = {0x1p+1, 0x1.555554p+0, 0x1.5554f8p-1, 0x1.1112d4p-2, 0x1.6d3aacp-4, 0x1.9e7d7ep-6};
+constexpr double kExpm1Double[] = {0x1.0000000000000p+1,  0x1.5555555555559p+0,  0x1.555555555553ep-1,
+                                   0x1.111111110f63dp-2,  0x1.6c16c16c1f382p-4,  0x1.a01a01b01a4aap-6,
+                                   0x1.a01a017b280d0p-8,  0x1.71ddf7baa6df8p-10, 0x1.27e536d263d41p-12,
+                                   0x1.af5fe8a16e01bp-15, 0x1.1ee88ccf961fdp-17};
+
+// The same with one coefficient less, 2^-25.7, and 2^-26.7 where |r| is near 1/16: tanh itself has its largest errors there.
+constexpr double kTanhSingle[] = {0x1p+1, 0x1.5554d8p+0, 0x1.5555e0p-1, 0x1.120f92p-2, 0x1.6c2310p-4};
 
 bool single(UOp x) { return x->dtype == DType::F32; }
 
@@ -43,10 +46,14 @@ UOp exp_core(UOp r) {
   return fma(r, fma(r, q, like(r, 1)), like(r, 1));
 }
 
-/// e^2r - 1 where r is what x has beyond n ln2/2.
-UOp twice_less_one(UOp x, const Rounded& n) {
-  UOp r = reduce(x, n.value, 0.5);
-  return fma(r * r, single(x) ? polynomial(r, kTanhSingle) : polynomial(r, kTanhDouble), r + r);
+/// e^2r - 1, |r| <= ln2/4
+UOp twice_less_one(UOp r, std::span<const double> coefficients) { return fma(r * r, polynomial(r, coefficients), r + r); }
+
+/// y where x is y >= 0 ? -y : y, which is -|y| but for the sign of zeros, and exp does not see that; else null.
+UOp of_minus_size(UOp x) {
+  if (x->op != ir::Op::Where) return {};
+  UOp y = x->src[2];
+  return x == where(le(like(y, 0), y), -y, y) ? y : UOp();
 }
 
 }  // namespace
@@ -57,6 +64,11 @@ UOp exp_normal(UOp x) {
 }
 
 UOp expand_exp(UOp x) {
+  if (UOp y = of_minus_size(x)) {
+    UOp size = at_most(absolute(y), single(x) ? 104 : 746);  // the sign goes into what follows: compilers know this as a minimum
+    Rounded n = round_scaled(size, -kLog2E);
+    return ldexp(exp_core(-reduce(size, n.value, -1)), n.value);
+  }
   UOp bounded = single(x) ? clamp(x, -104, 89) : clamp(x, -746, 710);  // 0 and infinity begin inside
   Rounded n = round_scaled(bounded, kLog2E);
   return ldexp(exp_core(reduce(bounded, n.value, 1)), n.value);
@@ -73,18 +85,20 @@ UOp expand_exp2(UOp x) {
 UOp expand_expm1(UOp x) {
   UOp half = (single(x) ? clamp(x, -18, 89) : clamp(x, -38, 710)) * 0.5;  // -1 and infinity begin inside
   Rounded n = round_scaled(half, 2 * kLog2E, format_of(x->dtype).bias - 1);
-  UOp p = twice_less_one(half, n), power = power_of_two(n);             // of n - 1, because 2^n may be infinite
+  UOp p = twice_less_one(reduce(half, n.value, 0.5), single(x) ? std::span<const double>(kExpm1Single) : kExpm1Double);
+  UOp power = power_of_two(n);                                          // of n - 1, because 2^n may be infinite
   UOp small = lt(absolute(x), like(x, single(x) ? 0x1p-25 : 0x1p-54));  // -0 and denormals too
   return where(small, x, fma(power, p, power - 0.5) * 2.0);
 }
 
 UOp expand_tanh(UOp x) {
-  UOp size = absolute(x);
-  UOp most = like(x, single(x) ? 10 : 20);  // from there on the result rounds to 1
-  size = where(lt(most, size), most, size);
+  UOp size = at_most(absolute(x), single(x) ? 10 : 20);  // from there on the result rounds to 1
   // e = e^(2|x|) - 1 without cancellation: 2^n (p + 1) - 1 = 2^n p + (2^n - 1), p = e^2r - 1.
   Rounded n = round_scaled(size, 2 * kLog2E, format_of(x->dtype).bias);
-  UOp p = twice_less_one(size, n), power = power_of_two(n);
+  // Float32's ln 2 lacks so little that one part does: where n is large, tanh hardly changes.
+  UOp p = single(x) ? twice_less_one(fma(n.value, like(x, -kLn2Single[0] / 2), size), kTanhSingle)
+                    : twice_less_one(reduce(size, n.value, 0.5), kExpm1Double);
+  UOp power = power_of_two(n);
   UOp e = fma(power, p, power - 1.0);
   return with_sign(e / (e + 2.0), x);
 }

@@ -30,8 +30,12 @@ UOp with_sign(UOp size, UOp sign) {
 }
 UOp shl(UOp x, int by) { return alu(Op::Shl, {x, word(x, static_cast<uint64_t>(by))}); }
 UOp shr(UOp x, int by) { return alu(Op::Shr, {x, word(x, static_cast<uint64_t>(by))}); }
+UOp at_most(UOp x, double hi) {
+  const UOp high = like(x, hi);
+  return where(lt(high, x), high, x);
+}
 UOp clamp(UOp x, double lo, double hi) {
-  const UOp low = like(x, lo), high = like(x, hi), most = where(lt(high, x), high, x);
+  const UOp low = like(x, lo), most = at_most(x, hi);
   return where(lt(most, low), low, most);  // NaN stays; a minimum and a maximum of most machines
 }
 UOp polynomial(UOp x, std::span<const double> coefficients) {
