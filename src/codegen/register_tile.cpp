@@ -3,6 +3,7 @@
 #include "codegen/register_tile.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "codegen/blocking.h"
@@ -23,7 +24,11 @@ constexpr double kTurned = 1;   ///< cycles of a vector that is transposed in re
 constexpr double kGated = 3;        ///< how much longer a step takes whose gate differs inside a tile
 constexpr double kFar = .02;        ///< cycles of a load more, if the next row lies so many bytes away that each takes a page of its own
 constexpr int64_t kFarBytes = 2048;
-constexpr double kWritten = 60;     ///< of an access across the lanes in the text, which is compiled
+constexpr int64_t kMostRows = 8;     ///< of a tile,
+constexpr int64_t kTallest = 12;     ///< or of one whose two vectors are all columns
+constexpr double kAcross = 1.3;     ///< of an element of what follows that is loaded or stored across the lanes,
+constexpr double kWritten = 300;    ///< and of each such access in the text, which is compiled,
+constexpr double kDearest = .05;    ///< but no more for all of them than such a part: short text is no reason for slow loops
 
 constexpr int kMostTurned = 15;     ///< results of one element that is transposed in registers, above which copying it first pays
 
@@ -77,17 +82,25 @@ class Model {
     if (t.lanes && t.deep == 1)
       for (UOp q : loads_)
         if (worth_packing(view_, w_, q, t.lanes) && view_.depends(q, t.lanes)) all += packing(q);
-    return (all + across(t)) * waiting(t) + kWritten * t.rows * t.columns * written(t);
+    all = (all + across(t)) * waiting(t);
+    return all + std::min(kWritten * written(t), kDearest * all);
   }
 
  private:
-  /// Calls `body` with the stores that follow the product along its lanes, for each of their accesses that do not lie so.
+  /// Calls `body` with the stores that follow the product along its lanes, and with what else is summed for them element by element, for
+  /// each of their accesses that do not lie so.
   template <class Body>
   void for_each_across(UOp lanes, Body body) const {
     for (const Work& w : view_.works())
-      if (lanes && !w.is_reduce() && in(w.outs, lanes) && in(w.sums, w_.node))
+      if (lanes && in(w.outs, lanes) && (follows(w) || beside(w)))
         for (UOp a : w.accesses)
           if (const int64_t stride = view_.stride(a, lanes); stride != 0 && stride != 1) body(w, a);
+  }
+  bool follows(const Work& w) const { return !w.is_reduce() && in(w.sums, w_.node); }
+  bool beside(const Work& w) const {
+    if (!w.is_reduce() || w.node == w_.node || !reuse_of(view_, w).empty()) return false;
+    return std::any_of(view_.works().begin(), view_.works().end(),
+                       [&](const Work& store) { return follows(store) && in(store.sums, w.node); });
   }
   /// Those side by side along copies are transposed in registers; stores of a sum that goes on from block to block have no copies.
   bool in_rows(const RegisterTile& t, UOp access) const {
@@ -95,19 +108,22 @@ class Model {
   }
   double across(const RegisterTile& t) const {
     double cycles = 0;
-    for_each_across(t.lanes, [&](const Work& w, UOp a) { cycles += w.iterations * (in_rows(t, a) ? kTransposed : kScattered); });
+    for_each_across(t.lanes, [&](const Work& w, UOp a) { cycles += w.iterations * (in_rows(t, a) ? kTransposed : kAcross); });
     return cycles;
   }
-  /// How often they stand in the text for each vector of results.
+  /// How often they stand in the text: rows of 7 copies as 4, 2 and 1; for the vectors of a whole tile, and once more if there is a rest.
   double written(const RegisterTile& t) const {
     double accesses = 0;
     if (steps_ <= kDeepest)
-      for_each_across(t.lanes, [&](const Work&, UOp a) { accesses += in_rows(t, a) ? 0 : lanes_; });
-    return accesses;
+      for_each_across(t.lanes, [&](const Work&, UOp a) {
+        accesses += t.columns * lanes_ * (in_rows(t, a) ? std::popcount(static_cast<unsigned>(t.rows)) : t.rows);
+      });
+    return accesses * static_cast<double>(parts(t.first, t.rows).size());
   }
   /// How much longer it takes where threads can share but tiles along the lanes, and get not as many each.
   double waiting(const RegisterTile& t) const {
-    if (!t.lanes || !is_outer(t.lanes) || std::any_of(w_.outs.begin(), w_.outs.end(), [&](UOp r) { return is_outer(r) && !(r == t.lanes); })) return 1;
+    const auto other = [&](UOp r) { return is_outer(r) && !(r == t.lanes); };
+    if (!t.lanes || !is_outer(t.lanes) || std::any_of(w_.outs.begin(), w_.outs.end(), other)) return 1;
     const double span = lanes_ * (t.second == t.lanes ? t.columns : 1), blocks = std::ceil(static_cast<double>(view_.size(t.lanes)) / span);
     return std::ceil(blocks / threads_) * threads_ / blocks;
   }
@@ -213,8 +229,9 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
     std::vector<UOp> rows{{}};
     for (UOp r : reuse)
       if (!(r == l)) rows.push_back(r);
+    const int64_t tallest = l && view.size(l) > lanes && view.size(l) <= 2 * lanes ? kTallest : kMostRows;
     for (UOp t : rows) {
-      const int most = t ? static_cast<int>(std::min<int64_t>(8, view.size(t))) : 1;
+      const int most = t ? static_cast<int>(std::min(tallest, view.size(t))) : 1;
       const int deep = free(product.own.back()) && !has_width(product.own.back()) ? model.deep(l) : 1;
       for (int m = t ? 2 : 1; deep > 1 && m <= std::min<int64_t>(kMostTurned, t ? view.size(t) : 1); ++m) consider({l, t, {}, m, 1, deep});
       for (int m = t ? 2 : 1; m <= most; ++m) {
