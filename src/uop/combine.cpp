@@ -12,13 +12,13 @@ namespace {
 
 using State = std::vector<UOp>;
 
-/// The place of the extreme; equal ones by their place, so that chains may be joined in any order.
+/// The place of the extreme; equal ones by their place, so that chains may be joined in any order. On floats no comparison is used twice:
+/// so compilers keep all of them in mask registers.
 State further(bool largest, const State& a, const State& b) {
   UOp beyond = largest ? lt(a[0], b[0]) : lt(b[0], a[0]), same = eq(a[0], b[0]);
   if (is_float(a[0]->dtype)) {
-    UOp nan = ne(b[0], b[0]), before = ne(a[0], a[0]);
-    beyond = beyond | (nan & ~before);
-    same = same | (nan & before);
+    beyond = ~(largest ? le(b[0], a[0]) : le(a[0], b[0])) & eq(a[0], a[0]);
+    same = same | (ne(a[0], a[0]) & ne(b[0], b[0]));
   }
   UOp take = beyond | (same & lt(b[1], a[1]));
   return {where(take, b[0], a[0]), where(take, b[1], a[1])};
