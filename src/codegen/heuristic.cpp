@@ -34,10 +34,9 @@ constexpr double kTurns = 2;            ///< points per parallel unit, so that e
 constexpr double kProductRows = 96;     ///< values of a product's first range that a point covers at most
 constexpr double kProductShare = 6;     ///< a product that takes less than such a part of the time gets no tile,
 constexpr double kShortProduct = kPoint / 16;  ///< nor one of fewer cycles
-constexpr double kLongCode = 160;       ///< operations of a loop body above which it is not copied
-constexpr double kTransposed = 2 * kLongCode;  ///< the same of copies whose vectors are transposed
+constexpr double kLongCode = 240;       ///< operations of a loop body above which it is not copied
+constexpr double kTransposed = 320;     ///< the same of copies whose vectors are transposed
 constexpr int64_t kStreamedRow = 256;   ///< bytes of each row that a transpose touches at once where it goes through memory
-constexpr double kManyOperations = 12;  ///< operations of one element above which two copies hide each other's latency
 constexpr int kChains = 4;              ///< sums side by side of which each goes one by one
 constexpr int kSomeChains = 4;          ///< independent sums in a loop body above which it needs two copies at most,
 constexpr int kManyChains = 12;         ///< and above which it needs none
@@ -263,7 +262,7 @@ class Chooser {
         operations = std::max(operations, work.operations);
         if (!work.own.empty() && work.own.back() == r) chains = std::max(chains, work.chains());
       }
-      w.copies = chains > w.lanes ? chains / w.lanes : operations > kManyOperations || independent > kSomeChains ? 2 : 4;
+      w.copies = chains > w.lanes ? chains / w.lanes : independent > kSomeChains ? 2 : 4;
       if (chains <= w.lanes && independent > kManyChains) w.copies = 1;
       if (chains <= w.lanes) {
         while (w.copies > 1 && (w.copies * operations > kLongCode || w.all() > view_.size(r))) w.copies /= 2;

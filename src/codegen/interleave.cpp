@@ -10,7 +10,8 @@ namespace sinter::codegen {
 namespace {
 
 constexpr size_t kLong = 12;     ///< vector operations of a group, from which latency counts
-constexpr size_t kTogether = 2;  ///< groups that take turns: their values fit the registers beside the constants of both
+constexpr int kDivision = 3;     ///< steps: additions that take as long
+constexpr size_t kTogether = 4;  ///< groups that take turns: as many as steps of theirs that a latency spans
 
 bool is_effect(Code c) { return c == Code::Store || c == Code::Stream || c == Code::Assign; }
 
@@ -30,7 +31,7 @@ bool may_move(Code c) {
 
 class Interleaver {
  public:
-  explicit Interleaver(const Instructions& code) : code_(code), before_(code.insts.size()), waits_(code.insts.size()), out_(code) {}
+  explicit Interleaver(const Instructions& code) : code_(code), before_(code.insts.size()), left_(code.insts.size()), waits_(code.insts.size()), out_(code) {}
 
   Instructions run() {
     for (std::vector<Id>& block : out_.blocks) {
@@ -72,13 +73,27 @@ class Interleaver {
            })) >= kLong;
   }
 
+  /// Step by step, and what is furthest from its group's effect first: chains of one group go on together too.
   void take_turns(std::span<const Group> groups, std::vector<Id>& made) {
     size_t longest = 0;
     for (Group g : groups) longest = std::max(longest, g.size());
+    std::vector<Id> turns;
     for (size_t i = 0; i < longest; ++i)
       for (Group g : groups)
-        if (i < g.size()) place(g[i], made);
+        if (i < g.size()) turns.push_back(g[i]);
+    if (is_long(groups[0])) sort_by_distance(groups, turns);
+    for (Id id : turns) place(id, made);
   }
+  void sort_by_distance(std::span<const Group> groups, std::vector<Id>& turns) {
+    for (size_t g = groups.size(); g-- > 0;)
+      for (size_t i = groups[g].size(); i-- > 0;) {
+        const Id id = groups[g][i];
+        for (Id b : before_[static_cast<size_t>(id)]) left(b) = std::max(left(b), left(id) + steps(b));
+      }
+    std::stable_sort(turns.begin(), turns.end(), [&](Id a, Id b) { return left(a) > left(b); });
+  }
+  int& left(Id id) { return left_[static_cast<size_t>(id)]; }
+  int steps(Id id) const { return code_[id].op == ir::Op::Div || code_[id].op == ir::Op::Sqrt ? kDivision : 1; }
   /// Behind all that it has to follow.
   void place(Id last, std::vector<Id>& made) {
     std::vector<Id> stack{last};
@@ -128,6 +143,7 @@ class Interleaver {
 
   const Instructions& code_;
   std::vector<std::vector<Id>> before_;
+  std::vector<int> left_;    ///< steps from an instruction's result to the effects that need it
   std::vector<bool> waits_;  ///< of the region that is being ordered: not placed yet
   Instructions out_;
 };

@@ -55,6 +55,15 @@ TEST_CASE("copies of a long computation take turns", "[codegen][interleave]") {
   CHECK(place(block, stored) > place(block, second) - 3);
 }
 
+TEST_CASE("chains of one computation go on side by side, the longest first", "[codegen][interleave]") {
+  Program p;
+  const Id early = p.chain(p.load(0, 0), 5), first = p.chain(early, 5), longer = p.chain(p.load(0, 16), 15), second = p.chain(longer, 5);
+  p.store(0, p.emit.alu(Op::Mul, {DType::F32, 16}, {first, second}));
+  const std::vector<Id> block = p.interleaved();
+  CHECK(place(block, first) > place(block, longer));
+  CHECK(std::abs(place(block, early) - place(block, longer)) <= 2);
+}
+
 TEST_CASE("short computations stay as they are", "[codegen][interleave]") {
   Program p;
   for (const int64_t at : {0, 16, 32}) p.store(at, p.chain(p.load(0, at), 5));
