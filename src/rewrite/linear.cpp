@@ -128,6 +128,34 @@ Linear product(const Linear& a, const Linear& b) {
   return sum;
 }
 
+namespace {
+
+/// Whether `atom` is x divided by n: itself, or as one quotient of what x is a quotient of.
+bool is_quotient(UOp atom, UOp x, int64_t n) {
+  int64_t by = 0, before = 0;
+  if (atom->op != Op::IDiv || !constant_of(atom->src[1], by)) return false;
+  if (atom->src[0] == x) return by == n;
+  return x->op == Op::IDiv && atom->src[0] == x->src[0] && constant_of(x->src[1], before) && before > 0 && by == wrapping_mul(before, n);
+}
+
+}  // namespace
+
+Linear rejoined(Linear sum) {
+  for (size_t i = 0; i < sum.terms.size(); ++i) {
+    const Term rest = sum.terms[i];
+    int64_t n = 0;
+    if (rest.atom->op != Op::Mod || !constant_of(rest.atom->src[1], n) || n <= 0) continue;
+    const UOp x = rest.atom->src[0];
+    const auto whole = std::find_if(sum.terms.begin(), sum.terms.end(), [&](const Term& t) {
+      return t.factor == wrapping_mul(rest.factor, n) && is_quotient(t.atom, x, n);
+    });
+    if (whole == sum.terms.end()) continue;
+    const Linear parts = plus(linear_of(rest.atom), linear_of(whole->atom), n);
+    return rejoined(plus(plus(sum, parts, -rest.factor), linear_of(x), rest.factor));
+  }
+  return sum;
+}
+
 int64_t ratio(const Linear& whole, const Linear& part) {
   int64_t k = 0;
   for (const Term& t : part.terms) {

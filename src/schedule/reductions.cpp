@@ -7,6 +7,7 @@
 
 #include "schedule/rebuild.h"
 #include "schedule/strides.h"
+#include "uop/build.h"
 
 namespace sinter::schedule {
 namespace {
@@ -78,6 +79,21 @@ int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const st
   return static_cast<int>(lanes);
 }
 
+/// Whether a sum goes over the trailing axes of values that lie in one piece along those: they are one row.
+bool is_one_row(const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
+  size_t next = axes.size();
+  int64_t inside = 0;  // the axis before, from behind
+  for (size_t a = shape.rank(); a-- > 0 && next > 0;) {
+    if (shape[a] == 1) continue;
+    if (axes[next - 1] != static_cast<int64_t>(a) || shape[a].symbolic()) return false;
+    --next;
+    for (const Strides* s : strides)
+      if (inside && (*s)[a] != (*s)[static_cast<size_t>(inside)] * shape[static_cast<size_t>(inside)].value()) return false;
+    inside = static_cast<int64_t>(a);
+  }
+  return axes.size() > 1 && axes[0] > 0;
+}
+
 /// How many results of a product share an element of the operand that the fewest do.
 int64_t sharing(const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
   int64_t fewest = std::numeric_limits<int64_t>::max();
@@ -145,6 +161,21 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
     for (UOp s : src) out.push_back(&known.at(s->id));
     return out;
   };
+  auto note = [&](UOp made) {
+    if (made->id < known.size() && !known[made->id].empty()) return made;
+    Strides strides = strides_of(made, of(made->src));
+    if (made->id >= known.size()) known.resize(made->id + 1);
+    known[made->id] = std::move(strides);
+    return made;
+  };
+  /// All axes from `first` on as one.
+  auto flattened = [&](UOp v, size_t first) {
+    Shape shape(Shape::Dims(v->shape.begin(), v->shape.begin() + static_cast<std::ptrdiff_t>(first)));
+    int64_t row = 1;
+    for (size_t a = first; a < v->rank(); ++a) row *= v->shape[a].value();
+    shape.push_back(row);
+    return note(ir::reshape(v, shape));
+  };
   rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     UOp made;
     if (n->op != Op::Reduce) {
@@ -166,16 +197,20 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
                                                           : sharing(values[0]->shape, axes, of(values)) >= kPacked);
         if (!packed)
           attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values), target.cuda());
+        if (!packed && !target.cuda() && attr.tree.lanes == 1 && is_one_row(values[0]->shape, axes, of(values))) {
+          for (UOp& v : values) v = flattened(v, static_cast<size_t>(axes[0]));
+          attr.axes = axes = {axes[0]};
+          attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values), false);
+        }
         if (is_float(dtype) && !contraction) attr.tree.block = choose_block(values[0]->shape, axes, attr.tree.lanes, prices);
         if (attr.tree.block) attr.tree.lanes = static_cast<int>(std::min<int64_t>(attr.tree.lanes, floor_power(attr.tree.block)));
       }
-      made = plan.graph->make({Op::Reduce, n->dtype, n->shape, std::move(values), std::move(attr)});
+      Shape shape = values[0]->shape;
+      for (int64_t a : attr.axes) shape[static_cast<size_t>(a)] = 1;
+      made = note(plan.graph->make({Op::Reduce, n->dtype, shape, std::move(values), std::move(attr)}));
+      if (!(shape == n->shape)) made = ir::reshape(made, n->shape);
     }
-    if (made->id < known.size() && !known[made->id].empty()) return made;
-    Strides strides = strides_of(made, of(made->src));
-    if (made->id >= known.size()) known.resize(made->id + 1);
-    known[made->id] = std::move(strides);
-    return made;
+    return note(made);
   });
 }
 
