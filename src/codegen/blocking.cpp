@@ -31,7 +31,7 @@ class Blocker {
       : kernel_(kernel), view_(view), w_(w), tile_(tile), lanes_(lanes), target_(target) {}
 
   std::vector<Opt> run() {
-    if (!tile_.lanes || tile_.deep > 1 || w_.chains() > 1 || !is_outer(tile_.lanes) || !tile_.first) return {};
+    if (!tile_.lanes || tile_.turned > 1 || w_.chains() > 1 || !is_outer(tile_.lanes) || !tile_.first) return {};
     panel_ = find_panel();
     if (!panel_) return {};
     choose_depth();
@@ -47,7 +47,7 @@ class Blocker {
   }
 
   std::optional<Stage> run_inner(UOp& operand) {
-    if (!tile_.lanes || tile_.deep > 1 || w_.chains() > 1 || is_outer(tile_.lanes) || !tile_.first) return {};
+    if (!tile_.lanes || tile_.turned > 1 || w_.chains() > 1 || is_outer(tile_.lanes) || !tile_.first) return {};
     operand = panel_ = find_panel();
     if (!panel_ || bytes_of(panel_) > target_.l3 / 2 / target_.threads) return {};
     return stage();

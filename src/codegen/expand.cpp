@@ -40,7 +40,7 @@ class Expander {
         statements_(statements),
         ranges_(ranges),
         emit_(code_),
-        values_(kernel, schedule, statements, ranges, emit_, !target.cuda()),
+        values_(kernel, schedule, statements, ranges, emit_, !target.cuda(), target.masks),
         accumulators_(statements, values_, emit_, schedule.threads),
         fetched_(statements, values_, emit_, schedule.threads) {}
 

@@ -113,7 +113,7 @@ class Chooser {
       if (tile.lanes && !in(vectors_, tile.lanes)) set_lanes(tile.lanes);
       if (tile.first) width(tile.first).copies = tile.rows;
       if (tile.second) width(tile.second).copies = tile.columns;
-      if (tile.deep > 1) width(w->own.back()).copies = tile.deep;
+      if (tile.turned > 1) width(w->own.back()).copies = tile.turned;
     }
   }
   /// Whether the copies of a range are those of a product.

@@ -74,7 +74,8 @@ class Checker {
       case Code::Load: {
         const bool gated = n.src.size() > 2;
         require(slot(n).dtype == n.type.dtype && index(n.src[0]), id, "loads another type");
-        require(!gated || (type(n.src[1]) == Type{DType::Bool, 1} && type(n.src[2]) == n.type), id, "has a bad gate");
+        require(!gated || (type(n.src[1]).dtype == DType::Bool && type(n.src[2]) == n.type), id, "has a bad gate");
+        require(!gated || type(n.src[1]).lanes == 1 || (type(n.src[1]).lanes == n.type.lanes && n.src.size() == 3), id, "has a gate for other lanes");
         return require(n.src.size() % 2 == 1 || index(n.src.back()), id, "has a count that is no index");
       }
       case Code::Stream: require(n.src.size() == 2 && type(n.src[1]).lanes > 1, id, "stores no whole vector"); [[fallthrough]];

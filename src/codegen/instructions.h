@@ -38,7 +38,8 @@ enum class Code : uint8_t {
                 ///< behind the other, as its part `number`
   Part,         ///< as many lanes as its type has, from lane imm on
   Load,         ///< element src[0] and its neighbours of slot imm. Further sources: [gate, other], [count]: where the gate
-                ///< is false, other; with a count only that many lanes are read and the rest is 0
+                ///< is false, other, of which the memory need not exist; the gate may be one for each lane, then without a count;
+                ///< with a count only that many lanes are read and the rest is 0
   Store,        ///< src[1] goes to element src[0] of slot imm and its neighbours; with src[2] only so many lanes
   Stream,       ///< as Store, of a whole vector at a multiple of its size, past the caches
   Fence,        ///< what Streams stored is seen before anything that is stored later

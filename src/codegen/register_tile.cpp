@@ -8,6 +8,7 @@
 
 #include "codegen/blocking.h"
 #include "codegen/gates.h"
+#include "codegen/memory_node.h"
 
 namespace sinter::codegen {
 namespace {
@@ -50,20 +51,23 @@ class Model {
     for (UOp q : loads_)
       if (varies(q, t) && !(t.first && view_.depends(q, t.first))) held += t.columns;
     // A transpose keeps its rows and its columns.
-    return (t.rows * t.columns) * vectors_ + (t.deep > 1 ? 2 * t.deep : t.rows > 1 ? held : 1) + 1 <= registers_;
+    return (t.rows * t.columns) * vectors_ + (t.turned > 1 ? 2 * t.turned : t.rows > 1 ? held : 1) + 1 <= registers_;
   }
 
   /// How many copies of what is summed last make whole vectors of the operands that lie along it, when lanes take those across: half as
-  /// many as lanes, whose transposes still fit the registers; 1 where there is no such operand.
-  int deep(UOp lanes) const {
+  /// many as lanes, 4 at least, whose transposes still fit the registers; 1 where there is no such operand, or one by one is the way to
+  /// read some: their gates change from copy to copy, or along the lanes.
+  int turned(UOp lanes) const {
     constexpr int kFewest = 4;
-    if (!lanes || lanes_ < kFewest || w_.own.empty() || w_.chains() > 1) return 1;
+    if (!lanes || lanes_ < kFewest || w_.chains() > 1) return 1;
     const UOp last = w_.own.back();
     const int copies = std::max(lanes_ / 2, kFewest);
     bool across = false;
     for (UOp q : loads_) {
+      const UOp gate = gate_of(q);
+      if (gate && view_.depends(gate, last)) return 1;
       if (!view_.depends(q, lanes) || view_.stride(q, lanes) == 1) continue;
-      if (view_.stride(q, lanes) == View::kScattered || view_.stride(q, last) != 1) return 1;
+      if (view_.stride(q, lanes) == View::kScattered || view_.stride(q, last) != 1 || (gate && view_.depends(gate, lanes))) return 1;
       across = true;
     }
     return across && view_.size(last) >= copies ? copies : 1;
@@ -79,7 +83,7 @@ class Model {
         const double columns = t.second == t.lanes && t.lanes ? std::ceil(span / lanes_) : span;
         all += many * often * calls * (steps_ * step(t, rows, columns) + 10 + rows * columns * (w_.chains() > 1 ? 8 : 1));
       }
-    if (t.lanes && t.deep == 1)
+    if (t.lanes && t.turned == 1)
       for (UOp q : loads_)
         if (worth_packing(view_, w_, q, t.lanes) && view_.depends(q, t.lanes)) all += packing(q);
     all = (all + across(t)) * waiting(t);
@@ -163,7 +167,7 @@ class Model {
       if (t.first && view_.depends(q, t.first) && far(q, t.first)) slow += kFar * copies;
       if (varies(q, t)) vectors += copies;
       if (t.lanes && view_.depends(q, t.lanes) && view_.stride(q, t.lanes) != 1)
-        slow += copies * (t.deep > 1 ? kTurned : worth_packing(view_, w_, q, t.lanes) ? 0 : kGather);
+        slow += copies * (t.turned > 1 ? kTurned : worth_packing(view_, w_, q, t.lanes) ? 0 : kGather);
     }
     const double busy = std::max({rows * columns * w_.operations / multiplications_, loads / multiplications_, kLatency / vectors_});
     const double all = busy + .06 * loads + .05 * vectors + slow;
@@ -230,10 +234,10 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
     for (UOp r : reuse)
       if (!(r == l)) rows.push_back(r);
     const int64_t tallest = l && view.size(l) > lanes && view.size(l) <= 2 * lanes ? kTallest : kMostRows;
+    const int turned = free(product.own.back()) && !has_width(product.own.back()) ? model.turned(l) : 1;
     for (UOp t : rows) {
       const int most = t ? static_cast<int>(std::min(tallest, view.size(t))) : 1;
-      const int deep = free(product.own.back()) && !has_width(product.own.back()) ? model.deep(l) : 1;
-      for (int m = t ? 2 : 1; deep > 1 && m <= std::min<int64_t>(kMostTurned, t ? view.size(t) : 1); ++m) consider({l, t, {}, m, 1, deep});
+      for (int m = t ? 2 : 1; turned > 1 && m <= std::min<int64_t>(kMostTurned, t ? view.size(t) : 1); ++m) consider({l, t, {}, m, 1, turned});
       for (int m = t ? 2 : 1; m <= most; ++m) {
         if (l) {
           for (int n : {1, 2, 4})

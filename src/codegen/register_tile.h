@@ -11,7 +11,7 @@ struct RegisterTile {
   ir::UOp lanes;          ///< null: along what the product sums
   ir::UOp first, second;  ///< null: none. `second` may be `lanes`
   int rows = 1, columns = 1;
-  int deep = 1;  ///< copies of the last range that it sums: an operand that lies along that one is transposed in registers
+  int turned = 1;  ///< copies of the last range that it sums: an operand that lies along that one is transposed in registers
   double cycles = 0;
 };
 
@@ -22,7 +22,7 @@ struct Width {
   int64_t all() const { return int64_t{1} * lanes * copies; }
 };
 
-/// The best tile for a REDUCE: few loads for each multiplication, accumulators that hide their latency, no more than
+/// The best tile for a REDUCE of some ranges: few loads for each multiplication, accumulators that hide their latency, no more than
 /// fit the registers. `lanes`: elements of a vector; `fixed`: ranges that may have neither copies nor lanes; `given`: what
 /// ranges have already and keep; no STORE then runs over two with lanes. No tile (cycles 0) where none agrees with that.
 RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime::Target& target,

@@ -35,7 +35,7 @@ UOp streamed(View& view, const Work& product, UOp lanes, const runtime::Target& 
 }  // namespace
 
 std::vector<Opt> stream_product(View& view, const Work& product, const RegisterTile& tile, const runtime::Target& target) {
-  if (!tile.lanes || tile.deep > 1 || !is_outer(tile.lanes) || product.chains() > 1 || product.own.size() != 1) return {};
+  if (!tile.lanes || tile.turned > 1 || !is_outer(tile.lanes) || product.chains() > 1 || product.own.size() != 1) return {};
   const UOp columns = tile.lanes, summed = product.own[0];
   const UOp stream = streamed(view, product, columns, target);
   if (!stream || reuse_of(view, product, stream) > kMostSharing) return {};

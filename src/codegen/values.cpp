@@ -391,7 +391,7 @@ Id Values::make_load(UOp n, int lane) {
   Type type{n->dtype, 1};
   if (lane == kWhole && varies(n)) {
     const Place p = place(n);
-    if (!p.regular || p.stride != 1 || (gate && varies(gate))) {
+    if (!p.regular || p.stride != 1 || (gate && varies(gate) && !has_mask(n))) {
       const Run run = this->run(n);
       const auto moves = [&](UOp x) { return varies(x) || ranges_.depends(x, copy_[run.range].range); };
       if (run.count > 1 && !(gate && (moves(gate) || moves(other)))) return is_piece(n, run) ? make_piece(n, run) : make_rows(n, run);
@@ -408,6 +408,7 @@ Id Values::make_load(UOp n, int lane) {
   inst.imm = slot_of(n);
   Id open = gate ? use(gate, lane) : kNone;
   if (open != kNone && holds(open)) open = kNone;
+  if (open != kNone && emit_.type(open).lanes > 1) return masked(std::move(inst), n, open, missing);
   if (open != kNone || missing != kNone) {
     if (missing != kNone) open = emit_.both(open, missing);
     inst.src.push_back(open);
@@ -415,6 +416,23 @@ Id Values::make_load(UOp n, int lane) {
                              : emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), type.lanes));
   }
   if (const Limit l = type.lanes > 1 ? limit(n) : Limit{}; !l.none()) inst.src.push_back(count(l));
+  return emit_load(std::move(inst), n);
+}
+
+/// Whether a load of some lanes of a vector is one instruction.
+bool Values::has_mask(UOp load) {
+  constexpr size_t kSmallest = 16;  // bytes
+  return masks_ && size_of(load->dtype) * static_cast<size_t>(lanes(load)) >= kSmallest;
+}
+
+/// The lanes whose gates are open, and that exist.
+Id Values::masked(Inst inst, UOp n, Id open, Id missing) {
+  const int lanes = inst.type.lanes;
+  const auto only = [&](Id condition) { open = emit_.alu(Op::And, {DType::Bool, lanes}, {open, condition}); };
+  if (missing != kNone) only(emit_.splat(missing, lanes));
+  if (const Limit l = limit(n); !l.none()) only(emit_.below(count(l), lanes));
+  inst.src.push_back(open);
+  inst.src.push_back(emit_.splat(use(other_of(n), kWhole), lanes));
   return emit_load(std::move(inst), n);
 }
 

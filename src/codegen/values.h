@@ -33,9 +33,9 @@ struct Copy {
 
 class Values {
  public:
-  /// `shuffles`: whether the target has vectors whose lanes change places.
-  Values(const Kernel& kernel, const Schedule& schedule, const Statements& statements, Ranges& ranges, Emitter& emit, bool shuffles)
-      : kernel_(kernel), schedule_(schedule), statements_(statements), ranges_(ranges), emit_(emit), shuffles_(shuffles) {}
+  /// `shuffles`: whether the target has vectors whose lanes change places; `masks`: and loads of some of their lanes.
+  Values(const Kernel& kernel, const Schedule& schedule, const Statements& statements, Ranges& ranges, Emitter& emit, bool shuffles, bool masks)
+      : kernel_(kernel), schedule_(schedule), statements_(statements), ranges_(ranges), emit_(emit), shuffles_(shuffles), masks_(masks) {}
 
   /// Number of the block that a point of the launch covers, beside the numbers of loops.
   static constexpr int kPoint = -1;
@@ -166,6 +166,8 @@ class Values {
   std::vector<Id> load_piece(ir::UOp n, int64_t stride, int64_t last);
   bool is_fixed(ir::UOp load) const;
   Id emit_load(Inst inst, ir::UOp n);
+  bool has_mask(ir::UOp load);
+  Id masked(Inst inst, ir::UOp n, Id open, Id missing);
   void prefetch(const Inst& load, int64_t ahead);
   Id make_check(ir::UOp n, int lane);
   Id make_alu(ir::UOp n, int lane);
@@ -179,7 +181,7 @@ class Values {
   const Statements& statements_;
   Ranges& ranges_;
   Emitter& emit_;
-  const bool shuffles_;
+  const bool shuffles_, masks_;
   std::vector<Open> open_;
   std::vector<Copy> copy_;
   size_t assumed_ = 0;  ///< the scope of an assumption; 0: there is none

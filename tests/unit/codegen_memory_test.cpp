@@ -72,6 +72,20 @@ TEST_CASE("copies that are accessed together stay within a panel", "[codegen][me
   refused(b, {Lanes{1, 4}, Unroll{1, 3}, Block{1, 48}, staged(2, 4)}, "panels of 8 do not fit");
 }
 
+TEST_CASE("loads whose gates differ from lane to lane read what their masks leave", "[codegen][memory]") {
+  for (const DType dtype : {DType::U8, DType::F16, DType::I32, DType::F64})
+    for (const int lanes : {2, 8, 16, 32, 64}) {
+      INFO(name_of(dtype) << ", " << lanes << " lanes");
+      Bench b;  // in, padded by 3 in front and 5 behind with what another one holds
+      UOp in = b.buffer(random_array(dtype, {3, 70}, 1)), other = b.buffer(random_array(dtype, {78}, 2)), out = b.buffer(Array(dtype, {3, 78}));
+      UOp i = b.outer(3), j = b.outer(78), gate = le(b.index(3), j) & lt(j, b.index(73));
+      b.stores({b.put(out, {i, j}, b.at(in, {i, j - b.index(3)}, gate, b.at(other, {j})))});
+      const std::string text = b.check({Lanes{1, lanes}, Unroll{1, 2}});
+      const bool vector = runtime::host_target().masks && size_of(dtype) * static_cast<size_t>(lanes) >= 16;
+      CHECK((count(text, "sn_where_") > 0) == vector);
+    }
+}
+
 TEST_CASE("nt is refused where a store is no whole vector, or read", "[codegen][memory]") {
   Bench b = doubled(DType::F32, 6, 40);  // a row is no multiple of 16 elements
   refused(b, {Lanes{1, 16}, Nt{0}}, "no multiple of their size");

@@ -94,6 +94,18 @@ TEST_CASE("few columns leave the lanes to the rows, which are transposed in regi
   CHECK(to_string(chosen(product(256, 100, 33))).find("stage(") != std::string::npos);  // many share an element
 }
 
+TEST_CASE("operands whose gates move are not transposed in registers", "[codegen][products]") {
+  Bench b;  // the weight gradient of a padded conv1d: dy [n, o, l], x [n, c, l]
+  const int64_t n = 8, o = 10, c = 64, l = 256;
+  UOp dy = b.buffer(random_array(DType::F32, {n, o, l}, 1)), x = b.buffer(random_array(DType::F32, {n, c, l}, 2)), out = b.buffer(Array(DType::F32, {o, c}));
+  UOp to = b.outer(o), from = b.outer(c), image = b.over(n, 2), at = b.over(l, 3), before = at - b.index(1);
+  UOp shifted = b.at(x, {image, from, before}, le(b.index(1), at), constant(b.g(), DType::F32, 0.0));
+  b.stores({b.put(out, {to, from}, b.reduce(Combine::Dot, {b.at(dy, {image, to, at}), shifted}, {image, at}))});
+  const std::vector<Opt> opts = chosen(b);
+  CHECK(to_string(opts).find("unroll(3") == std::string::npos);
+  b.check(opts, false);
+}
+
 TEST_CASE("a matrix that lies in a cache is read as it lies", "[codegen][products]") {
   CHECK(to_string(chosen(product(1, 128, 1100))) == "lanes(0, 16) unroll(0, 4)");
   CHECK(to_string(chosen(product(64, 128, 128))) == "lanes(1, 16) unroll(1, 4) unroll(0, 6)");

@@ -163,13 +163,16 @@ TEST_CASE("what a sum across outer ranges adds is computed at its points, not wh
 TEST_CASE("sums in trees", "[schedule]") {
   std::mt19937 random(3);
   Program p;
-  UOp x = p.slot({70, 130}), line = p.slot({70000}), column = p.slot({200, 3}), twice = p.slot({4, 80}, DType::F64);
+  UOp x = p.slot({70, 130}), line = p.slot({70000}), column = p.slot({200, 3}), twice = p.slot({4, 80}, DType::F64),
+      image = p.slot({3, 4, 5, 7});
   p.store(sum(x, {1}));
   p.store(sum(line, {0}));
   p.store(sum(column, {0}));
   p.store(sum(x, {0, 1}));
   p.store(sum(twice * twice, {1}));
   p.store(reduce(Combine::Max, permute(x, {1, 0}), {0}));
+  p.store(sum(image, {1, 2, 3}));
+  p.store(sum(permute(image, {0, 2, 1, 3}), {1, 2, 3}));
   Inputs in = inputs_for(p.plan, random);
   check_values(p.plan, in);
   check_meaning(p.plan, in);
@@ -186,6 +189,9 @@ TEST_CASE("sums in trees", "[schedule]") {
   CHECK(tree(4).tree == Tree{8, 0});
   CHECK(tree(4).combine == Combine::Dot);
   CHECK(tree(5).tree == Tree{16, 0});
+  CHECK(tree(6).tree == Tree{16, 0});  // rows in one piece are one row
+  CHECK(tree(6).axes == Ints{1});
+  CHECK(tree(7).tree == Tree{1, 0});   // but not those of another order
 }
 
 TEST_CASE("gather and scatter: negative indices, and ones out of range", "[schedule]") {

@@ -1,6 +1,7 @@
 // Parts of vectors, in registers and in memory.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <string_view>
@@ -109,6 +110,66 @@ std::string CSpelling::below(int lanes, const std::string& count) {
                      count);
 }
 
+/// Instructions on some lanes of a vector of 16 to 64 bytes, as Clang and GCC spell them.
+struct Masked {
+  const size_t bytes;
+  const int which;          ///< 1, 2, 4 or 8 bytes an element
+  const char* const mask;  ///< its type: a bit for each lane
+
+  explicit Masked(Type t)
+      : bytes(size_of(t.dtype) * static_cast<size_t>(t.lanes)), which(std::countr_zero(size_of(t.dtype))), mask(mask_of(t.lanes)) {}
+  static const char* mask_of(int lanes) {
+    constexpr const char* kTypes[] = {"unsigned char", "unsigned short", "unsigned", "unsigned long long"};
+    return kTypes[lanes <= 8 ? 0 : std::countr_zero(static_cast<unsigned>(lanes)) - 3];
+  }
+  /// v, the type that they take.
+  std::string vector() const {
+    constexpr const char* kElements[] = {"char", "short", "int", "long long"};
+    return fmt::format("typedef {} v __attribute__((vector_size({})));", kElements[which], bytes);
+  }
+  std::string store(const char* value, const char* m) const {
+    return fmt::format("__builtin_ia32_storedqu{}{}_mask((void*)p, (v){}, ({}){});", letters(), 8 * bytes, value, mask, m);
+  }
+  std::string load(const std::string& type, const char* other, const char* m) const {
+    return fmt::format("return ({})__builtin_ia32_loaddqu{}{}_mask((const void*)p, {}, ({}){});", type, letters(), 8 * bytes, other, mask, m);
+  }
+
+ private:
+  const char* letters() const {
+    constexpr const char* kLetters[] = {"qi", "hi", "si", "di"};
+    return kLetters[which];
+  }
+};
+
+/// The function for the lanes of a vector in memory whose bools hold; vectors wider than a register by halves. The bools become a
+/// mask by a comparison of 16 bytes or more of them.
+std::string CSpelling::where(Type t) {
+  const std::string name = "sn_where_" + type(t);
+  if (known_.contains(name)) return name;
+  const Type gates{DType::Bool, t.lanes};
+  std::string body;
+  if (size_of(t.dtype) * static_cast<size_t>(t.lanes) > 64) {
+    const Type half{t.dtype, t.lanes / 2}, half_gates{DType::Bool, t.lanes / 2};
+    const std::string call = where(half);
+    const auto part_of = [&](int from) { return fmt::format("{}, {}", part(half_gates, "g", from), part(half, "x", from)); };
+    const std::string halves[] = {fmt::format("{}(p, {})", call, part_of(0)), fmt::format("{}(p + {}, {})", call, half.lanes, part_of(half.lanes))};
+    body = fmt::format("return {};", join(t, halves));
+  } else {
+    const Masked m(t);
+    const int bits = std::max(t.lanes, 16);
+    std::string all = "g";
+    if (bits > t.lanes) {
+      all = "__builtin_shufflevector(g, g";
+      for (int i = 0; i < bits; ++i) all += fmt::format(", {}", i % t.lanes);
+      all += ")";
+    }
+    body = fmt::format("{}\n  typedef char b __attribute__((vector_size({})));\n  const {} m = __builtin_ia32_cmpb{}_mask((b){}, (b){{0}}, 4, "
+                       "({})-1);\n  {}",
+                       m.vector(), bits, Masked::mask_of(bits), 8 * bits, all, Masked::mask_of(bits), m.load(type(t), "(v)x", "m"));
+  }
+  return function(name, type(t), fmt::format("(const {}* p, {} g, {} x) {{\n  {}\n}}", type({t.dtype, 1}), type(gates), type(t), body));
+}
+
 /// The function for the first lanes of a vector in memory: with a mask where the target has them; vectors wider than a
 /// register by halves.
 std::string CSpelling::some(Type t, bool store) {
@@ -133,18 +194,9 @@ std::string CSpelling::some(Type t, bool store) {
                          type(half), call, high, rest, all);
     }
   } else if (target_.masks && bytes >= 16) {
-    const char* elements[] = {"char", "short", "int", "long long"};
-    const char* letters[] = {"qi", "hi", "si", "di"};
-    const char* masks[] = {"unsigned char", "unsigned short", "unsigned", "unsigned long long"};
-    const int which = std::countr_zero(size), mask = t.lanes <= 8 ? 0 : std::countr_zero(static_cast<unsigned>(t.lanes)) - 3;
-    body = fmt::format("typedef {} v __attribute__((vector_size({})));\n  const unsigned long long m = n <= 0 ? 0 : n >= "
-                       "{} ? ~0ull : (1ull << n) - 1;\n  ",
-                       elements[which], bytes, t.lanes);
-    if (store)
-      body += fmt::format("__builtin_ia32_storedqu{}{}_mask((void*)p, (v)x, ({})m);", letters[which], 8 * bytes, masks[mask]);
-    else
-      body += fmt::format("return ({})__builtin_ia32_loaddqu{}{}_mask((const void*)p, (v){{0}}, ({})m);", vector,
-                          letters[which], 8 * bytes, masks[mask]);
+    const Masked m(t);
+    body = fmt::format("{}\n  const unsigned long long m = n <= 0 ? 0 : n >= {} ? ~0ull : (1ull << n) - 1;\n  ", m.vector(), t.lanes);
+    body += store ? m.store("x", "m") : m.load(vector, "(v){0}", "m");
   } else if (store) {
     body = fmt::format("for (int i = 0; i < {}; ++i) if (i < n) p[i] = x[i];", t.lanes);
   } else {
@@ -189,6 +241,9 @@ std::string CSpelling::stream(Type t, const std::string& pointer, const std::str
 
 std::string CSpelling::load_some(Type t, const std::string& pointer, const std::string& count) {
   return fmt::format("{}({}, {})", some(t, false), pointer, count);
+}
+std::string CSpelling::load_where(Type t, const std::string& pointer, const std::string& gate, const std::string& other) {
+  return fmt::format("{}({}, {}, {})", where(t), pointer, gate, other);
 }
 std::string CSpelling::store_some(Type t, const std::string& pointer, const std::string& value, const std::string& count) {
   return fmt::format("{}({}, {}, {})", some(t, true), pointer, value, count);

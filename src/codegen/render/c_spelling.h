@@ -41,6 +41,8 @@ class CSpelling {
   std::string below(int lanes, const std::string& count);
   /// The first `count` lanes of a vector in memory, the others 0; memory behind them is not touched.
   std::string load_some(Type type, const std::string& pointer, const std::string& count);
+  /// The lanes of a vector in memory for which `gate`, a bool per lane, holds, and those of `other`; no other memory is touched.
+  std::string load_where(Type type, const std::string& pointer, const std::string& gate, const std::string& other);
   /// A statement that stores the first `count` lanes.
   std::string store_some(Type type, const std::string& pointer, const std::string& value, const std::string& count);
   /// A statement that stores a vector past the caches.
@@ -66,6 +68,7 @@ class CSpelling {
   std::string some(Type type, bool store);
   bool has_scale(Type type) const;
   std::string scale(Type type) const;
+  std::string where(Type type);
   std::string gcc_stream(Type type);
   std::string fill(const std::string& pattern, Type result, Type source, std::span<const std::string> args = {});
 
