@@ -31,7 +31,7 @@ Tensor scaled_dot_product_attention(Arg q, const Tensor& k, const Tensor& v, con
 
 /// Of rotary_embedding().
 struct RotaryOptions {
-  double base = 10000;  ///< of the angles
+  double base = 10000;  ///< of the angles; finite, above 0
   /// Position of the first element.
   int64_t offset = 0;
   /// Whether neighbours are a pair, instead of an element and the one half the size further on.

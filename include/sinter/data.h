@@ -37,8 +37,10 @@ struct Batch {
 /// @snippet training.cpp data
 class Dataset {
  public:
-  /// Image i is pixels[i * rows * columns] and on, row-major. UsageError unless there are as many images as labels.
-  Dataset(std::vector<uint8_t> pixels, std::vector<uint8_t> labels, int64_t rows, int64_t columns, double mean, double std);
+  /// Image i is pixels[i * rows * columns] and on, row-major. UsageError unless there are as many images as labels, of
+  /// at least one pixel, and mean and std are finite, the latter above 0.
+  Dataset(std::vector<uint8_t> pixels, std::vector<uint8_t> labels, int64_t rows, int64_t columns, double mean, double std,
+          Loc where = Loc::current());
   int64_t size() const { return static_cast<int64_t>(labels().size()); }             ///< images
   int64_t rows() const { return samples_->rows; }                                    ///< pixels from top to bottom
   int64_t columns() const { return samples_->columns; }                              ///< pixels from left to right

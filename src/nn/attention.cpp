@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "nn/checks.h"
+#include "nn/product.h"
 #include "sinter/create.h"
 #include "sinter/nn/init.h"
 #include "sinter/ops.h"
@@ -30,21 +31,28 @@ Tensor join_heads(const Tensor& x) {
   return y.reshape(Shape(std::move(dims)));
 }
 
-Tensor product(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  Tensor y = matmul(x, weight.transpose());
-  return bias.defined() ? y + bias : y;
+/// The size, once all of `layer` is known to fit: its parts would report themselves.
+int64_t checked(std::string_view layer, int64_t size, int64_t heads, double dropout, Loc where) {
+  require_size(fmt::format("{}: size", layer), size, where);
+  require_size(fmt::format("{}: heads", layer), heads, where);
+  if (size % heads)
+    throw UsageError(fmt::format("{}: the size {} does not fall into {} heads; choose a divisor", layer, size, heads), where);
+  if (!(dropout >= 0 && dropout < 1))
+    throw UsageError(fmt::format("{}: dropout is {}; a probability in [0, 1) is needed", layer, dropout), where);
+  return size;
+}
+int64_t checked(int64_t size, int64_t heads, const TransformerOptions& options, Loc where) {
+  require_size("TransformerEncoderLayer: feedforward", options.feedforward, where);
+  return checked("TransformerEncoderLayer", size, heads, options.dropout, where);
 }
 
 }  // namespace
 
 MultiheadAttention::MultiheadAttention(int64_t size, int64_t heads, MultiheadOptions options, Loc where)
-    : out_proj(size, size, options.bias, where), heads(heads), dropout(options.dropout) {
+    : out_proj(checked("MultiheadAttention", size, heads, options.dropout, where), size, options.bias, where),
+      heads(heads),
+      dropout(options.dropout) {
   CallScope call("MultiheadAttention", where);
-  require_size("MultiheadAttention: heads", heads, where);
-  if (size % heads)
-    throw UsageError(
-        fmt::format("MultiheadAttention: the size {} does not fall into {} heads; choose a divisor", size, heads),
-        where);
   in_proj_weight = init::xavier_uniform({3 * size, size}).requires_grad();
   if (!options.bias) return;
   in_proj_bias = zeros({3 * size}).requires_grad();
@@ -87,7 +95,7 @@ Tensor RotaryEmbedding::operator()(const Tensor& x, int64_t offset, Loc where) c
 }
 
 TransformerEncoderLayer::TransformerEncoderLayer(int64_t size, int64_t heads, TransformerOptions options, Loc where)
-    : self_attn(size, heads, {.dropout = options.dropout}, where),
+    : self_attn(checked(size, heads, options, where), heads, {.dropout = options.dropout}, where),
       linear1(size, options.feedforward, true, where),
       linear2(options.feedforward, size, true, where),
       norm1(size, options.eps, where),

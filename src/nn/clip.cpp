@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "nn/checks.h"
 #include "sinter/call.h"
 #include "sinter/create.h"
 #include "sinter/gradient.h"
@@ -26,7 +27,7 @@ Tensor power_sum(const Tensor& g, double p) {
 
 Tensor grad_norm(const std::vector<Tensor>& parameters, double p, Loc where) {
   CallScope call("grad_norm", where);
-  if (!(p > 0)) throw UsageError(fmt::format("grad_norm: p is {}; a norm needs one above 0, or infinity", p), where);
+  if (!(p > 0)) refuse(fmt::format("p is {}; a norm needs one above 0, or infinity", p));
   const no_grad guard;
   DType dtype = float32;
   for (const Tensor& t : parameters)

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "nn/checks.h"
+#include "nn/product.h"
 #include "sinter/create.h"
 #include "sinter/nn/init.h"
 #include "sinter/ops.h"
@@ -27,8 +28,7 @@ Linear::Linear(int64_t in, int64_t out, bool with_bias, Loc where) {
 Tensor Linear::operator()(const Tensor& x, Loc where) const {
   CallScope call("Linear", where);
   require_last(x, {weight.shape()[1]}, "Linear");
-  Tensor y = matmul(x, weight.transpose());
-  return bias.defined() ? y + bias : y;
+  return product(x, weight, bias);
 }
 
 Embedding::Embedding(int64_t count, int64_t size, Loc where) {

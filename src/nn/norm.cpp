@@ -41,10 +41,10 @@ Tensor BatchNorm2d::operator()(const Tensor& x, Loc where) const {
     refuse(fmt::format("the input of BatchNorm2d has shape {}; give [n, {}, h, w]", to_string(x.shape()),
                        to_string(channels)));
   if (!training) return batch_norm(x, running_mean, running_var, weight, bias, options.eps);
-  if (x.numel() == channels.value())
-    refuse(fmt::format("the input of BatchNorm2d, of shape {}, has one value per channel, which has no variance; "
+  if (const int64_t values = x.numel() / channels.value(); values < 2)
+    refuse(fmt::format("values per channel in the input of BatchNorm2d, of shape {}: {}; a variance needs at least 2: "
                        "give more, or call nn::eval",
-                       to_string(x.shape())));
+                       to_string(x.shape()), values));
   {
     no_grad guard;
     move_towards(running_mean, x.mean(kAllButChannels), options.momentum);

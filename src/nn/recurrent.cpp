@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "nn/checks.h"
+#include "nn/product.h"
 #include "sinter/call.h"
 #include "sinter/nn/init.h"
 #include "sinter/ops.h"
@@ -26,11 +27,6 @@ void make_weights(Cell& cell, std::string_view name, int64_t gates, int64_t in, 
   if (!bias) return;
   cell.bias_ih = make({gates * hidden});
   cell.bias_hh = make({gates * hidden});
-}
-
-Tensor product(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  Tensor y = matmul(x, weight.transpose());
-  return bias.defined() ? y + bias : y;
 }
 
 template <class Cell>

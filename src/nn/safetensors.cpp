@@ -94,6 +94,15 @@ std::string text_of(const json& header, Loc where) {
   }
 }
 
+/// Every name has a tensor, and stands once.
+void check_names(std::string_view call, const NamedTensors& tensors, Loc where) {
+  std::set<std::string_view> met;
+  for (const auto& [name, t] : tensors) {
+    if (!t.defined()) throw UsageError(fmt::format("{}: \"{}\" is an empty handle; give a tensor, or leave the name out", call, name), where);
+    if (!met.insert(name).second) throw UsageError(fmt::format("{}: the name \"{}\" stands twice; give each tensor its own", call, name), where);
+  }
+}
+
 [[noreturn]] void damaged(const std::filesystem::path& path, const std::string& why, Loc where) {
   throw UsageError(fmt::format("load: {} is no valid safetensors file: {}", path.string(), why), where);
 }
@@ -105,6 +114,7 @@ void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc wh
   std::error_code ignored;
   if (path.has_parent_path() && !std::filesystem::is_directory(path.parent_path(), ignored))
     throw UsageError(fmt::format("save: there is no folder {} for {}; create it", path.parent_path().string(), path.filename().string()), where);
+  check_names("save", tensors, where);
   std::vector<Tensor> list;
   for (const auto& [name, t] : tensors) list.push_back(t);
   realize_all(list, where);
@@ -114,7 +124,6 @@ void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc wh
     std::vector<int64_t> shape;
     for (const Dim& d : t.shape()) shape.push_back(d.value());
     const uint64_t bytes = static_cast<uint64_t>(t.numel()) * size_of(t.dtype());
-    if (header.contains(name)) throw UsageError(fmt::format("save: the name \"{}\" stands twice", name), where);
     header[name] = {{"dtype", format_of(t.dtype())}, {"shape", shape}, {"data_offsets", {offset, offset + bytes}}};
     offset += bytes;
   }
@@ -193,6 +202,8 @@ NamedTensors load_file(const std::filesystem::path& path, Device device, Loc whe
 
 void load(const NamedTensors& into, const NamedTensors& from, bool strict, Loc where) {
   CallScope call("load", where);
+  check_names("load", into, where);
+  check_names("load", from, where);
   std::map<std::string, Tensor> given(from.begin(), from.end());
   std::vector<std::pair<Tensor, Tensor>> pairs;
   for (const auto& [name, target] : into) {

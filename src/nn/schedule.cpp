@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numbers>
 #include <string_view>
@@ -74,13 +75,23 @@ double OneCycleLR::operator()(double, int64_t t) const {
   return cosine(max_lr, last, (at - top) / (end - top));
 }
 
+SequentialLR::SequentialLR(std::vector<Schedule> schedules, std::vector<int64_t> milestones, Loc where)
+    : schedules_(std::move(schedules)), milestones_(std::move(milestones)) {
+  if (milestones_.size() + 1 != schedules_.size())
+    throw UsageError(fmt::format("SequentialLR: {} schedules need one milestone less than that; given: {}", schedules_.size(),
+                                 milestones_.size()), where);
+  for (size_t i = 0; i < schedules_.size(); ++i)
+    if (!schedules_[i])
+      throw UsageError(fmt::format("SequentialLR: schedule {} of {}, counting from 0, is empty; give one, such as StepLR{{.step_size = 10}}",
+                                   i, schedules_.size()), where);
+  const auto stop = std::adjacent_find(milestones_.begin(), milestones_.end(), std::greater_equal<>());
+  if (stop != milestones_.end())
+    throw UsageError(fmt::format("SequentialLR: milestone {} comes before {}; give increasing ones", stop[0], stop[1]), where);
+}
+
 double SequentialLR::operator()(double base, int64_t t) const {
-  if (schedules.empty() || milestones.size() + 1 != schedules.size() || !std::is_sorted(milestones.begin(), milestones.end()))
-    throw UsageError(fmt::format("SequentialLR: {} schedules need one milestone less than that, in ascending order; given: {}{}",
-                                 schedules.size(), milestones.size(),
-                                 std::is_sorted(milestones.begin(), milestones.end()) ? "" : ", out of order"));
-  const auto next = std::upper_bound(milestones.begin(), milestones.end(), t);
-  return schedules[static_cast<size_t>(next - milestones.begin())](base, next == milestones.begin() ? t : t - *(next - 1));
+  const auto next = std::upper_bound(milestones_.begin(), milestones_.end(), t);
+  return schedules_[static_cast<size_t>(next - milestones_.begin())](base, next == milestones_.begin() ? t : t - *(next - 1));
 }
 
 LRScheduler::LRScheduler(Optimizer& optimizer, Schedule schedule, Loc where)
@@ -104,6 +115,9 @@ ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, Options options, Loc 
     : optimizer_(&optimizer), options_(options) {
   if (!(options.factor >= 0 && options.factor < 1))
     throw UsageError(fmt::format("ReduceLROnPlateau: factor is {}; a cut needs one in [0, 1)", options.factor), where);
+  if (options.patience < 0 || options.cooldown < 0)
+    throw UsageError(fmt::format("ReduceLROnPlateau: patience is {} and cooldown {}; give numbers of steps of at least 0",
+                                 options.patience, options.cooldown), where);
   best_ = std::numeric_limits<double>::infinity() * (options.mode == Mode::Min ? 1 : -1);
 }
 

@@ -84,6 +84,8 @@ Tensor rotary_embedding(Arg input, const RotaryOptions& o) {
   const int64_t last = static_cast<int64_t>(x->rank()) - 1, size = tensor::fixed_size(x, last, "rotated");
   if (size % 2)
     usage_error(fmt::format("the last axis of {} has the odd size {}; pairs are rotated", describe(x), size));
+  if (!(o.base > 0 && std::isfinite(o.base)))
+    usage_error(fmt::format("base is {}; angles need a finite number above 0", o.base));
   const int64_t half = size / 2;
 
   // Angles [positions, half], in the type of the computation.

@@ -82,9 +82,10 @@ Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shap
   Call call("from", where);
   tensor::check_usable(dtype);
   check_shape(shape);
-  if (bytes != static_cast<size_t>(shape.numel()) * size_of(dtype))
-    usage_error(fmt::format("shape {} of {} holds {} elements, but {} were given; make the shape and the data agree",
-                            to_string(shape), name_of(dtype), shape.numel(), bytes / size_of(dtype)));
+  const size_t needed = static_cast<size_t>(shape.numel()) * size_of(dtype);
+  if (bytes != needed)
+    usage_error(fmt::format("shape {} of {} holds {} elements, {} bytes, but {} bytes were given; make the shape and the data agree",
+                            to_string(shape), name_of(dtype), shape.numel(), needed, bytes));
   return from_bytes(data, dtype, shape, device, where);
 }
 

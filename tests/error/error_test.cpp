@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "sinter/data.h"
 #include "sinter/sinter.h"
 
 using namespace sinter;
@@ -140,7 +141,8 @@ const Case kCases[] = {
     BAD("batch_norm", batch_norm(f({2, 3}), f({4}), f({4})), "[4]", "[3]"),
     BAD("batch_norm", batch_norm(f({2, 3}), f({3}), {}), "mean", "variance"),
     BAD("BatchNorm2d", nn::BatchNorm2d(3)(f({2, 4, 1, 1})), "[2, 4, 1, 1]", "[n, 3, h, w]"),
-    BAD("BatchNorm2d", nn::BatchNorm2d(3)(f({1, 3, 1, 1})), "one value per channel", "eval"),
+    BAD("BatchNorm2d", nn::BatchNorm2d(3)(f({1, 3, 1, 1})), "[1, 3, 1, 1]: 1;", "eval"),
+    BAD("BatchNorm2d", nn::BatchNorm2d(3)(f({0, 3, 4, 4})), "[0, 3, 4, 4]: 0;", "eval"),
     BAD("GroupNorm", nn::GroupNorm(4, 6), "6 channels", "4 groups"),
     BAD("RMSNorm", nn::RMSNorm(4)(f({2, 3})), "[2, 3]", "[4]"),
     BAD("scaled_dot_product_attention", scaled_dot_product_attention(f({2, 3}), f({2, 4}), f({2, 4})), "float32 [2, 3]", "float32 [2, 4]"),
@@ -149,7 +151,16 @@ const Case kCases[] = {
     BAD("scaled_dot_product_attention", scaled_dot_product_attention(f({2, 3}), f({4, 3}), f({4, 3}), {.mask = ints({2, 4})}), "int64 [2, 4]", "bool"),
     BAD("scaled_dot_product_attention", scaled_dot_product_attention(f({2, 3}), f({4, 3}), f({4, 3}), {.dropout = 1.0}), "dropout is 1", "[0, 1)"),
     BAD("rotary_embedding", rotary_embedding(f({2, 3})), "[2, 3]", "odd size 3"),
+    BAD("rotary_embedding", rotary_embedding(f({2, 4}), {.base = -1}), "base is -1", "above 0"),
+    BAD("rotary_embedding", rotary_embedding(f({2, 4}), {.base = std::numeric_limits<double>::infinity()}), "base is inf", "finite"),
     BAD("MultiheadAttention", nn::MultiheadAttention(8, 3), "size 8", "3 heads"),
+    BAD("MultiheadAttention", nn::MultiheadAttention(0, 2), "size is 0", "at least 1"),
+    BAD("MultiheadAttention", nn::MultiheadAttention(8, 0), "heads is 0", "at least 1"),
+    BAD("MultiheadAttention", nn::MultiheadAttention(8, 2, {.dropout = 1.5}), "1.5", "[0, 1)"),
+    BAD("TransformerEncoderLayer", nn::TransformerEncoderLayer(0, 2), "size is 0", "at least 1"),
+    BAD("TransformerEncoderLayer", nn::TransformerEncoderLayer(8, 2, {.feedforward = 0}), "feedforward is 0", "at least 1"),
+    BAD("TransformerEncoderLayer", nn::TransformerEncoderLayer(8, 2, {.dropout = -1}), "-1", "[0, 1)"),
+    BAD("clip_grad_norm", nn::clip_grad_norm({leaf({2})}, 1, std::numeric_limits<double>::quiet_NaN()), "p is nan", "above 0"),
     BAD("MultiheadAttention", nn::MultiheadAttention(8, 2)(f({4, 6})), "[4, 6]", "[8]"),
     BAD("LSTMCell", nn::LSTMCell(3, 4)(f({2, 3}), {f({2, 5}), f({2, 4})}), "[2, 5]", "[4]"),
     BAD("GRUCell", nn::GRUCell(3, 4)(f({2, 4}), f({2, 4})), "[2, 4]", "[3]"),
@@ -243,7 +254,8 @@ const Case kCases[] = {
     BAD("chunk", f({3}).chunk(0), "0 chunks", "[3]"),
     BAD("max", f({0, 3}).max(0), "[0, 3]", "axis 0"),
     BAD("argmin", f({0}).argmin(), "[0]", "axis 0"),
-    BAD("from", from(std::vector<float>{1, 2, 3}, {2, 2}), "[2, 2]", "3 were given"),
+    BAD("from", from(std::vector<float>{1, 2, 3}, {2, 2}), "16 bytes", "12 bytes were given"),
+    BAD("from", from_bytes("12345678", 9, float32, {2}), "8 bytes", "9 bytes were given"),
     BAD("from", from({{1, 2}, {3}}), "a list of 1", "one of 2"),
     BAD("from", from({{1, 2}, 3}), "ragged", "depth 1"),
     BAD("from", from({1, 300}, uint8), "300", "uint8"),
@@ -298,6 +310,13 @@ const Case kCases[] = {
     BAD("to_string", Tensor().to_string(), "empty handle", "assign"),
     BAD("realize", realize(f({2}), Tensor()), "empty handle", "assign"),
     BAD("realize", realize(2.0), "empty handle", "assign"),
+    BAD("save", nn::save({{"a", f({2})}, {"b", Tensor()}}, "unwritten"), "\"b\"", "empty handle"),
+    BAD("save", nn::save({{"a", f({2})}, {"a", f({3})}}, "unwritten"), "\"a\"", "twice"),
+    BAD("load", nn::load({{"a", f({2})}, {"a", f({2})}}, {{"a", f({2})}}), "\"a\"", "twice"),
+    BAD("load", nn::load({{"a", f({2})}}, {{"a", f({2})}, {"a", f({3})}}), "\"a\"", "twice"),
+    BAD("Dataset", data::Dataset({1, 2, 3}, {1}, 1, 2, 0, 1), "3 pixels", "1 images of 1 x 2"),
+    BAD("Dataset", data::Dataset(std::vector<uint8_t>(784), {1}, -28, -28, 0, 1), "-28 x -28", "at least 1"),
+    BAD("Dataset", data::Dataset({1, 2}, {1}, 1, 2, 0.5, 0), "mean 0.5 and std 0", "above 0"),
     BAD("to_string", embedding(from({4}), f({3, 2})).to_string(), "index 4", "3 elements"),
     BAD("backward", (leaf({2}) * 2).backward(f({3})), "float32 [3]", "float32 [2]"),
     // -- sizes and optimisers

@@ -114,8 +114,13 @@ TEST_CASE("schedules refuse numbers without a meaning, where they are given", "[
   refused(CosineAnnealingLR{.t_max = 0}, "CosineAnnealingLR: t_max is 0");
   refused(CosineAnnealingWarmRestarts{.t_0 = 1, .t_mult = 0}, "t_mult is 0");
   refused(OneCycleLR{.max_lr = 1, .total_steps = 5, .pct_start = 2}, "pct_start is 2");
-  refused(SequentialLR{{StepLR{1}}, {3}}, "SequentialLR: 1 schedules");
+  CHECK_THROWS_WITH((SequentialLR{{StepLR{1}}, {3}}), Contains("SequentialLR: 1 schedules") && Contains(__FILE__));
+  CHECK_THROWS_WITH((SequentialLR{{}, {}}), Contains("SequentialLR: 0 schedules"));
+  CHECK_THROWS_WITH((SequentialLR{{StepLR{2}, Schedule()}, {1}}), Contains("schedule 1 of 2") && Contains("is empty"));
+  CHECK_THROWS_WITH((SequentialLR{{StepLR{1}, StepLR{1}, StepLR{1}}, {3, 3}}), Contains("milestone 3 comes before 3"));
   refused({}, "the schedule is empty");
   CHECK_THROWS_WITH(LRScheduler(opt, StepLR{1}).seek(-1), Contains("step -1"));
   CHECK_THROWS_WITH(ReduceLROnPlateau(opt, {.factor = 1.0}), Contains("factor is 1"));
+  CHECK_THROWS_WITH(ReduceLROnPlateau(opt, {.patience = -5}), Contains("patience is -5"));
+  CHECK_THROWS_WITH(ReduceLROnPlateau(opt, {.cooldown = -1}), Contains("cooldown -1"));
 }

@@ -16,6 +16,7 @@ struct MultiheadOptions {
 /// Attention in `heads` slices of the embedding, joined by out_proj. in_proj_weight: [3 size, size], the rows of
 /// queries, keys and values one after the other, Glorot uniform; biases zero.
 struct MultiheadAttention {
+  /// UsageError unless heads divides size and the dropout is in [0, 1).
   MultiheadAttention(int64_t size, int64_t heads, MultiheadOptions options = {}, Loc where = Loc::current());
   /// q: [n, queries, size] or [queries, size], k and v: [n, keys, size] or [keys, size]. Of the options mask, broadcast
   /// against [n, heads, queries, keys], causal and scale count.
@@ -54,6 +55,7 @@ struct TransformerOptions {
 /// Self-attention and two linear layers, each with a residual sum and a layer norm. x: [n, length, size] or
 /// [length, size].
 struct TransformerEncoderLayer {
+  /// UsageError unless heads divides size, feedforward is at least 1 and the dropout in [0, 1).
   TransformerEncoderLayer(int64_t size, int64_t heads, TransformerOptions options = {}, Loc where = Loc::current());
   Tensor operator()(const Tensor& x, const AttentionOptions& attention = {}, Loc where = Loc::current()) const;
   MultiheadAttention self_attn;

@@ -86,10 +86,15 @@ struct OneCycleLR {
 /// One schedule after the other: the first before milestones[0], the next from there on, counting from 0 again. One
 /// milestone less than schedules, increasing. `SequentialLR{{LinearLR{.total_iters = 100}, CosineAnnealingLR{900}},
 /// {100}}`.
-struct SequentialLR {
-  std::vector<Schedule> schedules;
-  std::vector<int64_t> milestones;
+class SequentialLR {
+ public:
+  /// UsageError on an empty schedule, and on milestones of another number or order.
+  SequentialLR(std::vector<Schedule> schedules, std::vector<int64_t> milestones, Loc where = Loc::current());
   double operator()(double base, int64_t t) const;
+
+ private:
+  std::vector<Schedule> schedules_;
+  std::vector<int64_t> milestones_;
 };
 
 /// Sets the rate of an optimiser, which must outlive it: at once to that of step 0, then step by step.
@@ -129,7 +134,8 @@ class ReduceLROnPlateau {
     double min_lr = 0;
     double eps = 1e-8;       ///< a cut by less than this is not made
   };
-  /// The optimiser must outlive it. UsageError on a factor that is not in [0, 1).
+  /// The optimiser must outlive it. UsageError on a factor that is not in [0, 1), and on a negative patience or
+  /// cooldown.
   ReduceLROnPlateau(Optimizer& optimizer, Options options, Loc where = Loc::current());
   /// `metric` of the last epoch, such as the validation loss. A NaN is never better.
   void step(double metric);

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "sinter/call.h"
@@ -25,11 +26,17 @@ uint64_t next(uint64_t& state) {
 }  // namespace
 
 Dataset::Dataset(std::vector<uint8_t> pixels, std::vector<uint8_t> labels, int64_t rows, int64_t columns, double mean,
-                 double std)
+                 double std, Loc where)
     : random_(std::make_shared<std::atomic<uint64_t>>(0)) {
-  if (pixels.size() != labels.size() * static_cast<size_t>(rows * columns))
-    throw UsageError(
-        fmt::format("Dataset: {} pixels are not {} images of {} x {}", pixels.size(), labels.size(), rows, columns));
+  if (rows < 1 || columns < 1)
+    throw UsageError(fmt::format("Dataset: the images are {} x {}; give sizes of at least 1", rows, columns), where);
+  int64_t needed = 0;
+  const bool huge = __builtin_mul_overflow(rows, columns, &needed) || __builtin_mul_overflow(needed, labels.size(), &needed);
+  if (huge || pixels.size() != static_cast<size_t>(needed))
+    throw UsageError(fmt::format("Dataset: {} pixels are not {} images of {} x {}; give all pixels of one image per label",
+                                 pixels.size(), labels.size(), rows, columns), where);
+  if (!std::isfinite(mean) || !std::isfinite(std) || !(std > 0))
+    throw UsageError(fmt::format("Dataset: mean {} and std {} normalise nothing; give finite numbers, std above 0", mean, std), where);
   auto samples = std::make_shared<Samples>(Samples{std::move(pixels), std::move(labels), rows, columns, {}});
   for (int i = 0; i < 256; ++i) samples->table[i] = static_cast<float>((i / 255.0 - mean) / std);
   samples_ = std::move(samples);

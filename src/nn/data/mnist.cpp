@@ -85,7 +85,7 @@ Dataset pair(const Set& set, const Idx& images, const Idx& labels, const std::st
                                  images.shape.size(), labels.values.size()), where);
   for (uint8_t label : labels.values)
     if (label > 9) throw UsageError(fmt::format("{}: {} holds the label {}; classes are 0 to 9", set.call, name, label), where);
-  return Dataset(images.values, labels.values, 28, 28, set.mean, set.std);
+  return Dataset(images.values, labels.values, 28, 28, set.mean, set.std, where);
 }
 
 Mnist read(const Set& set, const fs::path& folder, Loc where) {

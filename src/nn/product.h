@@ -1,0 +1,18 @@
+// The product of all layers that have a weight and may have a bias.
+#pragma once
+
+#include "sinter/ops.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace nn {
+
+/// x W^T + b. x: [..., in], weight: [out, in], bias: [out] or an empty handle.
+inline Tensor product(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const Tensor y = matmul(x, weight.transpose());
+  return bias.defined() ? y + bias : y;
+}
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace sinter
