@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "sinter/call.h"
 #include "sinter/tensor.h"
 
 namespace sinter {
@@ -39,11 +40,13 @@ Tensor from_bytes(const void* data, DType dtype, const Shape& shape, Device devi
 /// `data` holds as many elements as `shape`, row-major; the dtype is T's. A symbolic size reads its bound number.
 template <class T>
 Tensor from(const T* data, const Shape& shape, Device device = default_device(), Loc where = Loc::current()) {
+  const CallScope call("from", where);
   return from_bytes(data, dtype_of<T>::value, shape, device, where);
 }
 /// The same; UsageError unless the numbers of elements agree.
 template <class T>
 Tensor from(const std::vector<T>& data, const Shape& shape, Device device = default_device(), Loc where = Loc::current()) {
+  const CallScope call("from", where);
   if constexpr (std::is_same_v<T, bool>) {
     std::vector<uint8_t> bytes(data.begin(), data.end());
     return from_bytes(bytes.data(), bytes.size(), boolean, shape, device, where);

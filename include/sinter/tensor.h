@@ -4,6 +4,7 @@
 // Threads: tensors may be built and realised from several threads; one handle is written by one thread at a time.
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <iosfwd>
 #include <optional>
@@ -334,11 +335,12 @@ std::ostream& operator<<(std::ostream& os, const Tensor& t);
 /// Computes all of them in one plan. Empty handles are a UsageError; OutOfMemory and CompileError leave all tensors as
 /// they were.
 void realize_all(std::span<const Tensor> tensors, Loc where = Loc::current());
-/// The same: realize(a, b, c). A number is a UsageError.
+/// The same of `first` and the others. A number is a UsageError.
+void realize_all(const Arg& first, std::span<const Tensor> others);
+/// The same: realize(a, b, c).
 template <std::same_as<Tensor>... T>
 void realize(const Arg& first, const T&... others) {
-  const Tensor list[] = {first.is_tensor() ? Tensor(first.cell()) : Tensor(), others...};
-  realize_all(list, first.where());
+  realize_all(first, std::array<Tensor, sizeof...(T)>{others...});
 }
 
 }  // namespace v0

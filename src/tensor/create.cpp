@@ -79,7 +79,7 @@ std::shared_ptr<Cell> Tensor::scalar(Arg value) {
 }
 
 Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shape, Device device, Loc where) {
-  Call call("from", where);
+  Call call("from_bytes", where);
   tensor::check_usable(dtype);
   check_shape(shape);
   const size_t needed = static_cast<size_t>(shape.numel()) * size_of(dtype);
@@ -90,7 +90,7 @@ Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shap
 }
 
 Tensor from_bytes(const void* data, DType dtype, const Shape& shape, Device device, Loc where) {
-  Call call("from", where);
+  Call call("from_bytes", where);
   tensor::check_usable(dtype);
   check_shape(shape);
   tensor::check_device(device);

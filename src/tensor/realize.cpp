@@ -1,6 +1,8 @@
 // One call of realize(): divide by device, prepare, claim, switch, launch, settle.
 #include "tensor/realize.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <exception>
 #include <list>
@@ -184,6 +186,14 @@ void realize_all(std::span<const Tensor> tensors, Loc where) {
   ir::Sources nodes;
   for (const Tensor& t : tensors) nodes.push_back(tensor::node_of(t));
   tensor::realize(nodes);
+}
+void realize_all(const Arg& first, std::span<const Tensor> others) {
+  const tensor::Call call("realize", first.where());
+  if (!first.is_tensor())
+    tensor::usage_error(fmt::format("{} is a number, which has nothing to compute; give tensors", first.real()));
+  std::vector<Tensor> all{Tensor(first.cell())};
+  all.insert(all.end(), others.begin(), others.end());
+  realize_all(all, first.where());
 }
 const Tensor& Tensor::realize(Loc where) const {
   realize_all({this, 1}, where);
