@@ -24,6 +24,7 @@ constexpr double kScattered = 2.5;  ///< or one by one
 constexpr double kTurned = 1;   ///< cycles of a vector that is transposed in registers
 constexpr double kGated = 3;        ///< how much longer a step takes whose gate differs inside a tile
 constexpr double kFar = .02;        ///< cycles of a load more, if the next row lies so many bytes away that each takes a page of its own
+constexpr double kFarStep = .5;     ///< and of a step, if what no lane moves goes so far in each
 constexpr int64_t kFarBytes = 2048;
 constexpr int64_t kMostRows = 8;     ///< of a tile,
 constexpr int64_t kTallest = 12;     ///< or of one whose two vectors are all columns
@@ -165,6 +166,7 @@ class Model {
                             (t.second && view_.depends(q, t.second) ? columns : 1);
       loads += copies;
       if (t.first && view_.depends(q, t.first) && far(q, t.first)) slow += kFar * copies;
+      if (!varies(q, t) && !w_.own.empty() && far(q, w_.own.back())) slow += kFarStep;
       if (varies(q, t)) vectors += copies;
       if (t.lanes && view_.depends(q, t.lanes) && view_.stride(q, t.lanes) != 1)
         slow += copies * (t.turned > 1 ? kTurned : worth_packing(view_, w_, q, t.lanes) ? 0 : kGather);

@@ -67,6 +67,10 @@ TEST_CASE("a matrix that many rows are multiplied with is copied block by block"
         "lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 18) block(1, 256) order(0, 1, 2) stage(#10, 2, 1 lanes 16 unroll 4, panel 64)");
 }
 
+TEST_CASE("lanes lie along what is summed row by row: a step down a column takes a page of its own", "[codegen][products]") {
+  CHECK(to_string(chosen(product(2048, 2048, 2048))).find("lanes(1, 16) unroll(1, 4) unroll(0, 6) split(2, 512)") == 0);
+}
+
 TEST_CASE("rows that share the columns of a matrix in memory share a copy of it", "[codegen][products]") {
   Bench b;  // the weights of attention, times the values: q [h, m, k], keys [h, n, k], v [h, n, d]
   const int64_t h = 2, m = 50, n = 80, k = 32, d = 16;
