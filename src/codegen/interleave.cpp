@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace sinter::codegen {
 namespace {
@@ -90,7 +92,12 @@ class Interleaver {
         const Id id = groups[g][i];
         for (Id b : before_[static_cast<size_t>(id)]) left(b) = std::max(left(b), left(id) + steps(b));
       }
-    std::stable_sort(turns.begin(), turns.end(), [&](Id a, Id b) { return left(a) > left(b); });
+    std::vector<std::pair<int, size_t>> order;  // the farthest first, equal ones as they stand
+    for (size_t i = 0; i < turns.size(); ++i) order.emplace_back(-left(turns[i]), i);
+    std::sort(order.begin(), order.end());
+    std::vector<Id> sorted;
+    for (const auto& [distance, i] : order) sorted.push_back(turns[i]);
+    turns = std::move(sorted);
   }
   int& left(Id id) { return left_[static_cast<size_t>(id)]; }
   int steps(Id id) const { return code_[id].op == ir::Op::Div || code_[id].op == ir::Op::Sqrt ? kDivision : 1; }

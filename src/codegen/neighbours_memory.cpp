@@ -48,6 +48,7 @@ std::vector<Opt> stages_to_try(const Kernel& kernel, View& view, const std::vect
       for (const Axis& a : schedule.axes) {
         const bool covered = in(view.ranges(), a.range) && view.depends(load, a.range) && !(a.outer() && a.block == 1);
         if (!covered || (a.lanes > 1) != vectors) continue;
+        for (Stage::Dim& d : stage.dims) d.lanes = 1;  // those of the last one
         stage.dims.push_back({range_id(a.range), a.levels() > 1 ? 0 : -1, a.lanes});
         together = static_cast<int>(a.width());
       }

@@ -104,6 +104,8 @@ Tile stage_tile(int64_t slot, UOp value, const Stage& stage, const Schedule& sch
     tile.dims.push_back({a.range, d.level, extent_of(a, d.level), 0});
   }
   if (stage.dims.empty()) refuse(opt, "a tile of one element");
+  if (std::count_if(stage.dims.begin(), stage.dims.end(), [](const Stage::Dim& d) { return d.lanes > 1; }) > 1)
+    refuse(opt, "copies have lanes along one range");
   // Whole vectors and panels lie in the tile, whatever the range's size.
   Tile::Dim& last = tile.dims.back();
   last.extent = round_up(last.extent, std::max(stage.dims.back().lanes, 1));

@@ -72,6 +72,14 @@ TEST_CASE("copies that are accessed together stay within a panel", "[codegen][me
   refused(b, {Lanes{1, 4}, Unroll{1, 3}, Block{1, 48}, staged(2, 4)}, "panels of 8 do not fit");
 }
 
+TEST_CASE("a tile's copies have lanes along one range", "[codegen][memory]") {
+  Bench b = doubled(DType::F32, 32, 48);
+  const int load = place_of(b.kernel, Op::Load);
+  const auto staged = [&](int first, int second) { return codegen::Stage{load, {{0, -1, first}, {1, -1, second}}}; };
+  b.check({Block{0, 32}, Block{1, 48}, staged(1, 16)});
+  refused(b, {Block{0, 32}, Block{1, 48}, staged(16, 16)}, "lanes along one range");
+}
+
 TEST_CASE("loads whose gates differ from lane to lane read what their masks leave", "[codegen][memory]") {
   for (const DType dtype : {DType::U8, DType::F16, DType::I32, DType::F64})
     for (const int lanes : {2, 8, 16, 32, 64}) {
