@@ -6,14 +6,19 @@ namespace sn = sinter;
 namespace bench {
 namespace {
 
-/// sgemm:LAYOUT:MxKxN. The layout says which operand is stored transposed: nn, tn (a), nt (b).
+/// sgemm:LAYOUT:MxKxN. The layout says which operand is stored transposed: nn, tn (a), nt (b). jit:LAYOUT:MxKxN, the same under jit().
 Work product(const Arguments& arguments) {
   const auto s = arguments.sizes(2);
   const int64_t m = s.at(0), k = s.at(1), n = s.at(2);
   const std::string& layout = arguments.text(1);
   const sn::Tensor a = layout == "tn" ? input({k, m}, 1) : input({m, k}, 1);
   const sn::Tensor b = layout == "nt" ? input({n, k}, 2) : input({k, n}, 2);
-  return evaluate([=] { return matmul(layout == "tn" ? a.transpose() : a, layout == "nt" ? b.transpose() : b); });
+  const auto call = [=](const sn::Tensor& x, const sn::Tensor& y) {
+    return matmul(layout == "tn" ? x.transpose() : x, layout == "nt" ? y.transpose() : y);
+  };
+  if (arguments.text(0) != "jit") return evaluate([=] { return call(a, b); });
+  auto jitted = std::make_shared<decltype(sn::jit(call))>(sn::jit(call));
+  return evaluate([=] { return (*jitted)(a, b); });
 }
 
 /// sum:MxKxN: the sum of a product of expanded operands.
@@ -64,7 +69,7 @@ Work attention(const Arguments& arguments) {
 }  // namespace
 
 std::map<std::string, Family> products() {
-  return {{"sgemm", {product}},      {"sum", {product_as_sum}},     {"batch", {permuted_batch}},     {"gelu", {with_epilogue}},
+  return {{"sgemm", {product}},      {"jit", {product}},         {"sum", {product_as_sum}},     {"batch", {permuted_batch}},     {"gelu", {with_epilogue}},
           {"slice", {of_slice}}, {"matvec", {matrix_vector}}, {"attention", {attention}}};
 }
 
