@@ -190,11 +190,13 @@ void add_barriers(std::vector<Item>& tree, const Statements& statements, const S
 }
 
 void verify_barriers(const std::vector<Item>& tree, const Statements& statements, const Schedule& schedule) {
+  const int64_t there = barriers(tree);
+  if (there && schedule.threads == 1) throw InternalError("codegen: a thread waits where there is no other");
+  if (schedule.threads == 1) return;
   std::vector<Item> again = tree;
   add_barriers(again, statements, schedule);
-  const int64_t there = barriers(tree), wanted = barriers(again);
-  if (there != wanted) throw InternalError(fmt::format("codegen: {} barriers are missing in the loop tree", wanted - there));
-  if (there && schedule.threads == 1) throw InternalError("codegen: a thread waits where there is no other");
+  if (const int64_t wanted = barriers(again); there != wanted)
+    throw InternalError(fmt::format("codegen: {} barriers are missing in the loop tree", wanted - there));
 }
 
 }  // namespace sinter::codegen

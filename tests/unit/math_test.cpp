@@ -267,19 +267,20 @@ TEST_CASE("math functions have C99's special values", "[math]") {
   }
 }
 
-TEST_CASE("exp of -|x| as a select has the bits of exp", "[math]") {
+TEMPLATE_TEST_CASE("exp of -|x| as a select has the bits of exp", "[math]", float, double) {
+  using Bits = std::conditional_t<sizeof(TestType) == 4, uint32_t, uint64_t>;
   std::mt19937_64 rng(11);
-  std::vector<float> x = samples<float>(rng, 8192), sizes;
-  for (float v : x) sizes.push_back(-std::fabs(v));
+  std::vector<TestType> x = samples<TestType>(rng, 8192), sizes;
+  for (TestType v : x) sizes.push_back(-std::fabs(v));
   Arena g;
-  const UOp p = param(g, 0, DType::F32, {8192}), root = codegen::expand_math(g, exp(where(le(like(p, 0), p), -p, p)));
+  const UOp p = param(g, 0, dtype_of<TestType>::value, {8192}), root = codegen::expand_math(g, exp(where(le(like(p, 0), p), -p, p)));
   const std::vector<UOp> nodes = topological(std::span(&root, 1));
   REQUIRE(std::any_of(nodes.begin(), nodes.end(), [](UOp n) { return n->op == Op::Abs; }));
-  const std::vector<Array> inputs{Array::of<float>({8192}, x)};
+  const std::vector<Array> inputs{Array::of<TestType>({8192}, x)};
   const Array out = runtime::interpret(std::span(&root, 1), {.params = inputs})[0];
-  const std::vector<float> want = expanded<float>(Op::Exp, sizes);
+  const std::vector<TestType> want = expanded<TestType>(Op::Exp, sizes);
   for (size_t i = 0; i < x.size(); ++i)
-    if (!std::isnan(x[i]) && std::bit_cast<uint32_t>(out.as<float>()[i]) != std::bit_cast<uint32_t>(want[i])) FAIL_CHECK("of " << x[i]);
+    if (!std::isnan(x[i]) && std::bit_cast<Bits>(out.as<TestType>()[i]) != std::bit_cast<Bits>(want[i])) FAIL_CHECK("of " << x[i]);
 }
 
 TEST_CASE("the float remainder has NumPy's special values", "[math]") {
