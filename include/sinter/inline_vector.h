@@ -72,7 +72,7 @@ class InlineVector {
   void clear() { size_ = 0; }                                        ///< none
   void reserve(size_t count) { if (count > capacity_) move_to(count); }  ///< room for so many
   void resize(size_t count) requires std::default_initializable<T> {     ///< so many; new ones are T()
-    if (count > size_) std::fill_n(grow(count - size_), count - size_, T());
+    if (const size_t before = size_; count > before) std::fill_n(grow(count - before), count - before, T());
     size_ = static_cast<uint32_t>(count);
   }
   /// Puts one before `at`; returns where it is.

@@ -193,7 +193,7 @@ struct Div {
 struct Ldexp {
   template <class T>
   T operator()(T x, T y) const {
-    return std::isnan(y) ? y : std::ldexp(x, static_cast<int>(y));
+    return ir::scaled_by(x, y);
   }
 };
 struct Max {

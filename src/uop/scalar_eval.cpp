@@ -55,7 +55,7 @@ Scalar on_floats(Op op, DType dtype, std::span<const Scalar> a) {
     case Op::Div: return number(x / y);
     case Op::FMod: return number(floor_remainder(x, y));
     case Op::Pow: return number(std::pow(x, y));
-    case Op::Ldexp: return number(std::isnan(y) ? y : std::ldexp(x, static_cast<int>(y)));
+    case Op::Ldexp: return number(scaled_by(x, y));
     case Op::Max: return x >= y || std::isnan(x) ? a[0] : a[1];
     case Op::Min: return x <= y || std::isnan(x) ? a[0] : a[1];
     case Op::Lt: return boolean_of(x < y);

@@ -2,6 +2,8 @@
 // and the interpreter all use this one evaluator.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 
@@ -17,6 +19,13 @@ namespace sinter::ir {
 /// equal operands. A Check gives its value. Throws InternalError for an op that is not elementwise.
 Scalar evaluate(Op op, DType dtype, DType from, std::span<const Scalar> args);
 inline Scalar evaluate(Op op, DType dtype, std::span<const Scalar> args) { return evaluate(op, dtype, dtype, args); }
+
+/// Ldexp: x * 2^y, rounded once; y is whole, of any size, or NaN, which comes out.
+template <class T>
+T scaled_by(T x, T y) {
+  constexpr T kMost = 1 << 14;  // more than all exponents of a double
+  return std::isnan(y) ? y : std::ldexp(x, static_cast<int>(std::clamp(y, -kMost, kMost)));
+}
 
 /// The number's bits as it lies in memory, zero-extended; and back. The 8-bit floats are no types
 /// of numbers: InternalError.
