@@ -74,6 +74,17 @@ void ternary(Warp& warp, const Instruction& in, uint32_t mask) {
   assign(lanes<R>(warp, in.result[0]), mask, [&](int lane) { return static_cast<R>(F()(a[lane], b[lane], c[lane])); });
 }
 
+/// The one of these for so many sources.
+template <typename F, typename T, int kSources>
+Run lanewise() {
+  if constexpr (kSources == 1)
+    return unary<F, T>;
+  else if constexpr (kSources == 2)
+    return binary<F, T>;
+  else
+    return ternary<F, T>;
+}
+
 /// A bit per lane -> the predicate, where the mask says so.
 template <typename F>
 void assign_predicate(uint32_t& to, uint32_t mask, F&& f) {

@@ -184,16 +184,6 @@ uint8_t take_mode(Decoder& d) {
   return mode;
 }
 
-template <typename F, typename T, int kSources>
-Run plain() {
-  if constexpr (kSources == 1)
-    return unary<F, T>;
-  else if constexpr (kSources == 2)
-    return binary<F, T>;
-  else
-    return ternary<F, T>;
-}
-
 template <typename F, int kSources>
 void decode_float(Decoder& d) {
   d.take("approx");
@@ -207,7 +197,7 @@ void decode_float(Decoder& d) {
     d.out.run = half<F, kBFloat16, kSources>;
   } else {
     const Picked picked = pick(kFloats, type, [&]<typename T>() -> Run {
-      return d.out.mode ? careful<F, T, kSources> : plain<F, T, kSources>();
+      return d.out.mode ? careful<F, T, kSources> : lanewise<F, T, kSources>();
     });
     if (!picked.run) d.fail("this type or rounding is not supported here");
     d.out.run = picked.run;

@@ -165,14 +165,7 @@ constexpr Types kNarrow{Named<uint16_t>{"u16"}, Named<int16_t>{"s16"}, Named<uin
 template <typename F, int kSources>
 void decode_carrying(Decoder& d) {
   d.out.use = Use::Carries;
-  decode_same(d, kSources, kWords, []<typename T>() -> Run {
-    if constexpr (kSources == 1)
-      return unary<F, T>;
-    else if constexpr (kSources == 2)
-      return binary<F, T>;
-    else
-      return ternary<F, T>;
-  });
+  decode_same(d, kSources, kWords, []<typename T>() -> Run { return lanewise<F, T, kSources>(); });
 }
 
 void decode_add(Decoder& d) { d.take("cc") ? decode_carry(d, false, false, true) : decode_carrying<Add, 2>(d); }
