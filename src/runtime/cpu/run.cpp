@@ -2,6 +2,7 @@
 #include "runtime/cpu/run.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "runtime/cpu/pool.h"
 #include "runtime/program.h"
@@ -46,25 +47,31 @@ Run::Call Run::prepare(size_t number) const {
   return c;
 }
 
+/// Pieces of different length: each thread takes the longest one that is left, so that the short ones even out when all end.
 int Run::run_together(const std::vector<Call>& calls, Scratch* scratch) {
   struct Piece {
     const Call* call;
     int64_t begin, end;
+    double time;  ///< expected, in pieces that are worth a thread
   };
   std::vector<Piece> pieces;
-  double worth = 1;
+  double worth = 0;
   for (const Call& c : calls) {
-    const int64_t most = int64_t{4} * pool().threads();  // pieces of one call, which evens out what the threads do
+    const int64_t most = int64_t{4} * pool().threads();  // of one call
     const int64_t points = c.load->points, size = std::max(c.load->grain, (points + most - 1) / most);
-    for (int64_t i = 0; i < points; i += size) pieces.push_back({&c, i, std::min(i + size, points)});
+    for (int64_t i = 0; i < points; i += size) {
+      const int64_t end = std::min(i + size, points);
+      pieces.push_back({&c, i, end, c.load->pieces * static_cast<double>(end - i) / static_cast<double>(points)});
+    }
     worth += c.load->pieces;
   }
-  const auto grain = static_cast<int64_t>(static_cast<double>(pieces.size()) / worth);
-  const auto count = static_cast<int64_t>(pieces.size());
-  return pool().parallel_for(0, count, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
+  std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.time > b.time; });
+  std::atomic<size_t> next{0};
+  const int64_t parties = std::min<int64_t>(pool().threads(), static_cast<int64_t>(worth));
+  return pool().parallel_for(0, std::max<int64_t>(parties, 1), 1, [&](int64_t, int64_t) {
     int bits = 0;
-    for (int64_t i = begin; i < end; ++i) {
-      const Piece& p = pieces[static_cast<size_t>(i)];
+    for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < pieces.size();) {
+      const Piece& p = pieces[i];
       bits |= p.call->run(p.call->program->entry(), p.begin, p.end, scratch);
     }
     return bits;
