@@ -8,11 +8,12 @@ namespace {
 
 using ir::Op;
 
+/// A leaf that lies nowhere: it is what its attribute says.
+bool is_given(Op op) { return op == Op::Const || op == Op::Arange || op == Op::Var || op == Op::Num; }
+
 /// So cheap that a later plan computes it again rather than this one storing it.
 bool is_cheap(Op op) {
-  if (ir::is_movement(op) || op == Op::Detach || op == Op::Const || op == Op::Arange || op == Op::Var || op == Op::Num)
-    return true;
-  return ir::is_alu(op) && weight_of(op) <= 1;
+  return ir::is_movement(op) || op == Op::Detach || is_given(op) || (ir::is_alu(op) && weight_of(op) <= 1);
 }
 
 /// The position of which p is a view: behind all movement, as far as nothing on the way is stored.
@@ -36,7 +37,7 @@ void find_stored(const Collected& plan, Liveness& d) {
     if (p.outlives && !p.root && ir::is_movement(p.node->op)) {
       const size_t base = base_of(plan, d, i);
       const Position& q = plan.positions[base];
-      const bool smaller = q.node->op != Op::Num && q.node->shape.bound() < p.node->shape.bound();
+      const bool smaller = !is_given(q.node->op) && q.node->shape.bound() < p.node->shape.bound();
       if (q.slot < 0 && smaller) d.stored[base] = true;
       viewed[base] |= d.stored[base];
     }
@@ -46,7 +47,7 @@ void find_stored(const Collected& plan, Liveness& d) {
       if (s.constant()) continue;
       const size_t from = base_of(plan, d, s.position());
       const Position& q = plan.positions[from];
-      near = q.node->op == Op::Num || ((q.slot >= 0 || d.stored[from]) && (q.outlives || q.root || viewed[from]));
+      near = is_given(q.node->op) || ((q.slot >= 0 || d.stored[from]) && (q.outlives || q.root || viewed[from]));
     }
     d.stored[i] = d.stored[i] || p.root || (p.outlives && !near);
   }
