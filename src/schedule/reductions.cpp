@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <unordered_set>
 
 #include "schedule/rebuild.h"
 #include "schedule/strides.h"
@@ -135,6 +136,18 @@ int64_t choose_block(const Shape& shape, const ir::Ints& axes, int lanes, const 
   return !kept && leading[0] > 1 && rest >= kLong / 2 ? rest : 0;
 }
 
+/// Whether n is the largest element of an ArgMax, whose place is the other accumulator.
+bool is_largest(UOp n) { return n->reduction().combine == ir::Combine::ArgMax && n->reduction().result == 0; }
+
+/// Those whose place the plan wants too.
+std::unordered_set<UOp> with_places(const PlanGraph& plan) {
+  std::unordered_set<UOp> found;
+  for (UOp n : ir::topological(values_of(plan)))
+    if (n->op == Op::Reduce && n->reduction().combine == ir::Combine::ArgMax && n->reduction().result == 1)
+      found.insert(ir::reduce(ir::Combine::ArgMax, n->src, n->reduction().axes, 0));
+  return found;
+}
+
 }  // namespace
 
 int64_t rows_in_block(int64_t rows, const Prices& prices) {
@@ -176,6 +189,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
     shape.push_back(row);
     return note(ir::reshape(v, shape));
   };
+  const std::unordered_set<UOp> placed = with_places(plan);
   rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     UOp made;
     if (n->op != Op::Reduce) {
@@ -186,6 +200,9 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
       if (attr.combine == ir::Combine::Add && is_float(n->dtype) && src[0]->op == Op::Mul) {
         attr.combine = ir::Combine::Dot;
         values = src[0]->src;
+      } else if (is_largest(n)) {
+        attr.combine = ir::Combine::Max;
+        values = {src[0]};
       }
       ir::Ints axes;
       for (int64_t a : attr.axes)
@@ -204,6 +221,11 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
         }
         if (is_float(dtype) && !contraction) attr.tree.block = choose_block(values[0]->shape, axes, attr.tree.lanes, prices);
         if (attr.tree.block) attr.tree.lanes = static_cast<int>(std::min<int64_t>(attr.tree.lanes, floor_power(attr.tree.block)));
+      }
+      // Both are chains that keep the first of equal elements: the same bits, from the loop that finds the place.
+      if (placed.contains(n) && attr.tree == ir::Tree{}) {
+        attr.combine = ir::Combine::ArgMax;
+        values = src;
       }
       Shape shape = values[0]->shape;
       for (int64_t a : attr.axes) shape[static_cast<size_t>(a)] = 1;

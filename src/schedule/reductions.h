@@ -13,6 +13,7 @@ namespace sinter::schedule {
 /// vector, on a GPU those of a block's threads, which integers are shared among as well. Sums over the outermost axis
 /// are cut into blocks of it, unless they are products of matrices, so that they may run across the outer ranges of a
 /// kernel (schedule/crossing.cpp). All others are one chain.
+/// The largest element of an ArgMax becomes a Max, but beside its place where one chain gives the bits of the other.
 void choose_reductions(PlanGraph& plan, const runtime::Target& target);
 
 /// How many of so many rows are summed by themselves; 0 where they are too few for that.

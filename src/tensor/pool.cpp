@@ -66,17 +66,12 @@ Tensor max_pool2d(Arg input, const PerAxis& kernel, const MaxPoolOptions& o) {
     inside = ir::broadcast_to(taps_last(inside), w->shape);
     w = ir::where(inside, w, ir::like(w, ir::identity_of(Combine::Max, w->dtype)));
   }
-  UOp y;
-  if (w->state.requires_grad) {
-    // The first largest, which takes the gradient (SEMANTICS G7). Taps are few: 32 bits make as many lanes as a float32 has.
-    UOp place = ir::cast(tensor::position(w->shape, axis, w->device), DType::I32);
-    if (inside) place = ir::where(inside, place, ir::like(place, ir::identity_of(Combine::ArgMax, DType::I32, 1)));
-    const UOp pairs[] = {w, place};
-    y = ir::reduce(Combine::ArgMax, pairs, {axis}, 0);
-  } else {
-    y = ir::reduce(Combine::Max, w, {axis});
-  }
-  y = tensor::drop_axes(y, {axis});
+  // The first largest takes the gradient (SEMANTICS G7). Taps are few: 32 bits make as many lanes as a float32 has. A plan that wants
+  // no place finds no place, and one that trains shares this node with a metric under no_grad (N5).
+  UOp place = ir::cast(tensor::position(w->shape, axis, w->device), DType::I32);
+  if (inside) place = ir::where(inside, place, ir::like(place, ir::identity_of(Combine::ArgMax, DType::I32, 1)));
+  const UOp pairs[] = {w, place};
+  UOp y = tensor::drop_axes(ir::reduce(Combine::ArgMax, pairs, {axis}, 0), {axis});
   return wrap(given->rank() == x->rank() ? y : tensor::drop_axes(y, {0}));
 }
 

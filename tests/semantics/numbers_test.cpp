@@ -1,6 +1,7 @@
 // Numbers and sizes: N1 to N5 of docs/semantics.md. Longer programs stand in programs_plan_test.cpp.
 #include "schedule/parametrise.h"
 #include "semantics/support.h"
+#include "sinter/conv.h"
 #include "sinter/error.h"
 #include "sinter/random.h"
 #include "tensor/cell.h"
@@ -137,6 +138,13 @@ TEST_CASE("N5 equal nodes of a plan are merged, looking through DETACH", "[seman
   CHECK(tensor::node_of(h)->storage() == tensor::node_of(metric)->storage());
   again.sum().backward();
   CHECK(close(read(w.grad()), read(exp(w))));
+  Tensor largest = max_pool2d(w.reshape({1, 4, 4}), 2);  // where its gradient goes is no other computation
+  {
+    const no_grad off;
+    metric = max_pool2d(w.reshape({1, 4, 4}), 2);
+  }
+  realize(largest, metric, gradient(largest.sum(), {w})[0]);
+  CHECK(tensor::node_of(largest)->storage() == tensor::node_of(metric)->storage());
   Tensor u = number(2.0, float64), v = number(2.0, float64);
   Tensor p = full64({2}, 1) * u, q = full64({2}, 1) * v;
   realize(p, q);

@@ -142,6 +142,7 @@ TEST_CASE("each variable of the table does what it says", "[runtime]") {
        }},
       {"SINTER_BEAM",
        [&] {
+         const FreshCache cache;  // what an earlier run has found is not searched for again
          const Setting level("DEBUG", "2"), beam("SINTER_BEAM", "1");
          CapturedLog captured;
          CHECK(launches() == 1);  // those for a time alone are none of the program's

@@ -104,6 +104,7 @@ TEST_CASE("pooling: padding is never the largest, and counts in a mean if asked"
   CHECK(numbers(max_pool2d(x, {3, 1}, {.stride = {2, 2}, .padding = {1, 0}})) == list({-1, -3, -4, -6}));
   CHECK(numbers(max_pool2d(x, 2, {.stride = 1, .dilation = 2})) == list({-1}));
   CHECK(numbers(max_pool2d((x * 2).to(int32), 2)) == list({-2}));
+  CHECK(numbers(max_pool2d(x > -5.0, 2, {.stride = 1})) == list({1, 1, 1, 0}));
   CHECK(numbers(avg_pool2d(x, 2)) == list({-3}));
   CHECK(numbers(avg_pool2d(x, 2, {.padding = 1})) == list({-0.25, -1.25, -2.75, -7}));
   CHECK(numbers(avg_pool2d(x, 2, {.padding = 1, .count_include_pad = false})) == list({-1, -2.5, -5.5, -7}));
