@@ -55,6 +55,7 @@ class Chooser {
     if (std::vector<Opt> streamed = stream(); !streamed.empty()) return streamed;
     choose_chains();
     choose_shared();
+    choose_short();
     choose_copies();
     if (std::vector<Opt> packed = pack(); !packed.empty()) return packed;
     stage_operands();
@@ -249,6 +250,17 @@ class Chooser {
         if (repeated) width(r).copies = static_cast<int>(view_.size(r));
       }
   }
+  /// A short loop of a sum along which memory is read at no fixed distance, such as a window whose rows and columns are one range, is
+  /// written out: there each place is a known one.
+  void choose_short() {
+    for (const Work& w : view_.works()) {
+      if (!w.is_reduce() || w.chains() > 1 || w.own.empty() || kShortLoop * w.operations > kLongCode) continue;
+      UOp r = w.own.back();
+      if (view_.size(r) > kShortLoop || in(fixed_, r) || width_of(r) > 1) continue;
+      if (std::any_of(w.accesses.begin(), w.accesses.end(), [&](UOp a) { return view_.stride(a, r) == View::kScattered; }))
+        width(r).copies = static_cast<int>(view_.size(r));
+    }
+  }
   void choose_copies() {
     for (UOp r : vectors_) {
       if (tiled(r) || in(transposed_, r)) continue;
@@ -319,6 +331,14 @@ class Chooser {
     for (const Work& w : view_.works()) all += cycles(w) / (vectors_.empty() && w.chains() == 1 ? 1 : lanes_ / 2.0);
     return all;
   }
+  /// Whether a store lies nearer in memory along one range than along another.
+  bool stored_nearer(UOp range, UOp other) {
+    return std::any_of(view_.works().begin(), view_.works().end(), [&](const Work& w) {
+      if (w.is_reduce()) return false;
+      const int64_t near = view_.stride(w.node, range), far = view_.stride(w.node, other);
+      return near > 0 && near < far;
+    });
+  }
   void choose_blocks() {
     std::vector<UOp> outer(kernel_.outer.size());
     for (UOp r : view_.ranges())
@@ -347,9 +367,12 @@ class Chooser {
     for (size_t i = 0; i < outer.size(); ++i)  // what is computed for a point, for as many others as there are
       if (repeats(outer[i])) enlarge(i, points / target_.parallel_units);
     if (!products_.empty())
-      if (const RegisterTile& t = products_[0].tile; t.first && is_outer(t.first))
+      if (const RegisterTile& t = products_[0].tile; t.first && is_outer(t.first)) {
+        for (size_t i = outer.size(); i-- > 0;)  // lines that a tile's far rows begin are written to their end
+          if (!tiled(outer[i]) && stored_nearer(outer[i], t.first)) enlarge(i, points / wanted);
         enlarge(static_cast<size_t>(std::find(outer.begin(), outer.end(), t.first) - outer.begin()),
                 std::min(room(), kProductRows / t.rows));
+      }
     for (size_t i = 0; i < outer.size(); ++i)  // rows are read and written from their beginning to their end
       if (in(transposed_, outer[i])) enlarge(i, room());
     for (size_t i = outer.size(); i-- > 0;) enlarge(i, room());

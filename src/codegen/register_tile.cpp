@@ -27,7 +27,7 @@ constexpr double kFar = .02;        ///< cycles of a load more, if the next row 
 constexpr double kFarStep = .5;     ///< and of a step, if what no lane moves goes so far in each
 constexpr int64_t kFarBytes = 2048;
 constexpr int64_t kMostRows = 8;     ///< of a tile,
-constexpr int64_t kTallest = 12;     ///< or of one whose two vectors are all columns
+constexpr int64_t kTallest = 12;     ///< or of one whose two vectors are all columns, where it does not store so many rows far from each other
 constexpr double kAcross = 1.3;     ///< of an element of what follows that is loaded or stored across the lanes,
 constexpr double kWritten = 300;    ///< and of each such access in the text, which is compiled,
 constexpr double kDearest = .05;    ///< but no more for all of them than such a part: short text is no reason for slow loops
@@ -72,6 +72,13 @@ class Model {
       across = true;
     }
     return across && view_.size(last) >= copies ? copies : 1;
+  }
+
+  /// Whether stores that follow the product write vectors whose rows are far apart: each row is a stream of lines that memory is asked for.
+  bool stores_far(UOp lanes, UOp rows) const {
+    return lanes && std::any_of(view_.works().begin(), view_.works().end(), [&](const Work& w) {
+             return follows(w) && view_.stride(w.node, lanes) == 1 && far(w.node, rows);
+           });
   }
 
   double cycles(const RegisterTile& t) const {
@@ -132,9 +139,9 @@ class Model {
     const double span = lanes_ * (t.second == t.lanes ? t.columns : 1), blocks = std::ceil(static_cast<double>(view_.size(t.lanes)) / span);
     return std::ceil(blocks / threads_) * threads_ / blocks;
   }
-  bool far(UOp load, UOp range) const {
-    const int64_t stride = view_.stride(load, range);
-    return stride != View::kScattered && std::abs(stride) * static_cast<int64_t>(size_of(load->dtype)) >= kFarBytes;
+  bool far(UOp access, UOp range) const {
+    const int64_t stride = view_.stride(access, range);
+    return stride != View::kScattered && std::abs(stride) * static_cast<int64_t>(size_of(access->src[0]->dtype)) >= kFarBytes;
   }
   double packing(UOp load) const {
     double elements = 1;
@@ -238,7 +245,8 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
     const int64_t tallest = l && view.size(l) > lanes && view.size(l) <= 2 * lanes ? kTallest : kMostRows;
     const int turned = free(product.own.back()) && !has_width(product.own.back()) ? model.turned(l) : 1;
     for (UOp t : rows) {
-      const int most = t ? static_cast<int>(std::min(tallest, view.size(t))) : 1;
+      const int64_t allowed = t && model.stores_far(l, t) ? kMostRows : tallest;
+      const int most = t ? static_cast<int>(std::min(allowed, view.size(t))) : 1;
       for (int m = t ? 2 : 1; turned > 1 && m <= std::min<int64_t>(kMostTurned, t ? view.size(t) : 1); ++m) consider({l, t, {}, m, 1, turned});
       for (int m = t ? 2 : 1; m <= most; ++m) {
         if (l) {

@@ -110,6 +110,36 @@ TEST_CASE("operands whose gates move are not transposed in registers", "[codegen
   b.check(opts, false);
 }
 
+TEST_CASE("at most eight rows are stored far from each other at once, and a point writes their lines to the end", "[codegen][products]") {
+  Bench b;  // a convolution of one plane: x [n, y, x] under w [o, i, j]
+  const int64_t n = 32, o = 32, size = 28, window = 5, out_size = size - window + 1;
+  UOp x = b.buffer(random_array(DType::F32, {n, size, size}, 1)), w = b.buffer(random_array(DType::F32, {o, window, window}, 2)),
+      out = b.buffer(Array(DType::F32, {n, o, out_size, out_size})), positive = b.buffer(Array(DType::F32, {n, o, out_size, out_size}));
+  UOp image = b.outer(n), plane = b.outer(o), row = b.outer(out_size), column = b.outer(out_size), i = b.over(window, 4), j = b.over(window, 5);
+  UOp sum = b.reduce(Combine::Dot, {b.at(w, {plane, i, j}), b.at(x, {image, row + i, column + j})}, {i, j});
+  b.stores({b.put(out, {image, plane, row, column}, sum), b.put(positive, {image, plane, row, column}, maximum(sum, like(sum, 0.0)))});
+  const std::vector<Opt> opts = chosen(b);
+  CHECK(to_string(opts) == "lanes(3, 16) unroll(3, 2) unroll(1, 8) block(2, 24)");
+  b.check(opts, false);
+}
+
+TEST_CASE("a short window along which memory is read at no fixed distance is written out", "[codegen]") {
+  for (const bool one_range : {true, false}) {
+    Bench b;  // the largest of 2 x 2 in x [n, 2 y, 2 x]
+    const int64_t n = 8, size = 10;
+    UOp x = b.buffer(random_array(DType::F32, {n, 2 * size, 2 * size}, 1)), out = b.buffer(Array(DType::F32, {n, size, size}));
+    UOp image = b.outer(n), row = b.outer(size), column = b.outer(size), two = b.index(2);
+    UOp i = b.over(one_range ? 4 : 2, 3), j = b.over(2, 4);
+    UOp value = one_range ? b.at(x, {image, row * two + idiv(i, two), column * two + mod(i, two)}) : b.at(x, {image, row * two + i, column * two + j});
+    b.stores({b.put(out, {image, row, column}, b.reduce(Combine::Max, {value}, one_range ? std::vector<UOp>{i} : std::vector<UOp>{i, j}))});
+    const std::vector<Opt> opts = chosen(b);
+    INFO(to_string(opts));
+    CHECK((to_string(opts).find("unroll(3, 4)") != std::string::npos) == one_range);
+    CHECK(to_string(opts).find("unroll(4") == std::string::npos);
+    b.check(opts, false);
+  }
+}
+
 TEST_CASE("a matrix that lies in a cache is read as it lies", "[codegen][products]") {
   CHECK(to_string(chosen(product(1, 128, 1100))) == "lanes(0, 16) unroll(0, 4)");
   CHECK(to_string(chosen(product(64, 128, 128))) == "lanes(1, 16) unroll(1, 4) unroll(0, 6)");
