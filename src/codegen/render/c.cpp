@@ -39,6 +39,8 @@ class C final : public CStyle {
     const int64_t span = to.number.as_int() - from.number.as_int();
     return span > 0 && span % loop.imm == 0 ? "!=" : "<";
   }
+  /// Compilers are told that pointers wrap.
+  bool term_by_term() const override { return true; }
   std::string number_argument(int64_t i) const override { return fmt::format("vars[{}]", i); }
   std::string raise(uint32_t bits) override {
     return fmt::format("__atomic_fetch_or(({}*)bufs[0], {}u, __ATOMIC_RELAXED);", spell_.type({DType::U32, 1}), bits);

@@ -1,11 +1,12 @@
 // One statement per instruction; a value that is used once, where it is made, is written into its use.
 #include "codegen/render/c_style.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <string_view>
+#include <utility>
 
 #include "runtime/hash.h"
 #include "sinter/error.h"
@@ -26,11 +27,16 @@ size_t name_length(const std::string& e) {
   while (i < e.size() && (std::isalnum(static_cast<unsigned char>(e[i])) || std::string_view("_.[]").find(e[i]) != std::string_view::npos)) ++i;
   return i;
 }
+bool is_name(const std::string& e) {
+  return !e.empty() && std::all_of(e.begin(), e.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)); });
+}
 /// A name, a number, an element or a call: needs no parentheses.
 bool stands_alone(const std::string& e) {
   const size_t n = name_length(e);
   return n == e.size() || (n > 0 && e[n] == '(' && closing(e, n) + 1 == e.size());
 }
+
+bool is_index(const Inst& n, ir::Op op) { return n.code == Code::Alu && n.op == op && n.type == Type{DType::Index, 1}; }
 
 }  // namespace
 
@@ -40,6 +46,7 @@ CStyle::CStyle(const Instructions& code, const runtime::Target& target)
       uses_(code.insts.size(), 0),
       home_(code.insts.size(), -1),
       user_(code.insts.size(), kNone),
+      moving_(code.insts.size(), false),
       text_(code.insts.size()) {
   for (size_t b = 0; b < code_.blocks.size(); ++b)
     for (Id id : code_.blocks[b]) {
@@ -92,13 +99,35 @@ void CStyle::define(Id id, const std::string& expression, bool movable) {
   line(fmt::format("const {} {} = {};", spell_.type(code_[id].type), text(id), expression));
 }
 
-/// In parentheses: a sum taken term by term may leave a tile on its way, which C forbids even to pointers.
-std::string CStyle::pointer(int64_t slot, Id address) { return fmt::format("p{} + {}", slot, text(address)); }
+/// Whether a value is a sum that each of its uses repeats: a name, what moves with an innermost loop, a number, of which one may be
+/// left out. Addresses near each other share what comes first, which a loop does not change, and no pass looks through a sum for each.
+bool CStyle::is_step(Id id) const {
+  const Inst& n = code_[id];
+  if (!term_by_term() || !is_index(n, ir::Op::Add)) return false;
+  const bool name = is_name(text_[static_cast<size_t>(n.src[0])]);
+  if (code_[n.src[1]].code == Code::Const) return name || is_step(n.src[0]);
+  return name && moving_[static_cast<size_t>(n.src[1])];
+}
+
+/// What an address is the sum of, as it may be added to a pointer: one by one only where term_by_term() says so.
+std::vector<std::string> CStyle::terms(Id address) const {
+  std::vector<std::string> terms;
+  for (; is_step(address); address = code_[address].src[0])
+    terms.insert(terms.begin(), without_parentheses(text_[static_cast<size_t>(code_[address].src[1])]));
+  terms.insert(terms.begin(), text_[static_cast<size_t>(address)]);
+  return terms;
+}
+
+std::string CStyle::pointer(int64_t slot, Id address) { return fmt::format("p{} + {}", slot, fmt::join(terms(address), " + ")); }
 
 /// The element of a buffer, or the vector that begins there.
 std::string CStyle::element(int64_t slot, Id address, Type type, bool written) {
-  if (type.lanes == 1) return fmt::format("p{}[{}]", slot, bare(address));
-  return fmt::format("*({}{}*)({})", written ? "" : "const ", spell_.memory_type(type), pointer(slot, address));
+  if (type.lanes > 1) return fmt::format("*({}{}*)({})", written ? "" : "const ", spell_.memory_type(type), pointer(slot, address));
+  std::vector<std::string> sum = terms(address);
+  if (sum.size() == 1) return fmt::format("p{}[{}]", slot, bare(address));
+  const std::string last = std::move(sum.back());
+  sum.pop_back();
+  return fmt::format("(p{} + {})[{}]", slot, fmt::join(sum, " + "), last);
 }
 
 void CStyle::instruction(Id id) {
@@ -110,7 +139,13 @@ void CStyle::instruction(Id id) {
     case Code::Var: return define(id, number_argument(n.imm), false);
     case Code::Arg: return define(id, spell_.from_bits(n.type.dtype, number_argument(code_.vars + n.imm)), false);
     case Code::Thread: return define(id, thread(n.imm, n.number.as_int()), false);
-    case Code::Alu: return define(id, spell_.alu(n.op, n.type, code_[n.src.back()].type, operands(n.src)), true);
+    case Code::Alu:
+      if (!text(id).empty()) return;  // its loop has declared it
+      if (is_step(id)) {
+        text(id) = fmt::format("({})", fmt::join(terms(id), " + "));
+        return;
+      }
+      return define(id, spell_.alu(n.op, n.type, code_[n.src.back()].type, operands(n.src)), true);
     case Code::Splat: return define(id, spell_.splat(n.type, bare(n.src[0])), true);
     case Code::Iota: {
       std::vector<std::string> numbers;
@@ -156,13 +191,46 @@ void CStyle::note(Id loop) {
   if (const std::string& note = code_[loop].note; !note.empty()) line("// " + printable(note));
 }
 
+/// How many loops stand in each other in a loop, it included.
+int CStyle::height(Id loop) const {
+  int most = 0;
+  for (Id id : code_.blocks[static_cast<size_t>(code_[loop].block)])
+    if (code_[id].code == Code::Loop) most = std::max(most, height(id));
+  return 1 + most;
+}
+
+/// The products of a loop's variable and numbers, which run beside it: of the two innermost loops, where a multiplication would keep the
+/// first load of each turn waiting.
+std::vector<Id> CStyle::multiples(Id loop) {
+  std::vector<Id> found;
+  if (!term_by_term()) return found;
+  const int height = this->height(loop);
+  if (height > 2) return found;
+  moving_[static_cast<size_t>(loop)] = height == 1;
+  for (Id id : code_.blocks[static_cast<size_t>(code_[loop].block)]) {
+    const Inst& n = code_[id];
+    if (!is_index(n, ir::Op::Mul) || n.src[0] != loop || code_[n.src[1]].code != Code::Const) continue;
+    moving_[static_cast<size_t>(id)] = height == 1;
+    found.push_back(id);
+  }
+  return found;
+}
+
 void CStyle::plain_loop(Id loop) {
   const Inst& n = code_[loop];
   note(loop);
   if (const std::string words = unrolling(n); !words.empty()) line(words);
-  const std::string step = n.imm == 1 ? "++" + text(loop) : fmt::format("{} += {}", text(loop), n.imm);
-  line(fmt::format("for ({0} {1} = {2}; {1} {3} {4}; {5}) {{", spell_.type(n.type), text(loop), text(n.src[0]), turning(n),
-                   text(n.src[1]), step));
+  const Inst& from = code_[n.src[0]];
+  std::string first = fmt::format("{} = {}", text(loop), text(n.src[0]));
+  std::string step = n.imm == 1 ? "++" + text(loop) : fmt::format("{} += {}", text(loop), n.imm);
+  for (Id id : multiples(loop)) {
+    const int64_t factor = code_[code_[id].src[1]].number.as_int();
+    text(id) = fresh("v");
+    first += fmt::format(", {} = ", text(id));
+    first += from.code == Code::Const ? std::to_string(from.number.as_int() * factor) : fmt::format("{} * {}", text(n.src[0]), factor);
+    step += fmt::format(", {} += {}", text(id), n.imm * factor);
+  }
+  line(fmt::format("for ({} {}; {} {} {}; {}) {{", spell_.type(n.type), first, text(loop), turning(n), text(n.src[1]), step));
   block(n.block);
   line("}");
 }

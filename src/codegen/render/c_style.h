@@ -41,6 +41,8 @@ class CStyle {
   virtual std::string unrolling(const Inst&) const { return ""; }
   /// What holds between a loop's variable and its end while the loop turns.
   virtual std::string turning(const Inst&) const { return "<"; }
+  /// Whether a pointer may be moved out of its array and back.
+  virtual bool term_by_term() const { return false; }
   virtual std::string thread(int64_t stride, int64_t count);
   virtual std::string barrier();
 
@@ -50,6 +52,8 @@ class CStyle {
   void block(int b);
   void plain_loop(Id loop);
   void note(Id loop);
+  int height(Id loop) const;
+  std::vector<Id> multiples(Id loop);
 
   const Instructions& code_;
   CSpelling spell_;
@@ -58,6 +62,8 @@ class CStyle {
   std::vector<std::string> operands(const std::vector<Id>& ids);
   std::string bare(Id id) { return without_parentheses(text(id)); }
   void define(Id id, const std::string& expression, bool movable);
+  bool is_step(Id id) const;
+  std::vector<std::string> terms(Id address) const;
   std::string pointer(int64_t slot, Id address);
   std::string element(int64_t slot, Id address, Type type, bool written);
   void instruction(Id id);
@@ -67,6 +73,7 @@ class CStyle {
 
   std::vector<int> uses_, home_;
   std::vector<Id> user_;
+  std::vector<bool> moving_;  ///< the variable of an innermost loop, or a multiple of it
   std::vector<std::string> text_;
   std::string body_;
   size_t indent_ = 0;

@@ -88,6 +88,7 @@ std::unique_ptr<Worker> Worker::create(const SinterClangRequest& request, std::s
   std::vector<const char*> args(request.args, request.args + request.arg_count);
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, args, diagnostics)) return nullptr;
   invocation->getCodeGenOpts().DisableLLVMPasses = true;  // compile() runs its own
+  invocation->getCodeGenOpts().VerifyModule = false;      // of what Clang itself has written
   invocation->getFrontendOpts().DisableFree = false;      // cc1's short cut would leak each compile
 
   auto worker = std::unique_ptr<Worker>(new Worker);

@@ -27,7 +27,7 @@ std::vector<std::string> flags_for(const Target& target, Dialect dialect, bool l
           "-ffreestanding",
           "-ffp-contract=off",
           "-fno-math-errno",
-          "-fwrapv",
+          "-fno-strict-overflow",  // integers wrap, and so do pointers
           "-fno-strict-aliasing",
           "-fPIC",
           library ? "-fvisibility=default" : "-fvisibility=hidden",
