@@ -54,6 +54,22 @@ std::vector<int> Partitioner::loops_around(const Kernel& k, int number, IndexId 
   return open;
 }
 
+/// How many points need one element because its index has only part of an outer range, as a window's has for all its taps. A few of them
+/// are copies, which share it.
+double Partitioner::repeats(const Kernel& k, IndexId ix) const {
+  double times = 1;
+  for (int a : k.outer) {
+    if (!contains(space_.axes_of(ix), a)) continue;
+    int64_t seen = 1;
+    for (const DimIndex& dim : space_[ix])
+      for (const Digit& d : dim.digits)
+        if (d.axis == a) seen *= d.size;
+    const int64_t points = space_.bound(a) / std::max<int64_t>(1, seen);
+    if (points > prices_.copies) times *= static_cast<double>(points);
+  }
+  return times;
+}
+
 /// How often the kernel computes each element of the stage on average, when it needs it at this index.
 double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
   const Stage& s = stage(number);
@@ -74,6 +90,7 @@ double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
     times *= static_cast<double>((space_.bound(axis) + block - 1) / block);
   }
   if (is_opaque(space_[ix])) times *= static_cast<double>(points(axes)) / static_cast<double>(std::max<int64_t>(1, s.numel));
+  else if (s.loops()) times *= repeats(k, ix);
   return times;
 }
 

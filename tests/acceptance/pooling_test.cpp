@@ -72,6 +72,20 @@ TEST_CASE("max_pool2d's gradient looks nothing up, and stores no positions for a
   CHECK(g.sum().item() == 4 * 8 * 8 * 8);
 }
 
+TEST_CASE("the place of a large window's first largest is found once, not for each of its inputs", "[launches]") {
+  const Tensor leaf = stored(rand({8, 16, 32, 32})).requires_grad();
+  leaf.realize();
+  const schedule::Written made = tensor::explain(gradient(max_pool2d(leaf, 8).sum(), {leaf}), runtime::reference_target());
+  for (const codegen::Kernel& k : made.scheduled.kernels)
+    for (ir::UOp n : ir::topological(k.sink)) {
+      if (n->op != ir::Op::Reduce || n->reduction().combine != ir::Combine::ArgMax) continue;
+      int64_t points = 1;
+      for (const Dim& d : k.outer) points *= d.bound();
+      CHECK(points == 8 * 16 * 4 * 4);
+    }
+  CHECK(made.scheduled.kernels.size() == 2);
+}
+
 TEST_CASE("max_pool2d has the same bits with and without history, alone and beside its gradient", "[launches]") {
   for (const int64_t kernel : {2, 3, 8, 16}) {  // the last two in lanes
     INFO("kernel " << kernel);
