@@ -2,6 +2,7 @@
 #include "codegen/emit.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "uop/scalar_eval.h"
 
@@ -31,10 +32,17 @@ Emitter::Emitter(Instructions& code) : code_(code) {
   scopes_.push_back({0, kNone, false});
 }
 
-Id Emitter::add(Inst&& inst, size_t scope) {
+/// An instruction that no block has yet.
+Id Emitter::append(Inst&& inst, size_t scope) {
   const Id id = static_cast<Id>(code_.insts.size());
+  bounds_.push_back(bounds_of(inst, code_, bounds_, std::numeric_limits<int64_t>::max(), {}));
   code_.insts.push_back(std::move(inst));
   depth_.push_back(static_cast<int>(scope));
+  return id;
+}
+
+Id Emitter::add(Inst&& inst, size_t scope) {
+  const Id id = append(std::move(inst), scope);
   code_.blocks[static_cast<size_t>(scopes_[scope].block)].push_back(id);
   return id;
 }
@@ -67,21 +75,17 @@ void Emitter::open(Id owner, bool barrier) {
 
 Id Emitter::open_loop(Id begin, Id end, int64_t step, std::string note) {
   // The loop joins its block when it is closed, so that what is hoisted out of it stands before it.
-  const Id id = static_cast<Id>(code_.insts.size());
   Inst loop{Code::Loop, {DType::Index, 1}, {begin, end}};
   loop.imm = step;
   loop.note = std::move(note);
-  code_.insts.push_back(std::move(loop));
-  depth_.push_back(static_cast<int>(scopes_.size()));
+  const Id id = append(std::move(loop), scopes_.size());
   open(id, false);
   return id;
 }
 
 void Emitter::open_if(Id condition) {
-  const Id id = static_cast<Id>(code_.insts.size());
-  code_.insts.push_back({Code::If, {}, {condition}});
-  depth_.push_back(static_cast<int>(scopes_.size()));
-  open(id, true);
+  if (always(condition)) return open_memory();
+  open(append({Code::If, {}, {condition}}, scopes_.size()), true);
 }
 
 void Emitter::open_memory() { scopes_.push_back({scopes_.back().block, kNone, false}); }
@@ -117,6 +121,7 @@ bool Emitter::known(Id id, int64_t& v) const {
 
 /// What index arithmetic on known numbers is, or kNone. Index does not overflow, so the identities of integers hold.
 Id Emitter::fold(const Inst& n) {
+  if (n.code == Code::Alu && n.type == Type{DType::Bool, 1} && n.src.size() == 2) return fold_condition(n);
   if (n.code != Code::Alu || n.type != Type{DType::Index, 1} || n.src.size() != 2) return kNone;
   int64_t a = 0, b = 0;
   const bool left = known(n.src[0], a), right = known(n.src[1], b);
@@ -135,6 +140,20 @@ Id Emitter::fold(const Inst& n) {
     case Op::Xor: return left && a == 0 ? n.src[1] : right && b == 0 ? n.src[0] : kNone;
     case Op::IDiv: return right && b == 1 ? n.src[0] : kNone;
     case Op::Mod: return right && b == 1 ? number(0) : kNone;
+    default: return kNone;
+  }
+}
+
+/// What a comparison of indices is if their bounds decide it, what a conjunction with a known condition is, or kNone.
+Id Emitter::fold_condition(const Inst& n) {
+  const auto is = [this](bool v) { return constant(DType::Bool, ir::Scalar::of(DType::Bool, v)); };
+  if (n.op == Op::And) return always(n.src[0]) ? n.src[1] : always(n.src[1]) ? n.src[0] : kNone;
+  for (Id s : n.src)
+    if (type(s) != Type{DType::Index, 1}) return kNone;
+  const Bounds a = bounds_[static_cast<size_t>(n.src[0])], b = bounds_[static_cast<size_t>(n.src[1])];
+  switch (n.op) {
+    case Op::Lt: return a.hi < b.lo ? is(true) : a.lo >= b.hi ? is(false) : kNone;
+    case Op::Le: return a.hi <= b.lo ? is(true) : a.lo > b.hi ? is(false) : kNone;
     default: return kNone;
   }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/instructions.h"
+#include "codegen/integer_bounds.h"
 
 namespace sinter::codegen {
 
@@ -26,14 +27,14 @@ class Emitter {
   /// Begins with the body of `code` open.
   explicit Emitter(Instructions& code);
 
-  /// A value, or a Raise. Index arithmetic on constants is done at once.
+  /// A value, or a Raise. Index arithmetic on constants is done at once, and so are comparisons that the bounds of indices decide.
   Id value(Inst inst);
   /// In the innermost block: effects, and what must not move before an effect.
   Id here(Inst inst);
 
   /// Opens a loop; the result is its variable. What follows stands in it until close().
   Id open_loop(Id begin, Id end, int64_t step, std::string note);
-  /// Opens an if; values first made inside stay inside.
+  /// Opens an if; values first made inside stay inside. Where the condition always holds, only a memory.
   void open_if(Id condition);
   /// Opens no block, only a memory: what is remembered from here on is forgotten at close().
   void open_memory();
@@ -79,7 +80,16 @@ class Emitter {
   /// Bool per lane: whether its number is below `count`.
   Id below(Id count, int lanes) { return value({Code::Below, {DType::Bool, lanes}, {count}}); }
   /// Both conditions; kNone is one that always holds.
-  Id both(Id a, Id b) { return a == kNone ? b : b == kNone ? a : alu(ir::Op::And, {DType::Bool, 1}, {a, b}); }
+  Id both(Id a, Id b) {
+    if (a == kNone || always(a)) return b == kNone || always(b) ? kNone : b;
+    return b == kNone || always(b) ? a : alu(ir::Op::And, {DType::Bool, 1}, {a, b});
+  }
+  /// Whether a condition, or a splat of one, is known to hold.
+  bool always(Id condition) const {
+    const Inst& n = code_[condition];
+    if (n.code == Code::Splat) return always(n.src[0]);
+    return n.code == Code::Const && is_bool(n.type.dtype) && n.number.as_int() != 0;
+  }
   /// The number that an Index instruction is, if it is known now.
   bool known(Id id, int64_t& v) const;
   bool is_number(Id id, int64_t wanted) const {
@@ -108,11 +118,14 @@ class Emitter {
   };
   Id add(Inst&& inst, size_t scope);
   Id fold(const Inst& inst);
+  Id fold_condition(const Inst& inst);
   void open(Id owner, bool barrier);
+  Id append(Inst&& inst, size_t scope);
 
   Instructions& code_;
   std::vector<Scope> scopes_;
   std::vector<int> depth_;
+  std::vector<Bounds> bounds_;
 };
 
 }  // namespace sinter::codegen

@@ -31,7 +31,7 @@ Id Values::make_load(UOp n, int lane) {
   Inst inst{Code::Load, type, {address(n, lane)}};
   inst.imm = slot_of(n);
   Id open = gate ? use(gate, lane) : kNone;
-  if (open != kNone && holds(open)) open = kNone;
+  if (open != kNone && emit_.always(open)) open = kNone;
   if (open != kNone && emit_.type(open).lanes > 1) return masked(std::move(inst), n, open, missing);
   if (open != kNone || missing != kNone) {
     if (missing != kNone) open = emit_.both(open, missing);

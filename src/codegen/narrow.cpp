@@ -1,4 +1,4 @@
-// Bounds of every integer from those of its sources, a width for each from its bounds, and casts where widths meet.
+// A width for every integer from its bounds, and casts where widths meet.
 #include "codegen/narrow.h"
 
 #include <algorithm>
@@ -6,54 +6,15 @@
 #include <limits>
 #include <utility>
 
+#include "codegen/integer_bounds.h"
+
 namespace sinter::codegen {
 namespace {
 
 using ir::Op;
 
-/// lo <= value <= hi, where both are known.
-struct Bounds {
-  int64_t lo = std::numeric_limits<int64_t>::min();
-  int64_t hi = std::numeric_limits<int64_t>::max();
-  bool known() const { return lo != Bounds{}.lo && hi != Bounds{}.hi; }
-  bool within(Bounds b) const { return b.lo <= lo && hi <= b.hi; }
-};
 constexpr Bounds kInt32{std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
 constexpr Bounds kUInt32{0, std::numeric_limits<uint32_t>::max()};
-
-/// All numbers of a type, if it has at most 32 bits.
-Bounds all_of(DType d) {
-  if (is_bool(d)) return {0, 1};
-  if (is_float(d) || size_of(d) > 4) return {};
-  const int64_t count = int64_t{1} << 8 * size_of(d);
-  return is_unsigned(d) ? Bounds{0, count - 1} : Bounds{-count / 2, count / 2 - 1};
-}
-
-Bounds sum(Bounds a, Bounds b) {
-  Bounds r;
-  const bool over = __builtin_add_overflow(a.lo, b.lo, &r.lo) || __builtin_add_overflow(a.hi, b.hi, &r.hi);
-  return over || !a.known() || !b.known() ? Bounds{} : r;
-}
-Bounds negative(Bounds a) { return a.known() ? Bounds{-a.hi, -a.lo} : Bounds{}; }
-Bounds product(Bounds a, Bounds b) {
-  int64_t corners[4];
-  bool over = !a.known() || !b.known();
-  for (int i = 0; i < 4; ++i) over |= __builtin_mul_overflow(i & 1 ? a.hi : a.lo, i & 2 ? b.hi : b.lo, &corners[i]);
-  if (over) return {};
-  const auto [lo, hi] = std::minmax_element(corners, corners + 4);
-  return {*lo, *hi};
-}
-/// Bits of neither are above the highest one that a source may have.
-Bounds exclusive_or(Bounds a, Bounds b) {
-  if (!a.known() || !b.known() || a.lo < 0 || b.lo < 0) return {};
-  return {0, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max(a.hi, b.hi)) + 1)) - 1};
-}
-/// Rounded down, as IDiv does; its remainder has the divisor's sign.
-Bounds quotient(Bounds a, Bounds b) { return a.known() && a.lo >= 0 && b.lo > 0 ? Bounds{0, a.hi / b.lo} : Bounds{}; }
-Bounds remainder(Bounds a, Bounds b) {
-  if (b.lo <= 0 || !b.known()) return {};
-  return {0, a.known() && a.lo >= 0 ? std::min(a.hi, b.hi - 1) : b.hi - 1};
-}
 
 class Narrower {
  public:
@@ -80,36 +41,6 @@ class Narrower {
   // ---- bounds
   Bounds of(Id id) const { return bounds_[static_cast<size_t>(id)]; }
 
-  Bounds bounds(const Inst& n) const {
-    switch (n.code) {
-      case Code::Const: return is_float(n.type.dtype) ? Bounds{} : Bounds{n.number.as_int(), n.number.as_int()};
-      case Code::Thread: return {0, n.number.as_int() - 1};
-      case Code::Var: return {vars_[static_cast<size_t>(n.imm)].min(), vars_[static_cast<size_t>(n.imm)].max()};
-      case Code::Begin: return {0, 0};
-      case Code::End: return {0, points_};
-      case Code::Loop: return {of(n.src[0]).lo, std::max(of(n.src[0]).lo, of(n.src[1]).known() ? of(n.src[1]).hi - 1 : Bounds{}.hi)};
-      case Code::Alu: return n.type.lanes > 1 || is_float(code_[n.src.back()].type.dtype) ? Bounds{} : result(n);
-      default: return {};
-    }
-  }
-  Bounds result(const Inst& n) const {
-    const Bounds a = of(n.src[0]), b = n.src.size() > 1 ? of(n.src[1]) : Bounds{};
-    switch (n.op) {
-      case Op::Cast: return a;
-      case Op::Add: return sum(a, b);
-      case Op::Sub: return sum(a, negative(b));
-      case Op::Neg: return negative(a);
-      case Op::Mul: return product(a, b);
-      case Op::Xor: return exclusive_or(a, b);
-      case Op::Min: return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
-      case Op::Max: return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
-      case Op::IDiv: return quotient(a, b);
-      case Op::Mod: return remainder(a, b);
-      case Op::Where: return {std::min(b.lo, of(n.src[2]).lo), std::max(b.hi, of(n.src[2]).hi)};
-      default: return {};
-    }
-  }
-
   // ---- widths
   /// Whether a value may be wanted in either width.
   bool elastic(Id id) const { return code_[id].type == Type{DType::Index, 1} || code_[id].type == Type{DType::U64, 1}; }
@@ -125,11 +56,7 @@ class Narrower {
 
   void decide(Id id) {
     const Inst& n = code_[id];
-    Bounds& b = bounds_[static_cast<size_t>(id)];
-    b = bounds(n);
-    const Bounds all = all_of(n.type.dtype);
-    if (!b.within(all)) b = all;                          // it may have wrapped
-    if (n.type.dtype == DType::U64 && b.lo < 0) b = {};  // likewise
+    bounds_[static_cast<size_t>(id)] = bounds_of(n, code_, bounds_, points_, vars_);
     narrow_[static_cast<size_t>(id)] = elastic(id) && fits(id) && can_be_narrow(n);
   }
   bool can_be_narrow(const Inst& n) const {

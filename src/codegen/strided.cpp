@@ -93,9 +93,8 @@ Id Values::make_rows(UOp n, const Run& run) {
     }
     Inst row{Code::Load, {n->dtype, run.count}, {address(n, lane)}};
     row.imm = slot_of(n);
-    const Id there = exists(n, lane);
-    if (gate || there != kNone) {
-      row.src.push_back(emit_.both(gate ? use(gate, kWhole) : kNone, there));
+    if (const Id open = emit_.both(gate ? use(gate, kWhole) : kNone, exists(n, lane)); open != kNone) {
+      row.src.push_back(open);
       row.src.push_back(gate ? emit_.splat(use(other_of(n), kWhole), run.count) : zero);
     }
     rows.push_back(emit_load(std::move(row), n));

@@ -379,13 +379,6 @@ Id Values::pack(UOp n) {
   return emit_.value({Code::Pack, {n->dtype, lanes}, std::move(parts)});
 }
 
-/// Whether a condition, or a splat of one, is known to be true.
-bool Values::holds(Id condition) const {
-  const Inst& n = emit_[condition];
-  if (n.code == Code::Splat) return holds(n.src[0]);
-  return n.code == Code::Const && n.type.dtype == DType::Bool && n.number.as_int() != 0;
-}
-
 Id Values::make_check(UOp n, int lane) {
   if (lane == kWhole && varies(n)) return pack(n);
   const Id index = use(n->src[0], lane);
@@ -405,7 +398,7 @@ Id Values::make_alu(UOp n, int lane) {
   for (UOp s : n->src) src.push_back(use(s, lane));
   if (std::find(src.begin(), src.end(), kNone) != src.end()) return kNone;
   for (Id& s : src) s = emit_.splat(s, type.lanes);
-  if (n->op == Op::Where && holds(src[0])) return src[1];
+  if (n->op == Op::Where && emit_.always(src[0])) return src[1];
   return emit_.alu(n->op, type, std::move(src));
 }
 

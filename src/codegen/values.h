@@ -157,7 +157,6 @@ class Values {
   Id use(ir::UOp n, int lane);
   Id make(ir::UOp n, int lane);
   Id make_range(ir::UOp n, int lane);
-  bool holds(Id condition) const;
   Id make_load(ir::UOp n, int lane);
   Id make_rows(ir::UOp n, const Run& run);
   Id make_piece(ir::UOp n, const Run& run);

@@ -130,8 +130,9 @@ struct Masked {
   std::string store(const char* value, const char* m) const {
     return fmt::format("__builtin_ia32_storedqu{}{}_mask((void*)p, (v){}, ({}){});", letters(), 8 * bytes, value, mask, m);
   }
-  std::string load(const std::string& type, const char* other, const char* m) const {
-    return fmt::format("return ({})__builtin_ia32_loaddqu{}{}_mask((const void*)p, {}, ({}){});", type, letters(), 8 * bytes, other, mask, m);
+  /// The value of a load.
+  std::string load(const std::string& type, const std::string& other, const char* m) const {
+    return fmt::format("({})__builtin_ia32_loaddqu{}{}_mask((const void*)p, {}, ({}){})", type, letters(), 8 * bytes, other, mask, m);
   }
 
  private:
@@ -164,7 +165,7 @@ std::string CSpelling::where(Type t) {
       all += ")";
     }
     body = fmt::format("{}\n  typedef char b __attribute__((vector_size({})));\n  const {} m = __builtin_ia32_cmpb{}_mask((b){}, (b){{0}}, 4, "
-                       "({})-1);\n  {}",
+                       "({})-1);\n  return {};",
                        m.vector(), bits, Masked::mask_of(bits), 8 * bits, all, Masked::mask_of(bits), m.load(type(t), "(v)x", "m"));
   }
   return function(name, type(t), fmt::format("(const {}* p, {} g, {} x) {{\n  {}\n}}", type({t.dtype, 1}), type(gates), type(t), body));
@@ -196,7 +197,7 @@ std::string CSpelling::some(Type t, bool store) {
   } else if (target_.masks && bytes >= 16) {
     const Masked m(t);
     body = fmt::format("{}\n  const unsigned long long m = n <= 0 ? 0 : n >= {} ? ~0ull : (1ull << n) - 1;\n  ", m.vector(), t.lanes);
-    body += store ? m.store("x", "m") : m.load(vector, "(v){0}", "m");
+    body += store ? m.store("x", "m") : fmt::format("return {};", m.load(vector, "(v){0}", "m"));
   } else if (store) {
     body = fmt::format("for (int i = 0; i < {}; ++i) if (i < n) p[i] = x[i];", t.lanes);
   } else {
@@ -244,6 +245,16 @@ std::string CSpelling::load_some(Type t, const std::string& pointer, const std::
 }
 std::string CSpelling::load_where(Type t, const std::string& pointer, const std::string& gate, const std::string& other) {
   return fmt::format("{}({}, {}, {})", where(t), pointer, gate, other);
+}
+std::string CSpelling::load_if(Type t, const std::string& pointer, const std::string& gate, const std::string& other) {
+  const Type vector{t.dtype, static_cast<int>(16 / size_of(t.dtype))};
+  const std::string name = "sn_load_if_" + type(t);
+  if (!known_.contains(name)) {
+    const Masked m(vector);
+    const std::string first = m.load(type(vector), fmt::format("(v)({}){{x}}", type(vector)), "g");
+    function(name, type(t), fmt::format("(const {0}* p, {1} g, {0} x) {{\n  {2}\n  return ({3})[0];\n}}", type(t), type({DType::Bool, 1}), m.vector(), first));
+  }
+  return fmt::format("{}({}, {}, {})", name, pointer, gate, other);
 }
 std::string CSpelling::store_some(Type t, const std::string& pointer, const std::string& value, const std::string& count) {
   return fmt::format("{}({}, {}, {})", some(t, true), pointer, value, count);
