@@ -1,118 +1,50 @@
-// Walk, counts and merging.
+// Merging.
 #include "schedule/collect.h"
 
 #include <algorithm>
 #include <bit>
 
-#include "sinter/error.h"
 #include "uop/splat.h"
 
 namespace sinter::schedule {
 namespace {
 
-using ir::Node;
 using ir::Op;
 using ir::UOp;
 
 class Collector {
  public:
-  /// May be called again: the memory of the walk is reused, as is that of a plan that was recycled.
-  Collected run(const Request& request) {
-    clear();
-    order_.clear();
-    stack_.clear();
-    position_of_slot_.clear();
-    graph_mark_ = ir::TensorGraph::get().next_mark();
-    if (!request.roots.empty()) device_ = request.roots[0]->device;
-    for (UOp r : request.roots) walk(r);
-    for (size_t i = 0; i < order_.size(); ++i)  // grows: a plan that passes a gradient also walks the loss behind it
-      if (Node* loss = order_[i]->state.loss; loss && !order_[i]->storage() && !loss->storage()) walk(loss);
-    out_.mixed &= !request.copies;
-    if (out_.claimed || out_.mixed) return std::move(out_);
-    mark_constants(request);
-    count(request);
-    reserve();
+  Collector(const Request& request, const Reach& reached) : request_(request), reached_(reached) {}
+
+  Collected run() {
+    const size_t nodes = reached_.order.size();
+    out_.nodes.reserve(nodes);
+    out_.position_of.reserve(nodes);
+    out_.positions.reserve(nodes);
+    out_.sources.reserve(nodes * 2);
+    mark_constants();
     merge();
-    finish(request);
+    finish();
     return std::move(out_);
   }
-  size_t nodes_met() const { return order_.size(); }
-  void recycle(Collected&& plan) { out_ = std::move(plan); }
 
  private:
-  void clear() {
-    out_.nodes.clear();
-    out_.position_of.clear();
-    out_.positions.clear();
-    out_.sources.clear();
-    out_.constants.clear();
-    out_.history.clear();
-    out_.storages.clear();
-    out_.roots.clear();
-    out_.claimed = out_.mixed = false;
-  }
-  /// Lists what is reachable and new, sources first.
-  void walk(UOp root) {
-    push(root);
-    while (!stack_.empty()) {
-      auto& [n, next] = stack_.back();
-      if (next < n->src.size()) {
-        push(n->src[next++]);
-        continue;
-      }
-      n->position = static_cast<uint32_t>(order_.size());
-      order_.push_back(n);
-      stack_.pop_back();
-    }
-  }
-  void push(UOp n) {
-    if (n->mark == graph_mark_) return;
-    n->mark = graph_mark_;
-    out_.claimed |= n->state.claimed;
-    out_.mixed |= !n->storage() && (n->op == Op::Copy || n->device != device_);
-    if (n->storage() && !n->storage()->error.empty()) throw BackendError(n->storage()->error);
-    stack_.emplace_back(n, n->storage() ? n->src.size() : 0);
-  }
-  void reserve() {
-    out_.nodes.reserve(order_.size());
-    out_.position_of.reserve(order_.size());
-    out_.positions.reserve(order_.size());
-    out_.sources.reserve(order_.size() * 2);
-  }
-  bool walked(const Node* n) const { return n->mark == graph_mark_; }
-
-  void mark_constants(const Request& request) {
-    constant_.resize(order_.size());
-    for (size_t i = 0; i < order_.size(); ++i) {
-      UOp n = order_[i];
+  void mark_constants() {
+    constant_.resize(reached_.order.size());
+    for (size_t i = 0; i < reached_.order.size(); ++i) {
+      UOp n = reached_.order[i];
       constant_[i] =
           !n->storage() &&
           (n->op == Op::Const || ((n->op == Op::Expand || n->op == Op::Reshape) && constant_[n->src[0]->position]));
     }
-    for (UOp r : request.roots) constant_[r->position] = false;
+    for (UOp r : request_.roots) constant_[r->position] = false;
   }
-
-  /// References of nodes that end with the plan: edges between its nodes, losses, and what a step() lets go.
-  void count(const Request& request) {
-    edges_.assign(order_.size(), 0);
-    for (UOp n : order_) {
-      if (!n->storage())
-        for (UOp s : n->src) ++edges_[s->position];
-      if (Node* loss = n->state.loss; loss && walked(loss)) ++edges_[loss->position];
-    }
-    for (UOp n : request.ending)
-      if (walked(n.get())) ++edges_[n->position];
-    for (UOp n : request.kept)
-      if (walked(n.get())) ++edges_[n->position];
-  }
-  bool outlives(UOp n) const { return n->state.refs > edges_[n->position]; }
 
   // -- equal nodes are one position
   void merge() {
-    size_t buckets = std::bit_ceil(order_.size() * 2 + 2);
-    table_.assign(buckets, {});
-    class_of_.assign(order_.size(), -1);
-    for (UOp n : order_) {
+    table_.resize(std::bit_ceil(reached_.order.size() * 2 + 2));
+    class_of_.assign(reached_.order.size(), -1);
+    for (UOp n : reached_.order) {
       if (constant_[n->position]) continue;
       out_.nodes.push_back(n);
       int32_t c = n->op == Op::Detach && !n->storage() ? class_of_[n->src[0]->position] : -1;
@@ -120,7 +52,7 @@ class Collector {
       class_of_[n->position] = c;
       out_.position_of.push_back(c);
       Position& p = out_.positions[static_cast<size_t>(c)];
-      const bool held = outlives(n);
+      const bool held = reached_.held(n);
       p.outlives |= held;
       if (n->storage()) {
         ++out_.storages[static_cast<size_t>(p.slot)].owners;
@@ -177,8 +109,8 @@ class Collector {
   }
 
   int32_t slot_of(ir::Storage* storage, UOp n) {
-    if (storage->mark != graph_mark_) {
-      storage->mark = graph_mark_;
+    if (storage->mark != reached_.mark) {
+      storage->mark = reached_.mark;
       storage->position = static_cast<uint32_t>(out_.storages.size());
       out_.storages.push_back({storage, n});
       position_of_slot_.push_back(-1);
@@ -218,8 +150,8 @@ class Collector {
     return x == y || (x->dtype == y->dtype && x->shape == y->shape && ir::splat_const(x)->scalar() == ir::splat_const(y)->scalar());
   }
 
-  void finish(const Request& request) {
-    for (UOp r : request.roots) {
+  void finish() {
+    for (UOp r : request_.roots) {
       const int32_t c = class_of_[r->position];
       Position& p = out_.positions[static_cast<size_t>(c)];
       if (!p.root) out_.roots.push_back(c);
@@ -241,13 +173,10 @@ class Collector {
     out_.history.erase(std::unique(out_.history.begin(), out_.history.end()), out_.history.end());
   }
 
+  const Request& request_;
+  const Reach& reached_;
   Collected out_;
-  uint64_t graph_mark_ = 0;
-  Device device_;  ///< of the first root
-  std::vector<UOp> order_;  ///< every node met, sources first; node->position is the place here
-  std::vector<std::pair<UOp, size_t>> stack_;
-  std::vector<uint8_t> constant_;
-  std::vector<uint32_t> edges_;
+  std::vector<uint8_t> constant_;  ///< per node met, as class_of_
   struct Entry {
     uint64_t hash = 0;
     int32_t position = -1;
@@ -283,26 +212,6 @@ uint64_t bytes_let_go(const Collected& plan, Device device) {
   return bytes;
 }
 
-namespace {
-
-constexpr size_t kLarge = 1 << 16;  ///< nodes; memory for so many is not kept
-
-/// Guarded by the graph's mutex.
-Collector& collector() {
-  static auto* one = new Collector;
-  return *one;
-}
-
-}  // namespace
-
-Collected collect(const Request& request) {
-  Collected out = collector().run(request);
-  if (collector().nodes_met() > kLarge) collector() = {};
-  return out;
-}
-
-void recycle(Collected&& plan) {
-  if (plan.nodes.size() <= kLarge) collector().recycle(std::move(plan));
-}
+Collected collect(const Request& request, const Reach& reached) { return Collector(request, reached).run(); }
 
 }  // namespace sinter::schedule

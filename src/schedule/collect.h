@@ -1,6 +1,4 @@
-// The first half of parametrise: from what is asked for to the list of a plan's positions. One walk; equal nodes become
-// one position (SEMANTICS N5); references are counted against edges, so that it is known what something else still
-// holds (V4).
+// From what a request reaches to the list of a plan's positions: equal nodes become one (SEMANTICS N5).
 #pragma once
 
 #include <cstdint>
@@ -8,17 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "uop/tensor_graph.h"
+#include "schedule/reach.h"
 
 namespace sinter::schedule {
-
-/// What a plan is asked for. The caller holds the tensor graph's mutex, and its pool is drained: counts are exact.
-struct Request {
-  ir::Sources roots;    ///< to be stored, none has storage: what was asked for, then recorded versions in program order
-  ir::Sources ending;   ///< one entry per reference that ends before the launch: those of cells that a step() switches
-  ir::Sources kept;     ///< one entry per reference of the caller himself, who lets go afterwards
-  bool copies = false;  ///< the roots are COPYs of values that have storage; else no COPY is pending below them
-};
 
 /// A source of a position: another position, or (negative) a constant, which every use writes out for itself (N1).
 struct Operand {
@@ -71,19 +61,14 @@ struct Collected {
   std::vector<HistoryEdge> history;  ///< by position, each once
   std::vector<StorageUse> storages;  ///< by slot number
   std::vector<int32_t> roots;        ///< positions in the order asked, each once
-  bool claimed = false;              ///< a plan in flight will store one of the nodes: wait, and collect again
-  bool mixed = false;                ///< what was asked for spans devices; nothing else is set then: ask for its parts
 
   std::span<const Operand> sources_of(const Position& p) const {
     return {sources.data() + p.first_source, p.source_count};
   }
 };
 
-/// Walks from the roots, and from the losses behind gradients that it meets. Nodes with storage are not looked behind.
-/// Throws the error of a poisoned storage that the plan would read (SEMANTICS V6).
-Collected collect(const Request& request);
-/// Takes the memory of a plan that nobody needs any more, for the next.
-void recycle(Collected&& plan);
+/// Of a reach that is neither claimed nor mixed.
+Collected collect(const Request& request, const Reach& reached);
 
 /// Bytes of the memory that only these nodes hold, and that goes when the roots are computed: what a value with history
 /// needs (SEMANTICS H3) and what something else holds stays.

@@ -1,6 +1,7 @@
 // The order of parametrising.
 #include "schedule/parametrise.h"
 
+#include <array>
 #include <string>
 #include <utility>
 
@@ -28,10 +29,50 @@ runtime::Hash128 salt(Executor executor, const runtime::Target& target, bool cop
   return executor == Executor::Compiled ? known.fused : known.unfused;
 }
 
-/// All decisions follow from the key: said once more, at the price of deciding.
-void check_decisions(const Parametrised& program) {
+constexpr size_t kLarge = 1 << 16;    ///< nodes; memory for so many is not kept
+constexpr size_t kLargeRecent = 512;  ///< nodes of a program that is kept with its imprint
+constexpr size_t kRecent = 16;
+
+/// Programs that have run, each until it is asked for again or another takes its place. Guarded by the graph's mutex.
+std::unique_ptr<Parametrised>& recent(uint64_t place) {
+  static auto& programs = *new std::array<std::unique_ptr<Parametrised>, kRecent>;
+  return programs[place % kRecent];
+}
+/// What is the same whenever a program is asked for.
+uint64_t place_of(const Request& request, const Reach& reached) {
+  return ir::mix(request.roots[0]->likeness, reached.order.size());
+}
+
+/// The program that ran with the same walk, on the nodes of this one; null if none did.
+std::unique_ptr<Parametrised> known(const Request& request, const Reach& reached, const runtime::Hash128& salt) {
+  std::unique_ptr<Parametrised>& last = recent(place_of(request, reached));
+  if (!last || !(last->salt == salt) || !last->imprint.fits(request, reached, last->plan)) return nullptr;
+  last->imprint.renew(reached, last->plan, last->canonical);
+  return std::move(last);
+}
+
+/// Collected, keyed and looked up.
+std::unique_ptr<Parametrised> keyed(const Request& request, const Reach& reached, const runtime::Target& target, const runtime::Hash128& salt) {
+  auto out = std::make_unique<Parametrised>();
+  out->target = target;
+  out->copies = request.copies;
+  out->salt = salt;
+  out->place = place_of(request, reached);
+  out->plan = collect(request, reached);
+  out->canonical = canonicalise(out->plan, salt);
+  out->executable = PlanCache::get().find(out->canonical);
+  if (out->executable) out->imprint = Imprint(request, reached, out->plan, out->canonical);
+  return out;
+}
+
+bool checking() { return runtime::faults().check_plans || runtime::env().check; }
+
+/// All decisions follow from the key, and the key from the imprint: said once more, at the price of deciding and of keying.
+void check(const Parametrised& program, const Parametrised& again) {
   if (decide(program.plan) != program.executable->decision)
     throw InternalError("two programs of one plan key store different values or write in different places");
+  if (!(program.canonical.key == again.canonical.key) || program.plan.position_of != again.plan.position_of)
+    throw InternalError("two programs with the same walk have different plan keys");
 }
 
 void inject_refusal(const Collected& plan) {
@@ -43,21 +84,35 @@ void inject_refusal(const Collected& plan) {
 
 }  // namespace
 
-Parametrised parametrise(const Request& request, Executor executor) {
+std::unique_ptr<Parametrised> parametrise(const Request& request, Executor executor) {
   const bool kernels = executor != Executor::Interpreter && !request.copies;
   return parametrise(request, executor, kernels ? runtime::target_of(request.roots[0]->device) : runtime::Target());
 }
 
-Parametrised parametrise(const Request& request, Executor executor, const runtime::Target& target) {
-  Parametrised out;
-  out.plan = collect(request);
-  if (out.plan.claimed || out.plan.mixed) return out;
-  out.target = target;
-  out.copies = request.copies;
-  out.canonical = canonicalise(out.plan, salt(executor, out.target, out.copies));
-  out.executable = PlanCache::get().find(out.canonical);
-  if (out.executable && (runtime::faults().check_plans || runtime::env().check)) check_decisions(out);
+std::unique_ptr<Parametrised> parametrise(const Request& request, Executor executor, const runtime::Target& target) {
+  static Reach& reached = *new Reach;  // guarded by the graph's mutex; the memory is kept for the next walk
+  reach(request, reached);
+  std::unique_ptr<Parametrised> out;
+  if (reached.claimed || reached.mixed) {
+    out = std::make_unique<Parametrised>();
+    out->claimed = reached.claimed;
+    out->mixed = reached.mixed;
+  } else {
+    const runtime::Hash128 salt = schedule::salt(executor, target, request.copies);
+    out = known(request, reached, salt);
+    if (!out) out = keyed(request, reached, target, salt);
+    if (out->executable && checking()) check(*out, *keyed(request, reached, target, salt));
+  }
+  if (reached.order.size() > kLarge) reached = {};
   return out;
+}
+
+void recycle(std::unique_ptr<Parametrised> program) {
+  if (program->plan.nodes.size() <= kLargeRecent) recent(program->place) = std::move(program);
+}
+
+void forget_recent() {
+  for (size_t i = 0; i < kRecent; ++i) recent(i).reset();
 }
 
 Build build_plan(const Parametrised& program, Executor executor) {

@@ -1,11 +1,12 @@
-// From what is asked for to a plan that can run: collect, key, look up; on a miss decide, lift and build. A program
-// seen before costs one walk over its nodes.
+// From what is asked for to a plan that can run: reach, collect, key, look up; on a miss decide, lift and build. A program
+// seen before costs one walk over its nodes, and one that was seen a moment ago is known by that walk (imprint.h).
 #pragma once
 
 #include <functional>
 #include <memory>
 
 #include "runtime/target.h"
+#include "schedule/imprint.h"
 #include "schedule/plan_cache.h"
 #include "sinter/debug.h"
 
@@ -19,13 +20,22 @@ struct Parametrised {
   bool copies = false;     ///< the plan copies between devices, and computes nothing
   Canonical canonical;
   std::shared_ptr<const Executable> executable;  ///< null: not seen before
+  bool claimed = false;    ///< a plan in flight will store one of the nodes: wait, and ask again. Nothing else is set then
+  bool mixed = false;      ///< what was asked for spans devices: ask for its parts. Nothing else is set then
+  runtime::Hash128 salt;   ///< of all that decides the plan beside the program
+  uint64_t place = 0;      ///< where recycle() keeps it
+  Imprint imprint;         ///< of the walk
 };
 
-/// Under the graph's mutex. When `plan.claimed` is set nothing else is: wait for the plan in flight, and ask again. When
-/// `plan.mixed` is, ask for the parts.
-Parametrised parametrise(const Request& request, Executor executor);
+/// Under the graph's mutex. Never null.
+std::unique_ptr<Parametrised> parametrise(const Request& request, Executor executor);
 /// For another machine than the host: to be written, not to be run.
-Parametrised parametrise(const Request& request, Executor executor, const runtime::Target& target);
+std::unique_ptr<Parametrised> parametrise(const Request& request, Executor executor, const runtime::Target& target);
+
+/// Keeps what was run for the next time that the same is asked for. Under the graph's mutex.
+void recycle(std::unique_ptr<Parametrised> program);
+/// Forgets what recycle() kept.
+void forget_recent();
 
 /// What is left to do for a program not seen before, to be called without the graph's mutex: it compiles. Takes all it
 /// needs of the graph now. Throws CompileError, or DialectChanged when

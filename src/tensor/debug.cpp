@@ -8,7 +8,7 @@
 #include "runtime/counters.h"
 #include "runtime/cpu/allocator.h"
 #include "runtime/env.h"
-#include "schedule/plan_cache.h"
+#include "schedule/parametrise.h"
 #include "uop/tensor_graph.h"
 
 namespace sinter {
@@ -74,6 +74,7 @@ void reset_counters() {
 void clear_plans() {
   const ir::GraphScope scope;
   schedule::PlanCache::get().clear();
+  schedule::forget_recent();
 }
 
 }  // namespace debug

@@ -63,7 +63,7 @@ class Realization {
 
  private:
   struct Prepared {
-    Parametrised program;
+    std::unique_ptr<Parametrised> program;
     std::unique_ptr<schedule::Execution> run;
   };
 
@@ -89,11 +89,11 @@ class Realization {
       return false;
     }
     if (plans.empty()) return false;
-    if (Capture* watching = Capture::current()) watching->planned(plans[0].program, plans.size());
+    if (Capture* watching = Capture::current()) watching->planned(*plans[0].program, plans.size());
     if (last && !with_records_) strike_off();
     if (last && commit_) commit_->switch_cells();
     fly(plans);
-    for (Prepared& p : plans) schedule::recycle(std::move(p.program.plan));
+    for (Prepared& p : plans) schedule::recycle(std::move(p.program));
     forget_stored();
     return last;
   }
@@ -101,9 +101,9 @@ class Realization {
   /// Empty when others had the graph in between. `last`: with these plans all is computed.
   std::vector<Prepared> prepare(const schedule::Request& request, bool& last) {
     if (runtime::env().check) ir::verify_tensor(request.roots, "tensor");
-    Parametrised program = schedule::parametrise(request, executor_);
+    std::unique_ptr<Parametrised> program = schedule::parametrise(request, executor_);
     std::vector<Prepared> plans;
-    if (!program.plan.mixed) {
+    if (!program->mixed) {
       plans.push_back({std::move(program), nullptr});
     } else {
       const Division division = divide(request.roots);
@@ -112,19 +112,19 @@ class Realization {
         // What runs before the last plans ends no reference: those read the same values.
         schedule::Request part{roots, last ? request.ending : ir::Sources(), last ? request.kept : ir::Sources(), division.copies};
         plans.push_back({schedule::parametrise(part, executor_), nullptr});
-        if (plans.back().program.plan.mixed) throw InternalError("a part of a program that spans devices does too");
+        if (plans.back().program->mixed) throw InternalError("a part of a program that spans devices does too");
       }
     }
     for (const Prepared& p : plans)
-      if (!ready(p.program, request.roots)) return {};
-    for (Prepared& p : plans) p.run = p.program.executable->start(schedule::bind(p.program));
+      if (!ready(*p.program, request.roots)) return {};
+    for (Prepared& p : plans) p.run = p.program->executable->start(schedule::bind(*p.program));
     runtime::count(runtime::counters().plans, plans.size());
     return plans;
   }
 
   /// False when others had the graph while it was waited for, or built.
   bool ready(const Parametrised& program, std::span<const UOp> roots) {
-    if (program.plan.claimed) {
+    if (program.claimed) {
       const Keep keep(roots);
       Flight::wait();
       return false;
@@ -150,7 +150,7 @@ class Realization {
   /// Throws what the first plan that failed threw; the others are run and land all the same.
   static void fly(std::vector<Prepared>& plans) {
     std::list<Flight> flights;
-    for (Prepared& p : plans) flights.emplace_back(p.program, std::move(p.run));
+    for (Prepared& p : plans) flights.emplace_back(*p.program, std::move(p.run));
     {
       const runtime::OutsideGraph outside;
       for (Flight& f : flights) f.run();

@@ -83,10 +83,14 @@ void look(bool many, const runtime::Fill& fill) {
   const size_t nodes = g.live_nodes();
   if (many) p.look_at = nodes + (p.patience = std::clamp<size_t>(p.patience * 2, p.limit / 64 + 1, p.limit));
   p.look_at_share = fill.share() + kMuch / 8;
-  const schedule::Collected walk = schedule::collect({.roots = waiting, .ending = {}, .kept = {}});
-  const uint64_t held = schedule::bytes_let_go(walk, fill.device);
-  if (walk.claimed || (!many && static_cast<double>(held) <= kMuch * static_cast<double>(fill.limit))) return;
-  realize(walk.mixed ? waiting : tops(walk));
+  const schedule::Request request{.roots = waiting, .ending = {}, .kept = {}};
+  schedule::Reach reached;
+  schedule::reach(request, reached);
+  if (reached.claimed) return;
+  const schedule::Collected plan = reached.mixed ? schedule::Collected() : schedule::collect(request, reached);
+  const uint64_t held = schedule::bytes_let_go(plan, fill.device);
+  if (!many && static_cast<double>(held) <= kMuch * static_cast<double>(fill.limit)) return;
+  realize(reached.mixed ? waiting : tops(plan));
   if (g.live_nodes() < nodes / 2) {
     p.patience = 0;
     p.look_at = g.live_nodes() + p.limit;

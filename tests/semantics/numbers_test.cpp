@@ -79,9 +79,7 @@ TEST_CASE("N4 the key sees what decides, by position: liveness, history, what ma
   ir::GraphScope scope;
   auto key = [](const Tensor& t) {
     ir::TensorGraph::get().drain();
-    const schedule::Parametrised p =
-        schedule::parametrise({{tensor::node_of(t)}, {}, {}}, debug::Executor::Interpreter);
-    return p.canonical.key;
+    return schedule::parametrise({{tensor::node_of(t)}, {}, {}}, debug::Executor::Interpreter)->canonical.key;
   };
   {
     Tensor a = noise({4}), b = noise({4}), c = noise({4});
