@@ -21,6 +21,7 @@ Executor executor();  ///< the one of now
 struct Counters {
   uint64_t plans = 0;           ///< plans run
   uint64_t plan_misses = 0;     ///< of them, programs not seen before
+  uint64_t plans_known = 0;     ///< of them, programs that had run a moment ago in the same way: nothing was keyed or looked up
   uint64_t partition_runs = 0;  ///< runs of the pass that draws kernel boundaries
   uint64_t rewrite_runs = 0;    ///< runs of the rule driver
   uint64_t compiles = 0;        ///< kernels handed to a compiler

@@ -1,6 +1,7 @@
 // Sizes: a dimension is a number, or a variable bound to a number at the call (SEMANTICS N3).
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -118,7 +119,10 @@ class Shape {
   /// overflows. Sizes below 0 are not looked for.
   bool countable() const;
   static constexpr int64_t kMaxElements = int64_t{1} << 56;  ///< of any tensor
-  bool symbolic() const;                                     ///< one of the sizes is
+  /// One of the sizes is.
+  bool symbolic() const {
+    return std::any_of(dims_.begin(), dims_.end(), [](const Dim& d) { return d.symbolic(); });
+  }
   /// Equal sizes.
   friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }
 

@@ -11,6 +11,7 @@ struct Counters {
   using Count = std::atomic<uint64_t>;
   Count plans = 0;           ///< plans executed
   Count plan_misses = 0;     ///< plans that the plan cache did not hold
+  Count plans_known = 0;     ///< plans found by the walk alone (schedule/imprint.h)
   Count partition_runs = 0;  ///< runs of the pass that draws kernel boundaries
   Count compiles = 0;        ///< kernels handed to a compiler
   Count memory_hits = 0;     ///< kernels found compiled in this process

@@ -47,6 +47,7 @@ uint64_t place_of(const Request& request, const Reach& reached) {
 std::unique_ptr<Parametrised> known(const Request& request, const Reach& reached, const runtime::Hash128& salt) {
   std::unique_ptr<Parametrised>& last = recent(place_of(request, reached));
   if (!last || !(last->salt == salt) || !last->imprint.fits(request, reached, last->plan)) return nullptr;
+  runtime::count(runtime::counters().plans_known);
   last->imprint.renew(reached, last->plan, last->canonical);
   return std::move(last);
 }

@@ -27,6 +27,7 @@ Counters total() {
   Counters out;
   out.plans = c.plans;
   out.plan_misses = c.plan_misses;
+  out.plans_known = c.plans_known;
   out.partition_runs = c.partition_runs;
   out.rewrite_runs = ir::rewrite_runs();
   out.compiles = c.compiles;
@@ -51,6 +52,7 @@ Counters counters() {
   Counters out = total();
   out.plans -= base.plans;
   out.plan_misses -= base.plan_misses;
+  out.plans_known -= base.plans_known;
   out.partition_runs -= base.partition_runs;
   out.rewrite_runs -= base.rewrite_runs;
   out.compiles -= base.compiles;

@@ -26,12 +26,8 @@ constexpr std::array<DTypeInfo, 17> kDTypes = {{
     {"float32", 4}, {"float64", 8}, {"index", 8}, {"void", 0},
 }};
 
-int64_t product(const Shape& shape, int64_t (Dim::*size)() const) {
-  if (!shape.countable())
-    throw UsageError(fmt::format("shape {} has more than 2^56 elements; take smaller sizes", to_string(shape)));
-  int64_t n = 1;
-  for (const Dim& d : shape) n *= (d.*size)();
-  return n;
+[[noreturn]] void too_many(const Shape& shape) {
+  throw UsageError(fmt::format("shape {} has more than 2^56 elements; take smaller sizes", to_string(shape)));
 }
 
 }  // namespace
@@ -110,14 +106,21 @@ bool Shape::countable() const {
     if (__builtin_mul_overflow(n, std::max<int64_t>(d.bound(), 1), &n) || n > kMaxElements) return false;
   return true;
 }
-int64_t Shape::numel() const { return product(*this, &Dim::value); }
-int64_t Shape::bound() const { return product(*this, &Dim::bound); }
+int64_t Shape::numel() const {
+  if (!countable()) too_many(*this);
+  int64_t n = 1;
+  for (const Dim& d : dims_) n *= d.value();
+  return n;
+}
+int64_t Shape::bound() const {
+  if (!countable()) too_many(*this);
+  int64_t n = 1;
+  for (const Dim& d : dims_) n *= d.bound();
+  return n;
+}
 void Shape::no_axis(int64_t axis) const {
   throw UsageError(fmt::format("axis {} of shape {}, which has {} axes; give {} to {}", axis, to_string(*this), rank(),
                                -static_cast<int64_t>(rank()), static_cast<int64_t>(rank()) - 1));
-}
-bool Shape::symbolic() const {
-  return std::any_of(dims_.begin(), dims_.end(), [](const Dim& d) { return d.symbolic(); });
 }
 
 std::string to_string(const Dim& dim) {

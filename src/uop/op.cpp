@@ -4,7 +4,6 @@
 #include <iterator>
 
 namespace sinter::ir {
-namespace {
 
 constexpr OpInfo kOps[] = {
 #define OP(name, cls, arity, result, traits, batching, meaning) \
@@ -13,10 +12,7 @@ constexpr OpInfo kOps[] = {
 #undef OP
 };
 
-}  // namespace
-
 const int kOpCount = static_cast<int>(std::size(kOps));
-const OpInfo& info(Op op) { return kOps[static_cast<int>(op)]; }
 
 bool op_named(std::string_view name, Op& op) {
   for (int i = 0; i < kOpCount; ++i)

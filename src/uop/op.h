@@ -40,8 +40,9 @@ struct OpInfo {
   std::string_view meaning;
 };
 
-/// The row of ops.def.
-const OpInfo& info(Op op);
+/// The rows of ops.def, by op.
+extern const OpInfo kOps[];
+inline const OpInfo& info(Op op) { return kOps[static_cast<int>(op)]; }
 /// Number of ops; they are 0 .. kOpCount-1.
 extern const int kOpCount;
 /// The op of that name; false when there is none.

@@ -75,6 +75,57 @@ TEST_CASE("a plan and its texts do not depend on what variables are called", "[s
     CHECK_THAT(runtime::read_file(source.string()).value(), !Contains("evil"));
 }
 
+TEST_CASE("a program that ran is known by its walk, unless something that decides has changed", "[schedule]") {
+  debug::set_executor(GENERATE(debug::Executor::Interpreter, debug::Executor::Compiled));
+  const auto known = [](auto program) {
+    const uint64_t before = debug::counters().plans_known;
+    program();
+    return debug::counters().plans_known - before;
+  };
+  const auto vec = [](float v) { return from(std::vector<float>(4, v), {4}).realize(); };
+  const Tensor a = vec(2), b = vec(3);
+  const auto product = [](const Tensor& x, const Tensor& y) { return (x * y).sum().item(); };
+  product(a, b);  // compiled, then looked up
+  CHECK(known([&] { CHECK(product(a, b) == 24); }) == 1);
+  CHECK(known([&] { CHECK(product(b, vec(5)) == 60); }) == 1);  // other storages
+  CHECK(known([&] { CHECK(product(a, a) == 16); }) == 0);       // one storage twice
+  CHECK(known([&] { CHECK(product(a.to(float64), b) == 24); }) == 0);
+  CHECK(known([&] { CHECK((a.slice(0, {1, 3}) * b.slice(0, {1, 3})).sum().item() == 12); }) == 0);
+  // What is a launch argument may be another number.
+  const auto scaled = [&](double by) { return (a * number(by)).sum().item(); };
+  scaled(1.5), scaled(1.5);
+  CHECK(known([&] { CHECK(scaled(2.5) == 20); }) == 1);
+  CHECK(known([&] { CHECK(scaled(-1.0) == -8); }) == 1);
+  // A number that is written out decides.
+  const auto plus = [&](double by) { return (a + by).sum().item(); };
+  plus(1), plus(1);
+  CHECK(known([&] { CHECK(plus(2) == 16); }) == 0);
+  // The same graph, but somebody holds what lies in the middle: it is stored too.
+  const auto through = [&](bool hold) {
+    Tensor middle = exp(a * 0.0f);
+    Tensor held = hold ? middle : Tensor();
+    Tensor out = middle.sum();
+    middle = {};
+    CHECK(out.item() == 4);
+    return held;
+  };
+  through(false), through(false);
+  CHECK(known([&] { through(false); }) == 1);
+  CHECK(known([&] { through(true); }) == 0);
+  // The same graph over memory that may be written in place, and that may not.
+  const auto step = [](Tensor& x) { x += 1.0f; x.realize(); };
+  Tensor x = vec(1), y = vec(1);
+  step(x), step(x);
+  CHECK(known([&] { step(x); }) == 1);
+  const Tensor view = y.reshape({2, 2});
+  CHECK(known([&] { step(y); }) == 0);
+  CHECK(view.sum().item() == 4);
+  CHECK((x.sum().item() == 16 && y.sum().item() == 8));
+  debug::clear_plans();
+  CHECK(known([&] { product(a, b); }) == 0);
+  debug::set_executor(debug::Executor::Compiled);
+}
+
 TEST_CASE("kernels that differ in the variable's number are one body", "[schedule]") {
   schedule::testing::Program p;
   for (const char* name : {"n", "m", "k"}) {
