@@ -18,6 +18,7 @@ enum class Mutant : uint8_t {
   VersionsMerged,           ///< equal versions are one node
   GradInterned,             ///< nodes that require grad are interned
   PoisonOnlyCurrent,        ///< a failure poisons only the value being written
+  BlindImprint,             ///< a walk over the same nodes is taken for the same program, whoever else holds them
   NarrowKey,                ///< the plan key holds only the outlives bits
   FirstDecidesOutlives,     ///< of equal nodes only the first decides what outlives
   ValueNotKept,             ///< a value that a gradient will compute again does not keep its sources

@@ -72,12 +72,19 @@ edit(src/schedule/schedule.cpp [=[
           step.buffers[i] = first->buffers[i];
     }]=])
 
+# -- src/schedule/reach.cpp
+edit(src/schedule/reach.cpp [=[
+    for (UOp n : request_.ending) ends(n);]=] [=[
+@@
+    if (FAULT(CommitCountedTwice))
+      for (UOp n : request_.ending) ends(n);]=])
+
+# -- src/schedule/imprint.cpp
+edit(src/schedule/imprint.cpp [=[
+    if (state_of(n, reached) != met.state || ]=] [=[
+    if ((state_of(n, reached) != met.state && !FAULT(BlindImprint)) || ]=])
+
 # -- src/schedule/collect.cpp
-edit(src/schedule/collect.cpp [=[
-    for (UOp n : request.ending)
-      if (walked(n.get())) ++edges_[n->position];]=] [=[
-    for (UOp n : request.ending)
-      if (walked(n.get())) edges_[n->position] += FAULT(CommitCountedTwice) ? 2 : 1;]=])
 edit(src/schedule/collect.cpp [=[
       p.outlives |= held;]=] [=[
       if (!(FAULT(FirstDecidesOutlives) && p.node != n)) p.outlives |= held;]=])

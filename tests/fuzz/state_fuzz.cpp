@@ -314,6 +314,7 @@ TEST_CASE("each wrong rule of state is found by the random programs", "[state]")
                    {Mutant::VersionsMerged, "equal versions are one node"},
                    {Mutant::GradInterned, "nodes that require grad are interned"},
                    {Mutant::PoisonOnlyCurrent, "a failure poisons only what is written in place"},
+                   {Mutant::BlindImprint, "a program is known again whoever else holds its nodes"},
                    {Mutant::NarrowKey, "the plan key holds only the outlives bits"},
                    {Mutant::FirstDecidesOutlives, "of equal nodes only the first decides what outlives"},
                    {Mutant::ValueNotKept, "a value that a gradient will compute again does not keep its sources"},
