@@ -73,9 +73,11 @@ class Checker {
                        id, "takes lanes that are not there");
       case Code::Load: {
         const bool gated = n.src.size() > 2;
+        const bool gathers = n.src.size() == 4 && type(n.src[1]).lanes > 1;
         require(slot(n).dtype == n.type.dtype && index(n.src[0]), id, "loads another type");
         require(!gated || (type(n.src[1]).dtype == DType::Bool && type(n.src[2]) == n.type), id, "has a bad gate");
-        require(!gated || type(n.src[1]).lanes == 1 || (type(n.src[1]).lanes == n.type.lanes && n.src.size() == 3), id, "has a gate for other lanes");
+        require(!gated || type(n.src[1]).lanes == 1 || (type(n.src[1]).lanes == n.type.lanes && n.src.size() <= 4), id, "has a gate for other lanes");
+        if (gathers) return require(type(n.src[3]) == Type{DType::Index, n.type.lanes}, id, "has lanes at no indices");
         return require(n.src.size() % 2 == 1 || index(n.src.back()), id, "has a count that is no index");
       }
       case Code::Stream: require(n.src.size() == 2 && type(n.src[1]).lanes > 1, id, "stores no whole vector"); [[fallthrough]];
@@ -83,7 +85,7 @@ class Checker {
         require(slot(n).written, id, "stores to a buffer that is only read");
         require(n.src.size() == 2 || index(n.src[2]), id, "has a count that is no index");
         return require(slot(n).dtype == type(n.src[1]).dtype && index(n.src[0]), id, "stores another type");
-      case Code::Raise:
+      case Code::Raise: return require(type(n.src[0]).dtype == DType::Bool, id, "has a condition that is not bool");
       case Code::If: return require(type(n.src[0]) == Type{DType::Bool, 1}, id, "has a condition that is not bool");
       case Code::Accumulator: return require(type(n.src[0]) == n.type, id, "begins as another type");
       case Code::Result:

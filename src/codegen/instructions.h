@@ -38,13 +38,14 @@ enum class Code : uint8_t {
                 ///< behind the other, as its part `number`
   Part,         ///< as many lanes as its type has, from lane imm on
   Load,         ///< element src[0] and its neighbours of slot imm. Further sources: [gate, other], [count]: where the gate
-                ///< is false, other, of which the memory need not exist; the gate may be one for each lane, then without a count;
+                ///< is false, other, of which the memory need not exist; the gate may be one for each lane, then without a count, but
+                ///< perhaps with how many elements further each lane is found instead of beside the one before;
                 ///< with a count only that many lanes are read and the rest is 0
   Store,        ///< src[1] goes to element src[0] of slot imm and its neighbours; with src[2] only so many lanes
   Stream,       ///< as Store, of a whole vector at a multiple of its size, past the caches
   Fence,        ///< what Streams stored is seen before anything that is stored later
   Prefetch,     ///< element src[0] of slot imm may be asked for soon; it need not exist
-  Raise,        ///< bit imm of the error word, where src[0] is false
+  Raise,        ///< bit imm of the error word, where src[0], or a lane of it, is false
   Accumulator,  ///< a variable that begins as src[0]; imm > 1: an array of so many cells
   Result,       ///< what an accumulator holds now; with src[1] that cell
   Assign,       ///< src[1] into accumulator src[0]; with src[2] into that cell

@@ -1,4 +1,4 @@
-// How a LOAD is read: a whole vector, lanes whose gates are open, rows or pieces along the copies, or lane by lane.
+// How a LOAD is read: a whole vector, lanes whose gates are open, gathered or side by side, rows or pieces along the copies, or lane by lane.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +19,8 @@ Id Values::make_load(UOp n, int lane) {
       const Run run = this->run(n);
       const auto moves = [&](UOp x) { return varies(x) || ranges_.depends(x, copy_[run.range].range); };
       if (run.count > 1 && !(gate && (moves(gate) || moves(other)))) return is_piece(n, run) ? make_piece(n, run) : make_rows(n, run);
-      return is_strided(n, p) ? make_strided(n, p.stride) : pack(n);
+      if (is_strided(n, p)) return make_strided(n, p.stride);
+      return is_gathered(n) ? make_gathered(n) : pack(n);
     }
     type.lanes = lanes(n);
   }
@@ -49,14 +50,15 @@ bool Values::has_mask(UOp load) {
   return masks_ && size_of(load->dtype) * static_cast<size_t>(lanes(load)) >= kSmallest;
 }
 
-/// The lanes whose gates are open, and that exist.
-Id Values::masked(Inst inst, UOp n, Id open, Id missing) {
+/// The lanes whose gates are open, and that exist; so many elements further each, if `offsets` says so.
+Id Values::masked(Inst inst, UOp n, Id open, Id missing, Id offsets) {
   const int lanes = inst.type.lanes;
   const auto only = [&](Id condition) { open = emit_.alu(Op::And, {DType::Bool, lanes}, {open, condition}); };
   if (missing != kNone) only(emit_.splat(missing, lanes));
   if (const Limit l = limit(n); !l.none()) only(emit_.below(count(l), lanes));
   inst.src.push_back(open);
   inst.src.push_back(emit_.splat(use(other_of(n), kWhole), lanes));
+  if (offsets != kNone) inst.src.push_back(offsets);
   return emit_load(std::move(inst), n);
 }
 

@@ -380,16 +380,21 @@ Id Values::pack(UOp n) {
 }
 
 Id Values::make_check(UOp n, int lane) {
-  if (lane == kWhole && varies(n)) return pack(n);
+  const Type type = type_of(n, lane), truth{DType::Bool, type.lanes};
+  if (type.lanes > (masks_ ? 64 : 1)) return pack(n);  // a mask has no more bits
   const Id index = use(n->src[0], lane);
   Id ok = use(n->src[1], lane);
   if (index == kNone || ok == kNone) return kNone;
-  if (const Id missing = exists(n, lane); missing != kNone)
-    ok = emit_.alu(Op::Or, {DType::Bool, 1}, {ok, emit_.alu(Op::Not, {DType::Bool, 1}, {missing})});
+  ok = emit_.splat(ok, type.lanes);
+  const auto unless = [&](Id there) {
+    ok = emit_.alu(Op::Or, truth, {ok, emit_.alu(Op::Not, truth, {emit_.splat(there, type.lanes)})});
+  };
+  if (const Id there = exists(n, lane); there != kNone) unless(there);
+  if (const Limit l = type.lanes > 1 ? limit(n) : Limit{}; !l.none()) unless(emit_.below(count(l), type.lanes));
   Inst raise{Code::Raise, {}, {ok}};
   raise.imm = n->integer();
   emit_.value(std::move(raise));
-  return index;
+  return emit_.splat(index, type.lanes);
 }
 
 Id Values::make_alu(UOp n, int lane) {

@@ -166,7 +166,9 @@ class Values {
   bool is_fixed(ir::UOp load) const;
   Id emit_load(Inst inst, ir::UOp n);
   bool has_mask(ir::UOp load);
-  Id masked(Inst inst, ir::UOp n, Id open, Id missing);
+  bool is_gathered(ir::UOp n);
+  Id make_gathered(ir::UOp n);
+  Id masked(Inst inst, ir::UOp n, Id open, Id missing, Id offsets = kNone);
   void prefetch(const Inst& load, int64_t ahead);
   Id make_check(ir::UOp n, int lane);
   Id make_alu(ir::UOp n, int lane);

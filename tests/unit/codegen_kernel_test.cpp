@@ -108,6 +108,27 @@ TEST_CASE("gather: an index out of range raises the error word and is gated", "[
   }
 }
 
+TEST_CASE("gather: lanes are checked together, and those whose gates are open are one instruction", "[codegen]") {
+  constexpr int64_t kRows = 70;  // no multiple of any number of lanes
+  for (const DType dtype : {DType::U8, DType::F16, DType::I32, DType::F32, DType::U64, DType::F64})
+    for (const int lanes : {2, 8, 16, 32, 64})
+      for (const int64_t bad : {int64_t{-1}, int64_t{0}, int64_t{13}, kRows - 1}) {  // whose index is out of range
+        INFO(name_of(dtype) << ", " << lanes << " lanes, bad " << bad);
+        Bench b;
+        Array numbers(DType::I64, {kRows});
+        for (int64_t i = 0; i < kRows; ++i) numbers.set(i, Scalar::of(DType::I64, i == bad ? 9 : i * 5 % 9));
+        UOp table = b.buffer(random_array(dtype, {kRows, 9, 3}, 1)), which = b.buffer(std::move(numbers)), out = b.buffer(Array(dtype, {kRows, 3}));
+        UOp i = b.outer(kRows), j = b.outer(3), column = cast(b.at(which, {i}), DType::Index), ok = lt(column, b.index(9));
+        UOp checked = b.g().make({Op::Check, DType::Index, {}, {column, ok}, int64_t{2}});
+        b.stores({b.put(out, {i, j}, b.at(table, {i, checked, j}, ok, b.at(table, {i, b.index(1), j})))});
+        const std::string text = b.check({Lanes{0, lanes}, Unroll{0, 2}});
+        const bool vector = runtime::host_target().masks && lanes >= 8 && size_of(dtype) >= 4;
+        CHECK((count(text, "sn_gather_") > 0) == vector);
+        CHECK((count(text, "if (!(sn_bits_") > 0) == vector);
+        CHECK(b.error == (bad < 0 ? 0u : 4u));
+      }
+}
+
 TEST_CASE("scatter: a zero fill, then sums in the order of the tokens", "[codegen]") {
   Bench b;
   UOp grad = b.buffer(random_array(DType::F32, {9, 4}, 1)),

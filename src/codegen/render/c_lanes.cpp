@@ -110,6 +110,8 @@ std::string CSpelling::below(int lanes, const std::string& count) {
                      count);
 }
 
+constexpr int kFewestBits = 16;  ///< bools that are compared at once
+
 /// Instructions on some lanes of a vector of 16 to 64 bytes, as Clang and GCC spell them.
 struct Masked {
   const size_t bytes;
@@ -131,7 +133,7 @@ struct Masked {
     return fmt::format("__builtin_ia32_storedqu{}{}_mask((void*)p, (v){}, ({}){});", letters(), 8 * bytes, value, mask, m);
   }
   /// The value of a load.
-  std::string load(const std::string& type, const std::string& other, const char* m) const {
+  std::string load(const std::string& type, const std::string& other, const std::string& m) const {
     return fmt::format("({})__builtin_ia32_loaddqu{}{}_mask((const void*)p, {}, ({}){})", type, letters(), 8 * bytes, other, mask, m);
   }
 
@@ -142,8 +144,29 @@ struct Masked {
   }
 };
 
-/// The function for the lanes of a vector in memory whose bools hold; vectors wider than a register by halves. The bools become a
-/// mask by a comparison of 16 bytes or more of them.
+/// The function that makes a mask of up to 64 bools, by a comparison of 16 or more: fewer are repeated.
+std::string CSpelling::bits(int lanes) {
+  const std::string gates = type({DType::Bool, lanes}), name = "sn_bits_" + gates;
+  if (known_.contains(name)) return name;
+  const int count = std::max(lanes, kFewestBits);
+  std::string all = "g";
+  if (count > lanes) {
+    all = "__builtin_shufflevector(g, g";
+    for (int i = 0; i < count; ++i) all += fmt::format(", {}", i % lanes);
+    all += ")";
+  }
+  const char* mask = Masked::mask_of(count);
+  return function(name, mask,
+                  fmt::format("({} g) {{\n  typedef char b __attribute__((vector_size({})));\n  return __builtin_ia32_cmpb{}_mask((b){}, (b){{0}}, 4, ({})-1);\n}}",
+                              gates, count, 8 * count, all, mask));
+}
+
+std::string CSpelling::all(int lanes, const std::string& truths) {
+  if (lanes == 1) return truths;
+  return fmt::format("({}({}) == ({})-1)", bits(lanes), without_parentheses(truths), Masked::mask_of(std::max(lanes, kFewestBits)));
+}
+
+/// The function for the lanes of a vector in memory whose bools hold; vectors wider than a register by halves.
 std::string CSpelling::where(Type t) {
   const std::string name = "sn_where_" + type(t);
   if (known_.contains(name)) return name;
@@ -157,18 +180,31 @@ std::string CSpelling::where(Type t) {
     body = fmt::format("return {};", join(t, halves));
   } else {
     const Masked m(t);
-    const int bits = std::max(t.lanes, 16);
-    std::string all = "g";
-    if (bits > t.lanes) {
-      all = "__builtin_shufflevector(g, g";
-      for (int i = 0; i < bits; ++i) all += fmt::format(", {}", i % t.lanes);
-      all += ")";
-    }
-    body = fmt::format("{}\n  typedef char b __attribute__((vector_size({})));\n  const {} m = __builtin_ia32_cmpb{}_mask((b){}, (b){{0}}, 4, "
-                       "({})-1);\n  return {};",
-                       m.vector(), bits, Masked::mask_of(bits), 8 * bits, all, Masked::mask_of(bits), m.load(type(t), "(v)x", "m"));
+    body = fmt::format("{}\n  return {};", m.vector(), m.load(type(t), "(v)x", bits(t.lanes) + "(g)"));
   }
   return function(name, type(t), fmt::format("(const {}* p, {} g, {} x) {{\n  {}\n}}", type({t.dtype, 1}), type(gates), type(t), body));
+}
+
+/// Eight lanes at a time, as many indices as a register holds.
+std::string CSpelling::gather(Type t, const std::string& pointer, const std::string& indices, const std::string& gate, const std::string& other) {
+  const std::string name = "sn_gather_" + type(t);
+  if (!known_.contains(name)) {
+    constexpr int kTogether = 8;
+    const Type piece{t.dtype, std::min(t.lanes, kTogether)}, index{DType::Index, kTogether};
+    const size_t size = size_of(t.dtype);
+    const std::string kind = size == 4 ? (is_float(t.dtype) ? "16sf" : "16si") : is_float(t.dtype) ? "8df" : "8di";
+    const char* element = is_float(t.dtype) ? (size == 4 ? "float" : "double") : size == 4 ? "int" : "long long";
+    std::vector<std::string> pieces;
+    for (int from = 0; from < t.lanes; from += kTogether)
+      pieces.push_back(fmt::format("({})__builtin_ia32_gatherdiv{}((v){}, p, (n){}, (unsigned char)(m >> {}), {})", type(piece), kind,
+                                   t.lanes == kTogether ? "x" : part(piece, "x", from), t.lanes == kTogether ? "i" : part(index, "i", from), from, size));
+    function(name, type(t),
+             fmt::format("(const {}* p, {} i, {} g, {} x) {{\n  typedef {} v __attribute__((vector_size({})));\n"
+                         "  typedef long long n __attribute__((vector_size(64)));\n  const unsigned long long m = {}(g);\n  return {};\n}}",
+                         type({t.dtype, 1}), type({DType::Index, t.lanes}), type({DType::Bool, t.lanes}), type(t), element, kTogether * size, bits(t.lanes),
+                         pieces.size() == 1 ? pieces[0] : join(t, pieces)));
+  }
+  return fmt::format("{}({}, {}, {}, {})", name, pointer, indices, gate, other);
 }
 
 /// The function for the first lanes of a vector in memory: with a mask where the target has them; vectors wider than a

@@ -41,7 +41,11 @@ class CSpelling {
   std::string below(int lanes, const std::string& count);
   /// The first `count` lanes of a vector in memory, the others 0; memory behind them is not touched.
   std::string load_some(Type type, const std::string& pointer, const std::string& count);
-  /// The lanes of a vector in memory for which `gate`, a bool per lane, holds, and those of `other`; no other memory is touched.
+  /// Whether all of so many bools hold; of a target with masks.
+  std::string all(int lanes, const std::string& truths);
+  /// The elements at `indices`, a multiple of eight, for which `gate`, a bool per lane, holds, and lanes of `other`; no other memory is touched.
+  std::string gather(Type type, const std::string& pointer, const std::string& indices, const std::string& gate, const std::string& other);
+  /// The lanes of a vector in memory for which `gate` holds, and those of `other`; no other memory is touched.
   std::string load_where(Type type, const std::string& pointer, const std::string& gate, const std::string& other);
   /// Whether load_if() of a scalar is an instruction.
   bool has_load_if(Type type) const { return !cuda() && target_.masks && type.lanes == 1 && size_of(type.dtype) >= 4; }
@@ -72,6 +76,7 @@ class CSpelling {
   std::string some(Type type, bool store);
   bool has_scale(Type type) const;
   std::string scale(Type type) const;
+  std::string bits(int lanes);
   std::string where(Type type);
   std::string gcc_stream(Type type);
   std::string fill(const std::string& pattern, Type result, Type source, std::span<const std::string> args = {});

@@ -170,7 +170,8 @@ void CStyle::instruction(Id id) {
       return line(spell_.stream(code_[n.src[1]].type, pointer(n.imm, n.src[0]), bare(n.src[1])) + ";");
     case Code::Fence: return line("__builtin_ia32_sfence();");
     case Code::Prefetch: return line(fmt::format("__builtin_prefetch({});", pointer(n.imm, n.src[0])));
-    case Code::Raise: return line(fmt::format("if (!{}) {}", text(n.src[0]), raise(uint32_t{1} << n.imm)));
+    case Code::Raise:
+      return line(fmt::format("if (!{}) {}", spell_.all(code_[n.src[0]].type.lanes, text(n.src[0])), raise(uint32_t{1} << n.imm)));
     case Code::Accumulator: return accumulator(id);
     case Code::Result:
       return define(id, n.src.size() > 1 ? fmt::format("{}[{}]", text(n.src[0]), bare(n.src[1])) : text(n.src[0]), true);
@@ -237,6 +238,8 @@ void CStyle::plain_loop(Id loop) {
 
 void CStyle::load(Id id) {
   const Inst& n = code_[id];
+  if (n.src.size() == 4 && code_[n.src[1]].type.lanes > 1)
+    return define(id, spell_.gather(n.type, pointer(n.imm, n.src[0]), bare(n.src[3]), bare(n.src[1]), bare(n.src[2])), false);
   if (n.src.size() == 3 && code_[n.src[1]].type.lanes > 1)
     return define(id, spell_.load_where(n.type, pointer(n.imm, n.src[0]), bare(n.src[1]), bare(n.src[2])), false);
   if (n.src.size() == 3 && spell_.has_load_if(n.type))
