@@ -37,6 +37,7 @@ constexpr double kShortProduct = kPoint / 16;  ///< nor one of fewer cycles
 constexpr double kLongCode = 240;       ///< operations of a loop body above which it is not copied
 constexpr double kTransposed = 320;     ///< the same of copies whose vectors are transposed
 constexpr int64_t kStreamedRow = 256;   ///< bytes of each row that a transpose touches at once where it goes through memory
+constexpr int kTurnedSum = 4;           ///< copies of a sum whose operands are transposed
 constexpr int kChains = 4;              ///< sums side by side of which each goes one by one
 constexpr int kSomeChains = 4;          ///< independent sums in a loop body above which it needs two copies at most,
 constexpr int kManyChains = 12;         ///< and above which it needs none
@@ -57,11 +58,11 @@ class Chooser {
     choose_shared();
     choose_short();
     choose_copies();
-    if (std::vector<Opt> packed = pack(); !packed.empty()) return packed;
+    if (std::vector<Opt> packed = pack(); !packed.empty()) return turn_sums(std::move(packed));
     stage_operands();
     choose_blocks();
     choose_nontemporal();
-    return add_rows(kernel_, std::move(opts_), rows_);
+    return turn_sums(add_rows(kernel_, std::move(opts_), rows_));
   }
 
  private:
@@ -218,6 +219,28 @@ class Chooser {
     transposed_.push_back(vector);
   }
 
+  /// A sum that reads memory strided along its lanes, and side by side along the last range that it closes, gets copies of that: small
+  /// matrices are transposed in registers.
+  std::vector<Opt> turn_sums(std::vector<Opt> opts) {
+    for (const Work& w : view_.works()) {
+      const auto vector = std::find_if(vectors_.begin(), vectors_.end(), [&](UOp v) { return in(w.outs, v); });
+      if (!w.is_reduce() || w.own.empty() || vector == vectors_.end() || w.chains() > 1 || kTurnedSum * w.operations > kTransposed) continue;
+      UOp r = w.own.back();
+      const bool across = std::any_of(w.accesses.begin(), w.accesses.end(), [&](UOp a) {
+        const int64_t stride = view_.stride(a, *vector);
+        return stride != 0 && stride != 1 && stride != View::kScattered && view_.stride(a, r) == 1;
+      });
+      const bool repeated = std::any_of(view_.works().begin(), view_.works().end(), [&](const Work& other) { return in(other.outs, r); });
+      if (!across || repeated || tiled(r) || is_product(w) || in(fixed_, r) || width_of(r) > 1 || view_.size(r) % kTurnedSum) continue;
+      opts.push_back(Unroll{range_id(r), kTurnedSum});
+      if (!is_legal(kernel_, opts)) opts.pop_back();
+    }
+    return opts;
+  }
+  bool is_product(const Work& w) const {
+    return std::any_of(products_.begin(), products_.end(), [&](const Product& p) { return p.work == &w; });
+  }
+
   // ---- copies
   /// A sum that goes one by one waits for each of its additions: where a loop around it makes several of them, and nothing else,
   /// that one gets copies.
@@ -271,7 +294,10 @@ class Chooser {
         if (!work.runs_over(r)) continue;
         for (const Product& p : products_)
           if (p.work == &work) independent = std::max(independent, p.tile.rows * p.tile.columns);
-        operations = std::max(operations, work.operations);
+        double length = work.operations;  // of its text
+        for (UOp a : work.accesses)
+          if (const int64_t stride = view_.stride(a, r); stride < 0 || stride > kWidestStride) length += w.lanes;
+        operations = std::max(operations, length * (work.own.empty() || work.chains() > 1 ? 1 : static_cast<double>(width_of(work.own.back()))));
         if (!work.own.empty() && work.own.back() == r) chains = std::max(chains, work.chains());
       }
       w.copies = chains > w.lanes ? chains / w.lanes : independent > kSomeChains ? 2 : 4;

@@ -123,6 +123,23 @@ TEST_CASE("at most eight rows are stored far from each other at once, and a poin
   b.check(opts, false);
 }
 
+TEST_CASE("a sum beside a product reads what lies across its lanes in rows that are transposed", "[codegen][products]") {
+  for (const int64_t size : {24, 25}) {
+    Bench b;  // the gradients of a bias [o] and of weights [o, i, j], from dy [n, o, y, x] and images [n, y + i, x + j]
+    const int64_t n = 4, o = 32, window = 5, all = size + window - 1;
+    UOp dy = b.buffer(random_array(DType::F32, {n, o, size, size}, 1)), x = b.buffer(random_array(DType::F32, {n, all, all}, 2)),
+        weights = b.buffer(Array(DType::F32, {o, window, window})), bias = b.buffer(Array(DType::F32, {o}));
+    UOp to = b.outer(o), i = b.inner(window, 1), j = b.inner(window, 2), image = b.over(n, 3), row = b.over(size, 4), column = b.over(size, 5);
+    UOp given = b.at(dy, {image, to, row, column});
+    b.stores({b.put(weights, {to, i, j}, b.reduce(Combine::Dot, {given, b.at(x, {image, row + i, column + j})}, {image, row, column})),
+              b.put(bias, {to}, b.reduce(Combine::Add, {given}, {image, row, column}))});
+    const std::vector<Opt> opts = chosen(b);
+    INFO(to_string(opts));
+    CHECK((to_string(opts).find("unroll(5, 4)") != std::string::npos) == (size % 4 == 0));
+    b.check(opts, false);
+  }
+}
+
 TEST_CASE("a short window along which memory is read at no fixed distance is written out", "[codegen]") {
   for (const bool one_range : {true, false}) {
     Bench b;  // the largest of 2 x 2 in x [n, 2 y, 2 x]

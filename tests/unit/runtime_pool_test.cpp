@@ -38,6 +38,16 @@ TEST_CASE("each index is visited once, in pieces of at least the grain", "[runti
   }
 }
 
+TEST_CASE("what threads begin with is as much for each of them", "[runtime]") {
+  for (int threads : {2, 3}) {
+    cpu::Pool pool(threads);
+    const int64_t size = 66;
+    std::vector<std::atomic<bool>> begins(static_cast<size_t>(size));
+    pool.parallel_for(0, size, 1, [&](int64_t b, int64_t) { return begins[static_cast<size_t>(b)] = true, 0; });
+    for (int i = 0; i < threads; ++i) CHECK(begins[static_cast<size_t>(size / threads * i)]);
+  }
+}
+
 TEST_CASE("results are bitwise those of one thread", "[runtime]") {
   const int64_t size = 10007;
   const auto run = [&](int threads) {

@@ -121,9 +121,8 @@ void Pool::work(int index) {
     for (;;) {
       const int64_t chunk = share.next.fetch_add(1, std::memory_order_relaxed);
       if (chunk >= share.end) break;
-      const int64_t each = job_.size / job_.chunks, more = job_.size % job_.chunks;
-      const int64_t from = job_.begin + each * chunk + std::min(chunk, more);
-      errors |= job_.fn(job_.context, from, from + each + (chunk < more));
+      const auto edge = [this](int64_t i) { return job_.begin + job_.size * i / job_.chunks; };  // so that shares are even too
+      errors |= job_.fn(job_.context, edge(chunk), edge(chunk + 1));
     }
   }
   if (errors) errors_.fetch_or(errors, std::memory_order_relaxed);
