@@ -60,8 +60,8 @@ Node* Graph::create(NodeSpec&& s, const Hashes& hashes, uint64_t identity) {
   static_assert(std::is_nothrow_move_constructible_v<NodeSpec>, "memory that was taken is used");
   const uint64_t likeness = hashes.likeness(s);
   if (identity) table_.make_room();
-  Node* n = new (allocate()) Node{this, s.op, s.dtype, s.device, next_id_++, std::move(s.shape), std::move(s.attr), std::move(s.src),
-                                  hashes.form, identity, likeness};
+  Node* n = new (allocate()) Node(this, s.op, s.dtype, s.device, next_id_++, std::move(s.shape), std::move(s.attr), std::move(s.src),
+                                  hashes.form, identity, likeness);
   ++live_;
   if (identity) table_.add(n);
   return n;
