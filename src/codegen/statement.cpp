@@ -65,11 +65,25 @@ class Builder {
 
   // ---- turns: where a store that lacks an outer range runs
   Turn turn_of(UOp store) {
+    if (is_tile(slot_of(store))) return turn_of_readers(store);  // every point has its own
     Turn lacking;
-    if (is_tile(slot_of(store))) return lacking;  // every point has its own
     for (UOp r : schedule_.outer)
       if (!one_trip(r) && !ranges_.depends(store, r)) lacking.push_back(r);
     return lacking;
+  }
+  /// A row that stores of one and the same turn only read is needed there alone. Elsewhere it might read what those write.
+  Turn turn_of_readers(UOp row) {
+    std::optional<Turn> turn;
+    for (UOp s : sink_->src) {
+      const std::vector<UOp> body = ir::topological(s);
+      const bool reads = s != row && std::any_of(body.begin(), body.end(), [&](UOp n) { return n->op == Op::Load && slot_of(n) == slot_of(row); });
+      if (!reads) continue;
+      if (Turn its = turn_of(s); !turn)
+        turn = std::move(its);
+      else if (*turn != its)
+        return {};
+    }
+    return turn.value_or(Turn());
   }
   int turn_number(const Turn& turn) {
     if (turn.empty()) return -1;

@@ -10,6 +10,7 @@
 #include "codegen_kernels.h"
 #include "runtime/cuda/sim/driver.h"
 #include "sinter/error.h"
+#include "uop/walk.h"
 
 using namespace codegen_test;
 
@@ -78,6 +79,22 @@ TEST_CASE("a sum that rests where it is stored is read by all threads before one
   const std::vector<runtime::KernelSource> sources{codegen::write(b.kernel, gpu.target(), {codegen::Local{12, 2, 4}})};
   const std::vector<Array> before = b.interpret();
   gpu.compare(b, "two threads, and three more for each of them", *runtime::compile(sources, gpu.target())[0], before);
+}
+
+TEST_CASE("a row is made in the block whose stores read it: others would read what these change", "[codegen][cuda]") {
+  const SimulatedGpu gpu;
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {33}, 1)), out = b.buffer(Array(DType::F32, {33})), sums = b.buffer(random_array(DType::F32, {2}, 2));
+  UOp i = b.outer(33), j = b.inner(2, 1);
+  b.stores({b.put(out, {i}, b.at(x, {i})), b.put(sums, {j}, b.at(sums, {j}) * 2.0, true)});
+  const codegen::Prepared prepared = codegen::prepare(b.kernel, gpu.target());
+  const std::vector<UOp> nodes = ir::topological(prepared.main.sink);
+  const auto doubled = std::find_if(nodes.begin(), nodes.end(), [](UOp n) { return n->op == Op::Mul && n->dtype == DType::F32; });
+  REQUIRE(doubled != nodes.end());
+  const codegen::Row row{static_cast<int>(doubled - nodes.begin()), {1}};
+  const std::vector<runtime::KernelSource> sources{codegen::write(prepared, gpu.target(), {codegen::Block{0, 16}, row}, {})};
+  const std::vector<Array> before = b.interpret();
+  gpu.compare(b, "three blocks", *runtime::compile(sources, gpu.target())[0], before);
 }
 
 TEST_CASE("a product on a GPU reads each operand once per block of its result", "[codegen][cuda]") {
