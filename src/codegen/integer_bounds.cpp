@@ -48,6 +48,8 @@ Bounds remainder(Bounds a, Bounds b) {
 Bounds result(const Inst& n, std::span<const Bounds> known) {
   const auto of = [&](size_t i) { return known[static_cast<size_t>(n.src[i])]; };
   const Bounds a = of(0), b = n.src.size() > 1 ? of(1) : Bounds{};
+  // One bound of an unsigned number says nothing: read as signed it may lie on the other side.
+  if ((n.op == Op::Min || n.op == Op::Max) && n.type.dtype == DType::U64 && !(a.known() && b.known())) return {};
   switch (n.op) {
     case Op::Cast: return a;
     case Op::Add: return sum(a, b);
@@ -83,7 +85,7 @@ Bounds bounds_of(const Inst& n, const Instructions& code, std::span<const Bounds
     case Code::Var:
       if (const auto i = static_cast<size_t>(n.imm); i < vars.size()) b = {vars[i].min(), vars[i].max()};
       break;
-    case Code::Begin: b = {0, 0}; break;
+    case Code::Begin: b = {0, points}; break;
     case Code::End: b = {0, points}; break;
     case Code::Loop: b = turns(of(0), of(1), code[n.src[0]].code == Code::Begin ? 1 : n.imm); break;
     case Code::Alu:

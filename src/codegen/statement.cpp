@@ -73,11 +73,15 @@ class Builder {
   }
   /// A row that stores of one and the same turn only read is needed there alone. Elsewhere it might read what those write.
   Turn turn_of_readers(UOp row) {
+    const auto reads = [&](UOp store) {
+      const std::vector<UOp> body = ir::topological(store);
+      return std::any_of(body.begin(), body.end(), [&](UOp n) { return n->op == Op::Load && slot_of(n) == slot_of(row); });
+    };
+    for (const Tile& t : out_.tiles)
+      if (t.fill && reads(t.fill)) return {};  // whoever reads that
     std::optional<Turn> turn;
     for (UOp s : sink_->src) {
-      const std::vector<UOp> body = ir::topological(s);
-      const bool reads = s != row && std::any_of(body.begin(), body.end(), [&](UOp n) { return n->op == Op::Load && slot_of(n) == slot_of(row); });
-      if (!reads) continue;
+      if (s == row || !reads(s)) continue;
       if (Turn its = turn_of(s); !turn)
         turn = std::move(its);
       else if (*turn != its)

@@ -15,7 +15,7 @@ struct Faults {
   std::function<void()> while_compiling;  ///< called once, while a plan is built outside the graph's mutex
   std::function<void()> before_launch;    ///< called once, when a plan is in flight and before its first launch
   bool decide_anew = false;               ///< plans in the cache folder are not used
-  bool check_plans = false;               ///< every cached plan is decided again and compared, as with SINTER_CHECK
+  bool check_plans = false;               ///< every cached plan is keyed and decided again and compared, as with SINTER_CHECK
 };
 
 inline Faults& faults() {

@@ -109,8 +109,8 @@ class Collector {
   }
 
   int32_t slot_of(ir::Storage* storage, UOp n) {
-    if (storage->mark != reached_.mark) {
-      storage->mark = reached_.mark;
+    if (storage->mark != mark_) {
+      storage->mark = mark_;
       storage->position = static_cast<uint32_t>(out_.storages.size());
       out_.storages.push_back({storage, n});
       position_of_slot_.push_back(-1);
@@ -175,6 +175,7 @@ class Collector {
 
   const Request& request_;
   const Reach& reached_;
+  const uint64_t mark_ = ir::TensorGraph::get().next_mark();  ///< of the storages met
   Collected out_;
   std::vector<uint8_t> constant_;  ///< per node met, as class_of_
   struct Entry {

@@ -26,7 +26,7 @@ struct Prices {
   double blow_up = 6;                ///< factor on writing a value that is far larger than what it was made from:
   int64_t far_larger = 4;            ///< so many times,
   int64_t large = 1 << 20;           ///< and more bytes than these
-  int64_t copies = 4;            ///< values of a loop that are copies beside each other rather
+  int64_t copies = 4;                ///< at most so many points that need one element are copies side by side, which share it
   int64_t prologue_block = 1;        ///< outputs of a product that share one evaluation of its prologue
 
   // Rows: what a kernel computes and reads again in loops inside one outer point, from where the first of them kept it.

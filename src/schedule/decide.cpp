@@ -10,6 +10,8 @@ using ir::Op;
 
 /// A leaf that lies nowhere: it is what its attribute says.
 bool is_given(Op op) { return op == Op::Const || op == Op::Arange || op == Op::Var || op == Op::Num; }
+/// What was stored is memory, whatever it was before.
+bool is_given(const Position& p) { return p.slot < 0 && is_given(p.node->op); }
 
 /// So cheap that a later plan computes it again rather than this one storing it.
 bool is_cheap(Op op) {
@@ -37,7 +39,7 @@ void find_stored(const Collected& plan, Liveness& d) {
     if (p.outlives && !p.root && ir::is_movement(p.node->op)) {
       const size_t base = base_of(plan, d, i);
       const Position& q = plan.positions[base];
-      const bool smaller = !is_given(q.node->op) && q.node->shape.bound() < p.node->shape.bound();
+      const bool smaller = !is_given(q) && q.node->shape.bound() < p.node->shape.bound();
       if (q.slot < 0 && smaller) d.stored[base] = true;
       viewed[base] |= d.stored[base];
     }
@@ -47,7 +49,7 @@ void find_stored(const Collected& plan, Liveness& d) {
       if (s.constant()) continue;
       const size_t from = base_of(plan, d, s.position());
       const Position& q = plan.positions[from];
-      near = is_given(q.node->op) || ((q.slot >= 0 || d.stored[from]) && (q.outlives || q.root || viewed[from]));
+      near = is_given(q) || ((q.slot >= 0 || d.stored[from]) && (q.outlives || q.root || viewed[from]));
     }
     d.stored[i] = d.stored[i] || p.root || (p.outlives && !near);
   }

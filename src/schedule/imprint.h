@@ -16,6 +16,8 @@ class Imprint {
   /// Of a walk, and of what was made of it.
   Imprint(const Request& request, const Reach& reached, const Collected& plan, const Canonical& canonical);
 
+  /// Of no walk.
+  bool empty() const { return nodes_.empty(); }
   /// Whether this walk would give the same plan of the same key and the same numbers, but for those of NUMs. `plan` is the one of
   /// the constructor or of the last renew(); none of its pointers is followed.
   bool fits(const Request& request, const Reach& reached, const Collected& plan) const;

@@ -1,8 +1,10 @@
 // The order of parametrising.
 #include "schedule/parametrise.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "runtime/counters.h"
@@ -30,7 +32,7 @@ runtime::Hash128 salt(Executor executor, const runtime::Target& target, bool cop
 }
 
 constexpr size_t kLarge = 1 << 16;    ///< nodes; memory for so many is not kept
-constexpr size_t kLargeRecent = 512;  ///< nodes of a program that is kept with its imprint
+constexpr size_t kLargeRecent = 512;  ///< nodes of a walk that is kept
 constexpr size_t kRecent = 16;
 
 /// Programs that have run, each until it is asked for again or another takes its place. Guarded by the graph's mutex.
@@ -47,8 +49,8 @@ uint64_t place_of(const Request& request, const Reach& reached) {
 std::unique_ptr<Parametrised> known(const Request& request, const Reach& reached, const runtime::Hash128& salt) {
   std::unique_ptr<Parametrised>& last = recent(place_of(request, reached));
   if (!last || !(last->salt == salt) || !last->imprint.fits(request, reached, last->plan)) return nullptr;
-  runtime::count(runtime::counters().plans_known);
   last->imprint.renew(reached, last->plan, last->canonical);
+  last->known = true;
   return std::move(last);
 }
 
@@ -62,7 +64,7 @@ std::unique_ptr<Parametrised> keyed(const Request& request, const Reach& reached
   out->plan = collect(request, reached);
   out->canonical = canonicalise(out->plan, salt);
   out->executable = PlanCache::get().find(out->canonical);
-  if (out->executable) out->imprint = Imprint(request, reached, out->plan, out->canonical);
+  if (out->executable && reached.order.size() <= kLargeRecent) out->imprint = Imprint(request, reached, out->plan, out->canonical);
   return out;
 }
 
@@ -72,8 +74,17 @@ bool checking() { return runtime::faults().check_plans || runtime::env().check; 
 void check(const Parametrised& program, const Parametrised& again) {
   if (decide(program.plan) != program.executable->decision)
     throw InternalError("two programs of one plan key store different values or write in different places");
-  if (!(program.canonical.key == again.canonical.key) || program.plan.position_of != again.plan.position_of)
-    throw InternalError("two programs with the same walk have different plan keys");
+  const auto storage = [](const StorageUse& use) { return std::tuple(use.storage, use.node.get(), use.owners); };
+  const auto number = [](const Number& n) { return std::tuple(n.value.bits(), n.dtype, n.always); };
+  const auto place = [](const Position& p) { return std::tuple(p.node.get(), p.slot, p.home, p.root, p.outlives, p.backs_outside); };
+  const auto same = [](const auto& a, const auto& b, auto what) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const auto& x, const auto& y) { return what(x) == what(y); });
+  };
+  const Collected &a = program.plan, &b = again.plan;
+  if (!(program.canonical.key == again.canonical.key) || program.executable != again.executable || a.position_of != b.position_of ||
+      a.roots != b.roots || a.nodes != b.nodes || a.constants != b.constants || !same(a.positions, b.positions, place) ||
+      !same(a.storages, b.storages, storage) || !same(program.canonical.numbers, again.canonical.numbers, number))
+    throw InternalError("a program was taken for one that ran with the same walk, and is another");
 }
 
 void inject_refusal(const Collected& plan) {
@@ -109,7 +120,9 @@ std::unique_ptr<Parametrised> parametrise(const Request& request, Executor execu
 }
 
 void recycle(std::unique_ptr<Parametrised> program) {
-  if (program->plan.nodes.size() <= kLargeRecent) recent(program->place) = std::move(program);
+  if (program->imprint.empty()) return;
+  std::unique_ptr<Parametrised>& place = recent(program->place);
+  place = std::move(program);
 }
 
 void forget_recent() {

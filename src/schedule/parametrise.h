@@ -22,9 +22,10 @@ struct Parametrised {
   std::shared_ptr<const Executable> executable;  ///< null: not seen before
   bool claimed = false;    ///< a plan in flight will store one of the nodes: wait, and ask again. Nothing else is set then
   bool mixed = false;      ///< what was asked for spans devices: ask for its parts. Nothing else is set then
+  bool known = false;      ///< it ran before with the same walk: nothing was keyed or looked up
   runtime::Hash128 salt;   ///< of all that decides the plan beside the program
   uint64_t place = 0;      ///< where recycle() keeps it
-  Imprint imprint;         ///< of the walk
+  Imprint imprint;         ///< of the walk; empty where it cannot be known again
 };
 
 /// Under the graph's mutex. Never null.
@@ -32,7 +33,7 @@ std::unique_ptr<Parametrised> parametrise(const Request& request, Executor execu
 /// For another machine than the host: to be written, not to be run.
 std::unique_ptr<Parametrised> parametrise(const Request& request, Executor executor, const runtime::Target& target);
 
-/// Keeps what was run for the next time that the same is asked for. Under the graph's mutex.
+/// Keeps a program that has a plan for the next time that the same is asked for. Under the graph's mutex.
 void recycle(std::unique_ptr<Parametrised> program);
 /// Forgets what recycle() kept.
 void forget_recent();

@@ -204,10 +204,11 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
         attr.combine = ir::Combine::Max;
         values = {src[0]};
       }
+      const ir::Ints given = attr.axes;
       ir::Ints axes;
       for (int64_t a : attr.axes)
         if (!(values[0]->shape[static_cast<size_t>(a)] == 1)) axes.push_back(a);
-      const DType dtype = values[0]->dtype;  // the same for every accumulator
+      const DType dtype = values[0]->dtype;  // of places too the value decides
       if ((is_float(dtype) || target.cuda()) && !axes.empty()) {
         const bool contraction = is_contraction(attr.combine, values);
         const bool packed = contraction && (target.cuda() ? n->shape.bound() >= kFewOutputs
@@ -225,6 +226,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
       // Both are chains that keep the first of equal elements: the same bits, from the loop that finds the place.
       if (placed.contains(n) && attr.tree == ir::Tree{}) {
         attr.combine = ir::Combine::ArgMax;
+        attr.axes = given;
         values = src;
       }
       Shape shape = values[0]->shape;

@@ -17,10 +17,11 @@ schedule::Written explain(std::span<const Tensor> tensors, const runtime::Target
       if (ir::UOp n = node_of(t); !n->storage()) request.roots.push_back(n);
     for (ir::UOp version : recorded([](const Cell&) { return false; })) request.roots.push_back(version);
     if (request.roots.empty()) usage_error("all of the tensors are computed already");
-    const std::unique_ptr<schedule::Parametrised> program = schedule::parametrise(request, debug::Executor::Compiled, target);
+    std::unique_ptr<schedule::Parametrised> program = schedule::parametrise(request, debug::Executor::Compiled, target);
     if (program->claimed) usage_error("another thread computes one of the tensors at this moment; wait for it");
     if (program->mixed) usage_error("the tensors lie on several devices, or are copied from one to another");
     build = schedule::build_plan(*program, debug::Executor::Compiled);
+    schedule::recycle(std::move(program));
   }
   return build.write();
 }

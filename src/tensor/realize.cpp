@@ -117,6 +117,7 @@ class Realization {
     }
     for (const Prepared& p : plans)
       if (!ready(*p.program, request.roots)) return {};
+    for (const Prepared& p : plans) runtime::count(runtime::counters().plans_known, p.program->known);
     for (Prepared& p : plans) p.run = p.program->executable->start(schedule::bind(*p.program));
     runtime::count(runtime::counters().plans, plans.size());
     return plans;

@@ -124,6 +124,29 @@ TEST_CASE("V3 a store writes in place only what dies with the plan", "[semantics
   CHECK(memory == Vec{1, 2, 3});
 }
 
+TEST_CASE("V3 positions and numbers that were stored are memory like any other", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  for (const bool positions_first : {true, false}) {
+    debug::clear_plans();
+    for (const bool positions : {positions_first, !positions_first}) {
+      Tensor x = positions ? arange(4) : from(std::vector<int64_t>{0, 1, 2, 3}, {4});
+      x.realize();
+      const Tensor later = x + 1;
+      x += later;
+      x.realize();
+      CHECK(later.to_vector<int64_t>() == std::vector<int64_t>{1, 2, 3, 4});
+      CHECK(x.to_vector<int64_t>() == std::vector<int64_t>{1, 3, 5, 7});
+    }
+  }
+  Tensor zero = zeros({});
+  zero.realize();
+  const Tensor later = zero + 1.0;
+  zero += later;
+  zero.realize();
+  CHECK(later.item() == 1);
+  CHECK(zero.item() == 1);
+}
+
 TEST_CASE("V3 of two versions with one home the last takes it", "[semantics]") {
   ON_EACH_EXECUTOR();
   Tensor x = full64({4}, 1);

@@ -91,6 +91,15 @@ TEST_CASE("a program that ran is known by its walk, unless something that decide
   CHECK(known([&] { CHECK(product(a, a) == 16); }) == 0);       // one storage twice
   CHECK(known([&] { CHECK(product(a.to(float64), b) == 24); }) == 0);
   CHECK(known([&] { CHECK((a.slice(0, {1, 3}) * b.slice(0, {1, 3})).sum().item() == 12); }) == 0);
+  const auto part = [&](int64_t from) { return (a.slice(0, {from, from + 2}) * b.slice(0, {from, from + 2})).sum().item(); };
+  part(1), part(1);
+  CHECK(known([&] { CHECK(part(1) == 12); }) == 1);
+  CHECK(known([&] { CHECK(part(2) == 12); }) == 0);
+  const Var size("size", 1, 8);
+  const auto sized = [&](int64_t n) { return (ones_of(size(n)) * 2.0f).sum().item(); };
+  sized(3), sized(3);
+  CHECK(known([&] { CHECK(sized(3) == 6); }) == 1);
+  CHECK(known([&] { CHECK(sized(5) == 10); }) == 0);
   // What is a launch argument may be another number.
   const auto scaled = [&](double by) { return (a * number(by)).sum().item(); };
   scaled(1.5), scaled(1.5);
