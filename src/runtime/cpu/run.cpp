@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <tuple>
 
 #include "runtime/cpu/pool.h"
 #include "runtime/program.h"
@@ -65,7 +66,9 @@ int Run::run_together(const std::vector<Call>& calls, Scratch* scratch) {
     }
     worth += c.load->pieces;
   }
-  std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.time > b.time; });
+  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+    return std::tuple(b.time, a.call, a.begin) < std::tuple(a.time, b.call, b.begin);
+  });
   std::atomic<size_t> next{0};
   const int64_t parties = std::min<int64_t>(pool().threads(), static_cast<int64_t>(worth));
   return pool().parallel_for(0, std::max<int64_t>(parties, 1), 1, [&](int64_t, int64_t) {
