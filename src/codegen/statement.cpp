@@ -9,7 +9,6 @@
 #include <set>
 #include <span>
 #include <tuple>
-#include <unordered_map>
 
 #include "codegen/epilogue.h"
 #include "codegen/memory_node.h"
@@ -17,6 +16,7 @@
 #include "codegen/offset.h"
 #include "codegen/resting.h"
 #include "codegen/stage.h"
+#include "codegen/turns.h"
 #include "rewrite/interval.h"
 #include "sinter/error.h"
 #include "uop/build.h"
@@ -42,7 +42,7 @@ class Builder {
     sink_ = with_tiles(kernel_, schedule_, out_.tiles);
     resting_.emplace(sink_);
     find_memory();
-    for (UOp store : sink_->src) find_turns(store);
+    turns_.emplace(sink_, out_.tiles, kernel_.params, schedule_, ranges_);
     for (UOp store : sink_->src) add_store(store);
     return std::move(out_);
   }
@@ -63,48 +63,13 @@ class Builder {
   bool is_tile(int64_t slot) const { return slot >= kernel_.params; }
   bool is_fill(int64_t slot) const { return is_tile(slot) && out_.tiles[static_cast<size_t>(slot - kernel_.params)].fill; }
 
-  // ---- turns: where a store that lacks an outer range runs
-  Turn turn_of(UOp store) {
-    if (is_tile(slot_of(store))) return turn_of_readers(store);  // every point has its own
-    Turn lacking;
-    for (UOp r : schedule_.outer)
-      if (!one_trip(r) && !ranges_.depends(store, r)) lacking.push_back(r);
-    return lacking;
-  }
-  /// A row that stores of one and the same turn only read is needed there alone. Elsewhere it might read what those write.
-  Turn turn_of_readers(UOp row) {
-    const auto reads = [&](UOp store) {
-      const std::vector<UOp> body = ir::topological(store);
-      return std::any_of(body.begin(), body.end(), [&](UOp n) { return n->op == Op::Load && slot_of(n) == slot_of(row); });
-    };
-    for (const Tile& t : out_.tiles)
-      if (t.fill && reads(t.fill)) return {};  // whoever reads that
-    std::optional<Turn> turn;
-    for (UOp s : sink_->src) {
-      if (s == row || !reads(s)) continue;
-      if (Turn its = turn_of(s); !turn)
-        turn = std::move(its);
-      else if (*turn != its)
-        return {};
-    }
-    return turn.value_or(Turn());
-  }
+  // ---- turns
   int turn_number(const Turn& turn) {
     if (turn.empty()) return -1;
     auto it = std::find(out_.turns.begin(), out_.turns.end(), turn);
     if (it == out_.turns.end()) it = out_.turns.insert(it, turn);
     return static_cast<int>(it - out_.turns.begin());
   }
-  /// A REDUCE that serves stores of one and the same turn only has their turn; else it runs always.
-  void find_turns(UOp store) {
-    const Turn turn = turn_of(store);
-    for (UOp n : ir::topological(store))
-      if (combines(n)) {
-        auto [it, fresh] = turns_.try_emplace(result_of(n, 0).get(), turn);
-        if (!fresh && !(it->second == turn)) it->second = {};
-      }
-  }
-
   // ---- loops
   struct Width {
     int lanes = 1, unroll = 1, threads = 1;
@@ -226,7 +191,7 @@ class Builder {
 
   // ---- statements
   void add_store(UOp store) {
-    const Turn turn = turn_of(store);
+    const Turn& turn = turns_->of_store(store);
     Statement s{store, loops_of(store)};
     s.own = s.inner = s.loops.size();
     s.turn = turn_number(turn);
@@ -309,7 +274,7 @@ class Builder {
       place_scan(s);
     else if (place_own(s, true))
       if (const char* why = place_own(s, false)) refuse_order(why);
-    if (s.own == 0 && !s.loops.empty()) s.loops[0].turn = turns_.at(reduce.get()) == turn ? turn_number(turn) : -1;
+    if (s.own == 0 && !s.loops.empty()) s.loops[0].turn = turns_->of_sum(reduce) == turn ? turn_number(turn) : -1;
     s.turn = s.loops.empty() ? -1 : s.loops[0].turn;
 
     Key key{reduce.get(), versions_seen(reduce), {}};
@@ -408,7 +373,7 @@ class Builder {
   }
   /// Whether the loops let accumulators lie where `store` goes: no other ones do, and it happens in any case.
   bool rests_in(const Statement& s, UOp store) {
-    if (is_tile(slot_of(store)) || wants_nontemporal(store) || s.turn != turn_number(turn_of(store))) return false;
+    if (is_tile(slot_of(store)) || wants_nontemporal(store) || s.turn != turn_number(turns_->of_store(store))) return false;
     for (const Statement& other : out_.list)
       if (other.carried() && slot_of(other.homes[0]) == slot_of(store)) return false;
     const auto own = s.loops.begin() + static_cast<long>(s.own);
@@ -482,7 +447,7 @@ class Builder {
   Statements out_;
   std::optional<Resting> resting_;
   std::vector<int> versions_;
-  std::unordered_map<ir::Node*, Turn> turns_;
+  std::optional<Turns> turns_;
   std::map<Key, int> made_;
   std::map<int64_t, std::vector<Level>> fills_;  ///< by slot: the loops in which a tile is filled
   std::map<int64_t, std::vector<Access>> accesses_;

@@ -7,6 +7,7 @@
 #include "codegen/ranges.h"
 #include "codegen/schedule.h"
 #include "codegen/tile.h"
+#include "codegen/turns.h"
 
 namespace sinter::codegen {
 
@@ -26,9 +27,6 @@ struct Level {
   int64_t width() const { return int64_t{1} * lanes * unroll * threads; }
   friend bool operator==(const Level&, const Level&) = default;
 };
-
-/// Where a STORE that lacks outer ranges runs: in the points whose blocks of these begin at 0.
-using Turn = std::vector<ir::UOp>;
 
 /// That a statement comes after another.
 struct Dep {
