@@ -18,7 +18,7 @@ struct Target {
   int vector_registers = 16;
   int multiplications = 2;     ///< vector multiplications, or fused ones, that begin in one cycle
   bool fma = false;            ///< a fused multiply-add instruction; without it fma is a call
-  bool masks = false;          ///< masked vector loads and stores
+  bool masks = false;          ///< vector loads, stores and gathers under masks, and tests of masks
   int64_t l1 = 32 << 10;       ///< data cache, bytes per core
   int64_t l2 = 512 << 10;
   int64_t l3 = 8 << 20;

@@ -19,6 +19,8 @@ enum class Mutant : uint8_t {
   GradInterned,             ///< nodes that require grad are interned
   PoisonOnlyCurrent,        ///< a failure poisons only the value being written
   BlindImprint,             ///< a walk over the same nodes is taken for the same program, whoever else holds them
+  AnyNumberFits,            ///< a walk is taken for the same program whatever its numbers and axes
+  AnySlotFits,              ///< a walk is taken for the same program whichever of its values share memory
   NarrowKey,                ///< the plan key holds only the outlives bits
   FirstDecidesOutlives,     ///< of equal nodes only the first decides what outlives
   ValueNotKept,             ///< a value that a gradient will compute again does not keep its sources

@@ -84,6 +84,15 @@ edit(src/schedule/imprint.cpp [=[
     if (state_of(n, reached) != met.state || ]=] [=[
     if ((state_of(n, reached) != met.state && !FAULT(BlindImprint)) || ]=])
 
+edit(src/schedule/imprint.cpp [=[
+  return a == b;
+}]=] [=[
+  return a == b || (FAULT(AnyNumberFits) && a.index() == b.index());
+}]=])
+edit(src/schedule/imprint.cpp [=[
+    if (slots.number(n->storage()) != met.slot) return false;]=] [=[
+    if (slots.number(n->storage()) != met.slot && !FAULT(AnySlotFits)) return false;]=])
+
 # -- src/schedule/collect.cpp
 edit(src/schedule/collect.cpp [=[
       p.outlives |= held;]=] [=[

@@ -43,7 +43,8 @@ class CSpelling {
   std::string load_some(Type type, const std::string& pointer, const std::string& count);
   /// Whether all of so many bools hold; of a target with masks.
   std::string all(int lanes, const std::string& truths);
-  /// The elements at `indices`, a multiple of eight, for which `gate`, a bool per lane, holds, and lanes of `other`; no other memory is touched.
+  /// The elements at `indices` for which `gate`, a bool per lane, holds, and lanes of `other`; no other memory is touched. The number of lanes is a
+  /// multiple of eight.
   std::string gather(Type type, const std::string& pointer, const std::string& indices, const std::string& gate, const std::string& other);
   /// The lanes of a vector in memory for which `gate` holds, and those of `other`; no other memory is touched.
   std::string load_where(Type type, const std::string& pointer, const std::string& gate, const std::string& other);

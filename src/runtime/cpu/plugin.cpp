@@ -40,7 +40,7 @@ constexpr int kCodegenLevel = 1;
 constexpr const char* kUndefined = "array-bounds,bool,integer-divide-by-zero,shift-base,shift-exponent";
 
 // Floating point as SEMANTICS F1 and F4 say; integers wrap and memory may be read as another type, because arenas are
-// shared by values of different types.
+// shared by values of different types. Pointers wrap with -fwrapv; from LLVM 20 on they need -fwrapv-pointer.
 std::vector<std::string> arguments(const Target& target) {
   std::vector<std::string> words = {"-triple", kTriple, "-target-cpu", target.isa, "-emit-obj", "-x", "c", "-std=gnu11",
                                     "-O1", "-w", "-ffreestanding", "-fno-builtin", "-nostdsysteminc", "-nobuiltininc",
