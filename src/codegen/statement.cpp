@@ -70,6 +70,7 @@ class Builder {
     if (it == out_.turns.end()) it = out_.turns.insert(it, turn);
     return static_cast<int>(it - out_.turns.begin());
   }
+
   // ---- loops
   struct Width {
     int lanes = 1, unroll = 1, threads = 1;

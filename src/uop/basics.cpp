@@ -26,8 +26,14 @@ constexpr std::array<DTypeInfo, 17> kDTypes = {{
     {"float32", 4}, {"float64", 8}, {"index", 8}, {"void", 0},
 }};
 
-[[noreturn]] void too_many(const Shape& shape) {
-  throw UsageError(fmt::format("shape {} has more than 2^56 elements; take smaller sizes", to_string(shape)));
+/// A template, so that the size of a Dim is no call: every reshape counts elements twice.
+template <class Size>
+int64_t product(const Shape& shape, Size size) {
+  if (!shape.countable())
+    throw UsageError(fmt::format("shape {} has more than 2^56 elements; take smaller sizes", to_string(shape)));
+  int64_t n = 1;
+  for (const Dim& d : shape) n *= size(d);
+  return n;
 }
 
 }  // namespace
@@ -107,16 +113,10 @@ bool Shape::countable() const {
   return true;
 }
 int64_t Shape::numel() const {
-  if (!countable()) too_many(*this);
-  int64_t n = 1;
-  for (const Dim& d : dims_) n *= d.value();
-  return n;
+  return product(*this, [](const Dim& d) { return d.value(); });
 }
 int64_t Shape::bound() const {
-  if (!countable()) too_many(*this);
-  int64_t n = 1;
-  for (const Dim& d : dims_) n *= d.bound();
-  return n;
+  return product(*this, [](const Dim& d) { return d.bound(); });
 }
 void Shape::no_axis(int64_t axis) const {
   throw UsageError(fmt::format("axis {} of shape {}, which has {} axes; give {} to {}", axis, to_string(*this), rank(),
