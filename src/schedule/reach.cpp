@@ -1,9 +1,8 @@
 // The walk, and the counts.
 #include "schedule/reach.h"
 
-#include <utility>
-
 #include "sinter/error.h"
+#include "uop/walk.h"
 
 namespace sinter::schedule {
 namespace {
@@ -13,7 +12,7 @@ using ir::UOp;
 
 class Walk {
  public:
-  Walk(const Request& request, Reach& out, std::vector<std::pair<UOp, size_t>>& stack) : request_(request), out_(out), stack_(stack) {
+  Walk(const Request& request, Reach& out, ir::WalkStack& stack) : request_(request), out_(out), stack_(stack) {
     out_.order.clear();
     stack_.clear();
     out_.claimed = out_.mixed = false;
@@ -30,27 +29,14 @@ class Walk {
   }
 
  private:
-  /// Lists what is reachable and new, sources first.
   void walk(UOp root) {
-    push(root);
-    while (!stack_.empty()) {
-      auto& [n, next] = stack_.back();
-      if (next < n->src.size()) {
-        push(n->src[next++]);
-        continue;
-      }
-      n->position = static_cast<uint32_t>(out_.order.size());
-      out_.order.push_back(n);
-      stack_.pop_back();
-    }
+    ir::append_topological(root, out_.mark, [this](UOp n) { return enter(n); }, out_.order, stack_);
   }
-  void push(UOp n) {
-    if (out_.met(n.get())) return;
-    n->mark = out_.mark;
+  bool enter(UOp n) {
     out_.claimed |= n->state.claimed;
     out_.mixed |= !n->storage() && (n->op == ir::Op::Copy || n->device != device_);
     if (n->storage() && !n->storage()->error.empty()) throw BackendError(n->storage()->error);
-    stack_.emplace_back(n, n->storage() ? n->src.size() : 0);
+    return !n->storage();
   }
 
   /// References of nodes that end with the plan: edges between its nodes, losses, and what a step() lets go.
@@ -70,7 +56,7 @@ class Walk {
 
   const Request& request_;
   Reach& out_;
-  std::vector<std::pair<UOp, size_t>>& stack_;
+  ir::WalkStack& stack_;
   Device device_;  ///< of the first root
 };
 
@@ -78,7 +64,7 @@ class Walk {
 
 void reach(const Request& request, Reach& out) {
   constexpr size_t kLarge = 1 << 16;
-  static auto& stack = *new std::vector<std::pair<UOp, size_t>>;  // guarded by the graph's mutex; the memory is kept for the next walk
+  static auto& stack = *new ir::WalkStack;  // guarded by the graph's mutex; the memory is kept for the next walk
   Walk(request, out, stack).run();
   if (stack.capacity() > kLarge) stack = {};
 }

@@ -9,32 +9,40 @@
 
 namespace sinter::ir {
 
-/// Every node reachable from the roots, sources before users, each once; deterministic. `enter(node)` says whether
-/// the walk goes on to the node's sources (it is listed either way). Sets node->position to the place in the list.
+/// Nodes of a walk whose sources are being listed: each, and how many of them have been.
+using WalkStack = std::vector<std::pair<UOp, size_t>>;
+
+/// Appends to `order` every node reachable from the root that does not bear the mark yet, sources before users, and marks it. `enter(node)`
+/// says whether the walk goes on to the node's sources (it is listed either way). Sets node->position to the place in the list. `stack` is
+/// empty, and gives its memory.
+template <class Enter>
+void append_topological(UOp root, uint64_t mark, Enter enter, std::vector<UOp>& order, WalkStack& stack) {
+  const auto push = [&](UOp n) {
+    if (n->mark == mark) return;
+    n->mark = mark;
+    stack.emplace_back(n, enter(n) ? 0 : n->src.size());
+  };
+  push(root);
+  while (!stack.empty()) {
+    auto& [n, next] = stack.back();
+    if (next < n->src.size()) {
+      push(n->src[next++]);
+      continue;
+    }
+    n->position = static_cast<uint32_t>(order.size());
+    order.push_back(n);
+    stack.pop_back();
+  }
+}
+
+/// The same of several roots, each node once; deterministic.
 template <class Enter>
 std::vector<UOp> topological(std::span<const UOp> roots, Enter enter) {
   std::vector<UOp> order;
   if (roots.empty()) return order;
   const uint64_t mark = roots[0]->graph->next_mark();
-  std::vector<std::pair<UOp, size_t>> stack;  // node, sources already seen
-  auto push = [&](UOp n) {
-    if (n->mark == mark) return;
-    n->mark = mark;
-    stack.emplace_back(n, enter(n) ? 0 : n->src.size());
-  };
-  for (UOp root : roots) {
-    push(root);
-    while (!stack.empty()) {
-      auto& [n, next] = stack.back();
-      if (next < n->src.size()) {
-        push(n->src[next++]);
-        continue;
-      }
-      n->position = static_cast<uint32_t>(order.size());
-      order.push_back(n);
-      stack.pop_back();
-    }
-  }
+  WalkStack stack;
+  for (UOp root : roots) append_topological(root, mark, enter, order, stack);
   return order;
 }
 
