@@ -119,16 +119,25 @@ bool Emitter::known(Id id, int64_t& v) const {
   return true;
 }
 
-/// What index arithmetic on known numbers is, or kNone. Index does not overflow, so the identities of integers hold.
+/// The integer that arithmetic on known integers gives, such as the digits of a copy's number, or kNone.
+Id Emitter::evaluate(const Inst& n) {
+  const auto integer = [](DType d) { return !is_float(d) && !is_bool(d); };
+  std::vector<ir::Scalar> args;
+  for (Id s : n.src) {
+    if (code_[s].code != Code::Const || !integer(type(s).dtype)) return kNone;
+    args.push_back(code_[s].number);
+  }
+  return integer(n.type.dtype) ? constant(n.type.dtype, ir::evaluate(n.op, n.type.dtype, type(n.src.back()).dtype, args)) : kNone;
+}
+
+/// What a scalar is without an instruction of its own, or kNone. Index does not overflow, so the identities of integers hold.
 Id Emitter::fold(const Inst& n) {
-  if (n.code == Code::Alu && n.type == Type{DType::Bool, 1} && n.src.size() == 2) return fold_condition(n);
-  if (n.code != Code::Alu || n.type != Type{DType::Index, 1} || n.src.size() != 2) return kNone;
+  if (n.code != Code::Alu || n.type.lanes > 1) return kNone;
+  if (const Id number = evaluate(n); number != kNone) return number;
+  if (n.type == Type{DType::Bool, 1} && n.src.size() == 2) return fold_condition(n);
+  if (n.type != Type{DType::Index, 1} || n.src.size() != 2) return kNone;
   int64_t a = 0, b = 0;
   const bool left = known(n.src[0], a), right = known(n.src[1], b);
-  if (left && right) {
-    const ir::Scalar args[] = {code_[n.src[0]].number, code_[n.src[1]].number};
-    return constant(DType::Index, ir::evaluate(n.op, DType::Index, args));
-  }
   switch (n.op) {
     case Op::Add: return left && a == 0 ? n.src[1] : right && b == 0 ? n.src[0] : kNone;
     case Op::Sub: return right && b == 0 ? n.src[0] : n.src[0] == n.src[1] ? number(0) : kNone;

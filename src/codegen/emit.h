@@ -27,7 +27,7 @@ class Emitter {
   /// Begins with the body of `code` open.
   explicit Emitter(Instructions& code);
 
-  /// A value, or a Raise. Index arithmetic on constants is done at once, and so are comparisons that the bounds of indices decide.
+  /// A value, or a Raise. Arithmetic on known integers is done at once, and so are comparisons that the bounds of indices decide.
   Id value(Inst inst);
   /// In the innermost block: effects, and what must not move before an effect.
   Id here(Inst inst);
@@ -117,6 +117,7 @@ class Emitter {
     std::unordered_map<MemoKey, Id, KeyHash> memo = {};
   };
   Id add(Inst&& inst, size_t scope);
+  Id evaluate(const Inst& inst);
   Id fold(const Inst& inst);
   Id fold_condition(const Inst& inst);
   void open(Id owner, bool barrier);

@@ -324,13 +324,17 @@ Id Values::address(UOp access, int lane) {
   return sum_of(std::move(parts), constant);
 }
 
-/// Outer parts first: their sum is made once, outside the inner loops.
+/// Outer parts first: their sum is made once, outside the inner loops. Numbers last, where an address has them for nothing.
 Id Values::sum_of(std::vector<Id> parts, int64_t constant) {
   const auto outside = [this](Id a, Id b) { return emit_.depth(a) < emit_.depth(b); };
   for (auto p = parts.begin(); p != parts.end(); ++p)  // equal ones stay in order
     std::rotate(std::upper_bound(parts.begin(), p, *p, outside), p, p + 1);
   Id total = kNone;
-  for (Id p : parts) total = total == kNone ? p : emit_.index(Op::Add, total, p);
+  for (Id p : parts)
+    if (int64_t v = 0; emit_.known(p, v))
+      constant += v;
+    else
+      total = total == kNone ? p : emit_.index(Op::Add, total, p);
   if (total == kNone) return emit_.number(constant);
   return constant < 0 ? emit_.index(Op::Sub, total, emit_.number(-constant))
                       : emit_.index(Op::Add, total, emit_.number(constant));

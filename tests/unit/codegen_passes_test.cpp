@@ -1,4 +1,5 @@
 // The passes one by one: what each makes, that DEBUG=5 shows it, and that each verifier refuses what is broken.
+#include "codegen/emit.h"
 #include "codegen/expand.h"
 #include "codegen/legalise.h"
 #include "codegen/loop_tree.h"
@@ -76,6 +77,22 @@ TEST_CASE("instructions are checked", "[codegen]") {
   broken = code;
   for (Slot& slot : broken.slots) slot.written = false;
   CHECK_THROWS_AS(codegen::verify(broken), InternalError);
+}
+
+TEST_CASE("arithmetic on known integers is done where instructions are made", "[codegen]") {
+  Instructions code;
+  Emitter emit(code);
+  const Type word{DType::U32, 1}, index{DType::Index, 1};
+  const auto divided = [&](Id x, Op op) {
+    const Id narrow = emit.alu(Op::Cast, word, {x}), three = emit.constant(DType::U32, ir::Scalar::of(DType::U32, 3));
+    return emit.alu(Op::Cast, index, {emit.alu(op, word, {narrow, three})});
+  };
+  CHECK(emit.is_number(divided(emit.number(7), Op::IDiv), 2));
+  CHECK(emit.is_number(divided(emit.number(7), Op::Mod), 1));
+  CHECK(emit.is_number(divided(emit.number((int64_t{1} << 32) + 5), Op::Mod), 2));
+  CHECK(emit[divided(emit.value({Code::Begin, index, {}}), Op::Mod)].code == Code::Alu);
+  const Id half = emit.constant(DType::F32, ir::Scalar::of(DType::F32, 0.5));
+  CHECK(emit[emit.alu(Op::Add, {DType::F32, 1}, {half, half})].code == Code::Alu);
 }
 
 TEST_CASE("a tree with blocks becomes a reduction over blocks", "[codegen]") {
