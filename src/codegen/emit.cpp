@@ -93,7 +93,12 @@ void Emitter::open_memory() { scopes_.push_back({scopes_.back().block, kNone, fa
 void Emitter::close() {
   const Id owner = scopes_.back().owner;
   scopes_.pop_back();
-  if (owner != kNone) code_.blocks[static_cast<size_t>(scopes_.back().block)].push_back(owner);
+  if (owner == kNone) return;
+  const Inst& n = code_[owner];
+  if (n.code == Code::If && never(n.src[0]))
+    code_.blocks.resize(static_cast<size_t>(n.block));  // those opened since stood in it
+  else
+    code_.blocks[static_cast<size_t>(scopes_.back().block)].push_back(owner);
 }
 
 bool Emitter::in_loop() const {
@@ -134,7 +139,7 @@ Id Emitter::evaluate(const Inst& n) {
 Id Emitter::fold(const Inst& n) {
   if (n.code != Code::Alu || n.type.lanes > 1) return kNone;
   if (const Id number = evaluate(n); number != kNone) return number;
-  if (n.type == Type{DType::Bool, 1} && n.src.size() == 2) return fold_condition(n);
+  if (n.type == Type{DType::Bool, 1}) return fold_condition(n);
   if (n.type != Type{DType::Index, 1} || n.src.size() != 2) return kNone;
   int64_t a = 0, b = 0;
   const bool left = known(n.src[0], a), right = known(n.src[1], b);
@@ -153,18 +158,20 @@ Id Emitter::fold(const Inst& n) {
   }
 }
 
-/// What a comparison of indices is if their bounds decide it, what a conjunction with a known condition is, or kNone.
+/// What a comparison of indices is if their bounds decide it, what Not and And make of a condition that is known or the same, or kNone.
 Id Emitter::fold_condition(const Inst& n) {
   const auto is = [this](bool v) { return constant(DType::Bool, ir::Scalar::of(DType::Bool, v)); };
-  if (n.op == Op::And) return always(n.src[0]) ? n.src[1] : always(n.src[1]) ? n.src[0] : kNone;
+  if (n.op == Op::Not) return always(n.src[0]) ? is(false) : never(n.src[0]) ? is(true) : kNone;
+  if (n.op == Op::And) {
+    const Id a = n.src[0], b = n.src[1];
+    return a == b || always(b) || never(a) ? a : always(a) || never(b) ? b : kNone;
+  }
+  if (n.op != Op::Lt && n.op != Op::Le) return kNone;
   for (Id s : n.src)
     if (type(s) != Type{DType::Index, 1}) return kNone;
   const Bounds a = bounds_[static_cast<size_t>(n.src[0])], b = bounds_[static_cast<size_t>(n.src[1])];
-  switch (n.op) {
-    case Op::Lt: return a.hi < b.lo ? is(true) : a.lo >= b.hi ? is(false) : kNone;
-    case Op::Le: return a.hi <= b.lo ? is(true) : a.lo > b.hi ? is(false) : kNone;
-    default: return kNone;
-  }
+  if (n.op == Op::Lt) return a.hi < b.lo ? is(true) : a.lo >= b.hi ? is(false) : kNone;
+  return a.hi <= b.lo ? is(true) : a.lo > b.hi ? is(false) : kNone;
 }
 
 Id Emitter::constant(DType dtype, ir::Scalar v) {

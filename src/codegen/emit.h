@@ -34,7 +34,8 @@ class Emitter {
 
   /// Opens a loop; the result is its variable. What follows stands in it until close().
   Id open_loop(Id begin, Id end, int64_t step, std::string note);
-  /// Opens an if; values first made inside stay inside. Where the condition always holds, only a memory.
+  /// Opens an if; values first made inside stay inside. Where the condition always holds, only a memory; where it never does, what is
+  /// made inside is gone at close().
   void open_if(Id condition);
   /// Opens no block, only a memory: what is remembered from here on is forgotten at close().
   void open_memory();
@@ -84,12 +85,9 @@ class Emitter {
     if (a == kNone || always(a)) return b == kNone || always(b) ? kNone : b;
     return b == kNone || always(b) ? a : alu(ir::Op::And, {DType::Bool, 1}, {a, b});
   }
-  /// Whether a condition, or a splat of one, is known to hold.
-  bool always(Id condition) const {
-    const Inst& n = code_[condition];
-    if (n.code == Code::Splat) return always(n.src[0]);
-    return n.code == Code::Const && is_bool(n.type.dtype) && n.number.as_int() != 0;
-  }
+  /// Whether a condition, or a splat of one, is known to hold; or not to.
+  bool always(Id condition) const { return is_known(condition, true); }
+  bool never(Id condition) const { return is_known(condition, false); }
   /// The number that an Index instruction is, if it is known now.
   bool known(Id id, int64_t& v) const;
   bool is_number(Id id, int64_t wanted) const {
@@ -120,6 +118,11 @@ class Emitter {
   Id evaluate(const Inst& inst);
   Id fold(const Inst& inst);
   Id fold_condition(const Inst& inst);
+  bool is_known(Id condition, bool wanted) const {
+    const Inst& n = code_[condition];
+    if (n.code == Code::Splat) return is_known(n.src[0], wanted);
+    return n.code == Code::Const && is_bool(n.type.dtype) && (n.number.as_int() != 0) == wanted;
+  }
   void open(Id owner, bool barrier);
   Id append(Inst&& inst, size_t scope);
 

@@ -51,6 +51,7 @@ std::unique_ptr<Parametrised> known(const Request& request, const Reach& reached
   if (!last || !(last->salt == salt) || !last->imprint.fits(request, reached, last->plan)) return nullptr;
   last->imprint.renew(reached, last->plan, last->canonical);
   last->known = true;
+  PlanCache::get().touch(*last->executable);
   return std::move(last);
 }
 

@@ -18,7 +18,7 @@ std::shared_ptr<const Executable> PlanCache::find(const Canonical& program) {
     for (size_t i = 0; i < e.numbers.size() && fits; ++i)
       fits = e.lifted[i] || e.numbers[i] == program.numbers[i].value;
     if (!fits) continue;
-    e.used = ++clock_;
+    touch(*e.plan);
     return e.plan;
   }
   return nullptr;
@@ -36,7 +36,8 @@ std::vector<uint8_t> PlanCache::lifted_for(const Canonical& program) const {
 }
 
 void PlanCache::insert(const Canonical& program, std::vector<uint8_t> lifted, std::shared_ptr<const Executable> plan) {
-  Entry e{std::move(lifted), {}, std::move(plan), ++clock_};
+  touch(*plan);
+  Entry e{std::move(lifted), {}, std::move(plan)};
   for (const Number& n : program.numbers) e.numbers.push_back(n.value);
   entries_[program.key].push_back(std::move(e));
   if (++size_ > kCapacity) drop_oldest();
@@ -48,8 +49,8 @@ void PlanCache::drop_oldest() {
   uint64_t least = clock_ + 1;
   for (auto it = entries_.begin(); it != entries_.end(); ++it)
     for (size_t i = 0; i < it->second.size(); ++i)
-      if (it->second[i].used < least) {
-        least = it->second[i].used;
+      if (it->second[i].plan->used < least) {
+        least = it->second[i].plan->used;
         oldest = it;
         at = i;
       }

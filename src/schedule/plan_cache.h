@@ -26,6 +26,9 @@ class PlanCache {
   std::vector<uint8_t> lifted_for(const Canonical& program) const;
   void insert(const Canonical& program, std::vector<uint8_t> lifted, std::shared_ptr<const Executable> plan);
 
+  /// Puts a plan behind all others in the order in which they are dropped. find() does; who has it already must.
+  void touch(const Executable& plan) { plan.used = ++clock_; }
+
   size_t size() const { return size_; }
   void clear();
 
@@ -34,7 +37,6 @@ class PlanCache {
     std::vector<uint8_t> lifted;
     std::vector<ir::Scalar> numbers;
     std::shared_ptr<const Executable> plan;
-    uint64_t used = 0;
   };
   void drop_oldest();
 

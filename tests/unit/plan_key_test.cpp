@@ -10,6 +10,7 @@
 #include "runtime/cpu/process.h"
 #include "runtime/files.h"
 #include "runtime/sanitizer.h"
+#include "schedule/parametrise.h"
 #include "schedule_support.h"
 #include "sinter/debug.h"
 #include "sinter/error.h"
@@ -73,6 +74,32 @@ TEST_CASE("a plan and its texts do not depend on what variables are called", "[s
   CHECK(runtime::counters().compiles == compiles);
   for (const auto& source : cache.folder.files(".c"))
     CHECK_THAT(runtime::read_file(source.string()).value(), !Contains("evil"));
+}
+
+TEST_CASE("a plan that is known by its walk stays in the cache, however many others come", "[schedule]") {
+  struct Idle : schedule::Executable {
+    std::unique_ptr<schedule::Execution> start(const schedule::Bindings&) const override { return nullptr; }
+  };
+  debug::clear_plans();
+  const Tensor a = from({1.0f, 2.0f}).realize();
+  const auto program = [&] { CHECK((a * 3.0f).sum().item() == 9); };
+  program();
+  schedule::Canonical other;
+  for (size_t i = 0; i < schedule::PlanCache::kCapacity; ++i) {
+    other.key = runtime::hash_bytes(std::to_string(i));
+    {
+      const ir::GraphScope scope;
+      schedule::PlanCache::get().insert(other, {}, std::make_shared<Idle>());
+    }
+    if (i % 1000 == 0) program();
+  }
+  CHECK(debug::counters().plan_entries == schedule::PlanCache::kCapacity);
+  {
+    const ir::GraphScope scope;
+    schedule::forget_recent();
+  }
+  CHECK(misses(program) == 0);
+  debug::clear_plans();
 }
 
 TEST_CASE("a program that ran is known by its walk, unless something that decides has changed", "[schedule]") {

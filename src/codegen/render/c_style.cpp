@@ -192,12 +192,12 @@ void CStyle::note(Id loop) {
   if (const std::string& note = code_[loop].note; !note.empty()) line("// " + printable(note));
 }
 
-/// How many loops stand in each other in a loop, it included.
-int CStyle::height(Id loop) const {
+/// How many loops stand in each other in a loop, it included, or in an if.
+int CStyle::height(Id owner) const {
   int most = 0;
-  for (Id id : code_.blocks[static_cast<size_t>(code_[loop].block)])
-    if (code_[id].code == Code::Loop) most = std::max(most, height(id));
-  return 1 + most;
+  for (Id id : code_.blocks[static_cast<size_t>(code_[owner].block)])
+    if (code_[id].code == Code::Loop || code_[id].code == Code::If) most = std::max(most, height(id));
+  return most + (code_[owner].code == Code::Loop);
 }
 
 /// The products of a loop's variable and numbers, which run beside it: of the two innermost loops, where a multiplication would keep the

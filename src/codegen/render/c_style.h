@@ -52,7 +52,7 @@ class CStyle {
   void block(int b);
   void plain_loop(Id loop);
   void note(Id loop);
-  int height(Id loop) const;
+  int height(Id owner) const;
   std::vector<Id> multiples(Id loop);
 
   const Instructions& code_;

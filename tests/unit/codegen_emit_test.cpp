@@ -1,0 +1,90 @@
+// What becomes of conditions that are known, and how far a loop looks into its body.
+#include "catch.h"
+#include "codegen/emit.h"
+#include "codegen/render/c.h"
+#include "runtime/target.h"
+
+using namespace sinter;
+using namespace sinter::codegen;
+using Catch::Matchers::Contains;
+using ir::Op;
+
+namespace {
+
+/// One buffer, which is written, and two sizes.
+struct Program {
+  Instructions code;
+  Emitter emit;
+
+  Program() : emit((code.slots = {{DType::F32, true}}, code.params = 1, code.vars = 2, code)) {}
+  Id size(int64_t number) {
+    Inst n{Code::Var, {DType::Index, 1}, {}};
+    n.imm = number;
+    return emit.value(std::move(n));
+  }
+  Id less(Id a, Id b) { return emit.alu(Op::Lt, {DType::Bool, 1}, {a, b}); }
+  void store(Id at) { emit.here({Code::Store, {}, {at, emit.constant(DType::F32, ir::Scalar::of(DType::F32, 1.0))}}); }
+  size_t effects(size_t block = 0) const {
+    const std::vector<Id>& ids = code.blocks[block];
+    return static_cast<size_t>(std::count_if(ids.begin(), ids.end(), [&](Id id) { return code[id].code == Code::If || code[id].code == Code::Store; }));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a branch that is never taken is not written", "[codegen][emit]") {
+  Program p;
+  const Id never = p.less(p.emit.number(2), p.emit.number(1)), some = p.less(p.size(0), p.size(1));
+  REQUIRE(p.emit.never(never));
+  p.emit.open_if(never);
+  p.emit.open_if(some);
+  p.store(p.emit.open_loop(p.emit.number(0), p.size(0), 1, ""));
+  p.emit.close();
+  p.emit.close();
+  p.emit.close();
+  CHECK(p.effects() == 0);
+  CHECK(p.code.blocks.size() == 1);
+  p.emit.open_if(p.emit.alu(Op::Not, {DType::Bool, 1}, {never}));  // always
+  p.store(p.emit.number(0));
+  p.emit.close();
+  CHECK(p.effects() == 1);
+  p.emit.open_if(some);
+  p.store(p.emit.number(1));
+  p.emit.close();
+  CHECK(p.effects() == 2);
+  CHECK(p.code.blocks.size() == 2);
+  verify(p.code);
+  CHECK_THAT(render_c(p.code, nullptr, "branches", runtime::reference_target()).text, !Contains("if (0)") && Contains("if ("));
+}
+
+TEST_CASE("conditions that are known or the same are not joined", "[codegen][emit]") {
+  Program p;
+  const Id a = p.less(p.size(0), p.size(1)), b = p.less(p.size(0), p.emit.number(7));
+  const Id never = p.emit.constant(DType::Bool, ir::Scalar::of(DType::Bool, false)), always = p.emit.alu(Op::Not, {DType::Bool, 1}, {never});
+  CHECK(p.emit.both(a, a) == a);
+  CHECK(p.emit.both(a, always) == a);
+  CHECK(p.emit.both(never, a) == never);
+  CHECK(p.emit.both(a, never) == never);
+  CHECK(p.emit.both(kNone, a) == a);
+  CHECK(p.emit.both(always, always) == kNone);
+  const Id joined = p.emit.both(a, b);
+  CHECK(p.emit[joined].op == Op::And);
+}
+
+TEST_CASE("products run beside the two innermost loops, whether or not an if stands between them", "[codegen][emit]") {
+  const bool between = GENERATE(false, true);
+  Program p;
+  std::vector<Id> loops;
+  for (int i = 0; i < 3; ++i) {
+    loops.push_back(p.emit.open_loop(p.emit.number(0), p.emit.number(8), 1, ""));
+    p.emit.index(Op::Mul, loops[static_cast<size_t>(i)], p.emit.number(3 + i));
+    if (i == 1 && between) p.emit.open_if(p.less(loops[1], p.size(0)));
+  }
+  p.store(p.emit.index(Op::Add, p.emit.index(Op::Mul, loops[0], p.emit.number(3)),
+                       p.emit.index(Op::Add, p.emit.index(Op::Mul, loops[1], p.emit.number(4)), p.emit.index(Op::Mul, loops[2], p.emit.number(5)))));
+  for (int i = 0; i < 3 + between; ++i) p.emit.close();
+  verify(p.code);
+  const std::string text = render_c(p.code, nullptr, "loops", runtime::reference_target()).text;
+  CHECK_THAT(text, !Contains(" += 3)"));
+  CHECK_THAT(text, Contains(" += 4)") && Contains(" += 5)"));
+}
