@@ -35,7 +35,7 @@ constexpr double kProductRows = 96;     ///< values of a product's first range t
 constexpr double kProductShare = 6;     ///< a product that takes less than such a part of the time gets no tile,
 constexpr double kShortProduct = kPoint / 16;  ///< nor one of fewer cycles
 constexpr double kLongCode = 240;       ///< operations of a loop body above which it is not copied
-constexpr double kTransposed = 320;     ///< the same of copies whose vectors are transposed
+constexpr double kLongTransposed = 320; ///< the same of copies whose vectors are transposed
 constexpr int64_t kStreamedRow = 256;   ///< bytes of each row that a transpose touches at once where it goes through memory
 constexpr int kTurnedSum = 4;           ///< copies of a sum whose operands are transposed
 constexpr int kChains = 4;              ///< sums side by side of which each goes one by one
@@ -212,7 +212,7 @@ class Chooser {
     const auto bytes = static_cast<int64_t>(size_of(access->src[0]->dtype));
     const bool streams = bytes * static_cast<int64_t>(w.iterations) >= target_.l3;
     int copies = static_cast<int>(streams ? std::min<int64_t>(64, kStreamedRow / bytes) : std::min(16, width(vector).lanes));
-    while (copies > 4 && copies * w.operations > kTransposed) copies /= 2;
+    while (copies > 4 && copies * w.operations > kLongTransposed) copies /= 2;
     while (copies / 2 >= view_.size(range)) copies /= 2;
     if (copies < 2) return;
     width(range).copies = copies;
@@ -224,7 +224,7 @@ class Chooser {
   std::vector<Opt> turn_sums(std::vector<Opt> opts) {
     for (const Work& w : view_.works()) {
       const auto vector = std::find_if(vectors_.begin(), vectors_.end(), [&](UOp v) { return in(w.outs, v); });
-      if (!w.is_reduce() || w.own.empty() || vector == vectors_.end() || w.chains() > 1 || kTurnedSum * w.operations > kTransposed) continue;
+      if (!w.is_reduce() || w.own.empty() || vector == vectors_.end() || w.chains() > 1 || kTurnedSum * w.operations > kLongTransposed) continue;
       UOp r = w.own.back();
       const bool across = std::any_of(w.accesses.begin(), w.accesses.end(), [&](UOp a) {
         const int64_t stride = view_.stride(a, *vector);

@@ -26,7 +26,7 @@ constexpr int64_t kWideTile = 512;     ///< values of a product's range from whi
 constexpr int kTileSide = 16;          ///< threads along each side of a product's tile
 constexpr int kDepth = 16;             ///< summed values of a product's operands that lie in shared memory together
 constexpr int64_t kHeld = 16;          ///< registers in which a thread keeps what it has fetched of an operand
-constexpr int64_t kDeep = 64;          ///< summed values from which that pays
+constexpr int64_t kDeepEnough = 64;    ///< summed values from which that pays
 
 int64_t ceil_power(int64_t n) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(n, 1)))); }
 
@@ -117,7 +117,7 @@ class Chooser {
   /// Blocks of both operands in shared memory: each is read from the device's memory once for all threads of the square.
   void stage_operands(const Work& product, const Share& columns, const Share& rows) {
     UOp summed = product.own.back();
-    if (view_.size(summed) < kDeep) return;
+    if (view_.size(summed) < kDeepEnough) return;
     std::vector<Opt> stages{Split{range_id(summed), kDepth}};
     const int threads = columns.threads * rows.threads;
     for (UOp value : values_of(product.node)) {

@@ -26,7 +26,7 @@ constexpr double kGated = 3;        ///< how much longer a step takes whose gate
 constexpr double kFar = .02;        ///< cycles of a load more, if the next row lies so many bytes away that each takes a page of its own
 constexpr double kFarStep = .5;     ///< and of a step, if what no lane moves goes so far in each
 constexpr int64_t kFarBytes = 2048;
-constexpr int64_t kMostRows = 8;     ///< of a tile,
+constexpr int64_t kTileRows = 8;     ///< of a tile,
 constexpr int64_t kTallest = 12;     ///< or of one whose two vectors are all columns, where it does not store so many rows far from each other
 constexpr double kAcross = 1.3;     ///< of an element of what follows that is loaded or stored across the lanes,
 constexpr double kWritten = 300;    ///< and of each such access in the text, which is compiled,
@@ -242,10 +242,10 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
     std::vector<UOp> rows{{}};
     for (UOp r : reuse)
       if (!(r == l)) rows.push_back(r);
-    const int64_t tallest = l && view.size(l) > lanes && view.size(l) <= 2 * lanes ? kTallest : kMostRows;
+    const int64_t tallest = l && view.size(l) > lanes && view.size(l) <= 2 * lanes ? kTallest : kTileRows;
     const int turned = free(product.own.back()) && !has_width(product.own.back()) ? model.turned(l) : 1;
     for (UOp t : rows) {
-      const int64_t allowed = t && model.stores_far(l, t) ? kMostRows : tallest;
+      const int64_t allowed = t && model.stores_far(l, t) ? kTileRows : tallest;
       const int most = t ? static_cast<int>(std::min(allowed, view.size(t))) : 1;
       for (int m = t ? 2 : 1; turned > 1 && m <= std::min<int64_t>(kMostTurned, t ? view.size(t) : 1); ++m) consider({l, t, {}, m, 1, turned});
       for (int m = t ? 2 : 1; m <= most; ++m) {

@@ -25,6 +25,8 @@ enum class Mutant : uint8_t {
   FirstDecidesOutlives,     ///< of equal nodes only the first decides what outlives
   ValueNotKept,             ///< a value that a gradient will compute again does not keep its sources
   CirclesNotCut,            ///< stores that wait for each other are not cut
+  PositionsAreGiven,        ///< positions that were stored are not kept for what reads them
+  NumbersAreGiven,          ///< nor are numbers
   MaxTieToFirst,            ///< maximum gives the whole gradient of a tie to its first operand, and operands are swapped
   // what tests/fuzz/mutant_fuzz.cpp must find; none of them leaves a kernel's buffers
   LostTail,           ///< the last element that no whole step covers

@@ -78,10 +78,12 @@ Bits changed_bits(Warp& warp, const Instruction& in, uint32_t lanes) {
     if (poison(warp, from).lanes & lanes) unknown[count++] = i;
   }
   for (Slot& slot : trial_in.result) slot.at = at += kEach;
-  const auto value = [&](int r, int lane) { return lane_value(file, trial_in.result[r], lane); };
+  if (in.pair.at) trial_in.pair.at = at += kEach;
+  const auto slots = results(trial_in);
+  const auto value = [&](int r, int lane) { return lane_value(file, slots[r], lane); };
   Bits first{}, changed{};
   in.run(trial, trial_in, lanes);
-  for (int r = 0; r < 4; ++r) for_lanes(lanes, [&](int lane) { first[r][lane] = value(r, lane); });
+  for (int r = 0; r < kResults; ++r) for_lanes(lanes, [&](int lane) { first[r][lane] = value(r, lane); });
   for (uint32_t turn = 1; turn < 1u << count; ++turn) {  // as in a Gray code, one source changes from turn to turn
     const int i = unknown[std::countr_zero(turn)];
     for_lanes(lanes & poison(warp, in.source[i]).lanes, [&](int lane) {
@@ -89,7 +91,7 @@ Bits changed_bits(Warp& warp, const Instruction& in, uint32_t lanes) {
       put_lane_value(file, slot, lane, lane_value(file, slot, lane) ^ unknown_bits(warp, in.source[i], lane));
     });
     in.run(trial, trial_in, lanes);
-    for (int r = 0; r < 4; ++r)
+    for (int r = 0; r < kResults; ++r)
       for_lanes(lanes, [&](int lane) { changed[r][lane] |= value(r, lane) ^ first[r][lane]; });
   }
   for (int i = 0; i < static_cast<int>(kSources); ++i)
