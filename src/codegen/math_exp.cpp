@@ -1,10 +1,12 @@
 // exp, exp2, expm1 and tanh: reduce by a power of two, a polynomial on what is left, scale back.
 #include "codegen/math_ops.h"
 #include "codegen/math_support.h"
+#include "uop/splat.h"
 
 namespace sinter::codegen {
 namespace {
 
+using ir::Op;
 using ir::UOp;
 
 constexpr double kLog2E = kLog2EDouble[0];
@@ -49,11 +51,20 @@ UOp exp_core(UOp r) {
 /// e^2r - 1, |r| <= ln2/4
 UOp twice_less_one(UOp r, std::span<const double> coefficients) { return fma(r * r, polynomial(r, coefficients), r + r); }
 
-/// y where x is y >= 0 ? -y : y, which is -|y| but for the sign of zeros, and exp does not see that; else null.
-UOp of_minus_size(UOp x) {
-  if (x->op != ir::Op::Where) return {};
-  UOp y = x->src[2];
-  return x == where(le(like(y, 0), y), -y, y) ? y : UOp();
+/// What is never below 0: a magnitude or a square.
+bool is_size(UOp x) { return x->op == Op::Abs || (x->op == Op::Mul && x->src[0] == x->src[1]); }
+/// -x where that is a size, perhaps a scaled one, and but for the sign of zeros, which exp does not see; else null.
+UOp size_behind(UOp x) {
+  if (x->op == Op::Neg) return is_size(x->src[0]) ? x->src[0] : UOp();
+  if (x->op == Op::Where) {
+    UOp y = x->src[2];
+    return x == where(le(like(y, 0), y), -y, y) ? absolute(y) : UOp();
+  }
+  const UOp factor = x->op == Op::Mul ? ir::splat_const(x->src[1]) : UOp();
+  if (!factor) return {};
+  const double by = factor->scalar().as_double();
+  if (by < 0 && is_size(x->src[0])) return x->src[0] * -by;
+  return by > 0 && x->src[0]->op == Op::Neg && is_size(x->src[0]->src[0]) ? x->src[0]->src[0] * by : UOp();
 }
 
 }  // namespace
@@ -64,8 +75,8 @@ UOp exp_normal(UOp x) {
 }
 
 UOp expand_exp(UOp x) {
-  if (UOp y = of_minus_size(x)) {
-    UOp size = at_most(absolute(y), single(x) ? 104 : 746);  // the sign goes into what follows: compilers know this as a minimum
+  if (UOp behind = size_behind(x)) {
+    UOp size = at_most(behind, single(x) ? 104 : 746);  // the sign goes into what follows: compilers know this as a minimum
     Rounded n = round_scaled(size, -kLog2E);
     return ldexp(exp_core(-reduce(size, n.value, -1)), n.value);
   }
