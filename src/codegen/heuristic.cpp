@@ -27,6 +27,7 @@ using ir::UOp;
 constexpr double kGather = 1.5;         ///< cycles of an element whose neighbours lie elsewhere
 constexpr double kPicked = 2;           ///< cycles of a vector for each element that lies between its lanes' elements, and shuffled out
 constexpr int64_t kShortLoop = 4;       ///< values of a loop that may become copies
+constexpr int64_t kShortWindow = 9;     ///< the same of a window, each of whose places is then a known one
 constexpr double kInOrder = 2;          ///< cycles more of an element of a sum whose lanes are added one after the other
 constexpr double kPoint = 1 << 14;      ///< cycles that a point should take, so that a launch of points costs little
 constexpr double kLongestPoint = 16 * kPoint;  ///< cycles above which there are rather more points
@@ -277,11 +278,14 @@ class Chooser {
   /// written out: there each place is a known one.
   void choose_short() {
     for (const Work& w : view_.works()) {
-      if (!w.is_reduce() || w.chains() > 1 || w.own.empty() || kShortLoop * w.operations > kLongCode) continue;
+      if (!w.is_reduce() || w.chains() > 1 || w.own.empty()) continue;
       UOp r = w.own.back();
-      if (view_.size(r) > kShortLoop || in(fixed_, r) || width_of(r) > 1) continue;
+      const bool product = std::any_of(products_.begin(), products_.end(), [&](const Product& p) { return p.work == &w; });
+      const int64_t size = view_.size(r);
+      if (size > (product ? kShortLoop : kShortWindow) || static_cast<double>(std::max(size, kShortLoop)) * w.operations > kLongCode) continue;
+      if (in(fixed_, r) || width_of(r) > 1) continue;
       if (std::any_of(w.accesses.begin(), w.accesses.end(), [&](UOp a) { return view_.stride(a, r) == View::kScattered; }))
-        width(r).copies = static_cast<int>(view_.size(r));
+        width(r).copies = static_cast<int>(size);
     }
   }
   void choose_copies() {

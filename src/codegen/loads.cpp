@@ -50,13 +50,19 @@ bool Values::has_mask(UOp load) {
   return masks_ && size_of(load->dtype) * static_cast<size_t>(lanes(load)) >= kSmallest;
 }
 
-/// The lanes whose gates are open, and that exist; so many elements further each, if `offsets` says so.
-Id Values::masked(Inst inst, UOp n, Id open, Id missing, Id offsets) {
-  const int lanes = inst.type.lanes;
+/// The lanes whose gates are open, and that exist.
+Id Values::open_lanes(UOp n, Id open, Id missing) {
+  const int lanes = this->lanes(n);
   const auto only = [&](Id condition) { open = emit_.alu(Op::And, {DType::Bool, lanes}, {open, condition}); };
   if (missing != kNone) only(emit_.splat(missing, lanes));
   if (const Limit l = limit(n); !l.none()) only(emit_.below(count(l), lanes));
-  inst.src.push_back(open);
+  return open;
+}
+
+/// Those lanes; so many elements further each, if `offsets` says so.
+Id Values::masked(Inst inst, UOp n, Id open, Id missing, Id offsets) {
+  const int lanes = inst.type.lanes;
+  inst.src.push_back(open_lanes(n, open, missing));
   inst.src.push_back(emit_.splat(use(other_of(n), kWhole), lanes));
   if (offsets != kNone) inst.src.push_back(offsets);
   return emit_load(std::move(inst), n);

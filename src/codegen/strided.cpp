@@ -20,14 +20,21 @@ Id Values::left_of(Limit limit, int lanes, int64_t stride, int64_t last, int64_t
   return emit_.index(ir::Op::Sub, all, emit_.number(stride - last + from));
 }
 
-/// Vectors with all memory from the first lane's element on: `stride` elements for each lane, `last` for the last one. In a LOAD without a
-/// gate that differs between lanes.
+/// Vectors with all memory from the first lane's element on: `stride` elements for each lane, `last` for the last one. Where the gate
+/// differs between lanes, of each open lane only the first, which is the one that is wanted then.
 std::vector<Id> Values::load_piece(UOp n, int64_t stride, int64_t last) {
   const UOp gate = gate_of(n);
   const Type type{n->dtype, lanes(n)};
   const Id zero = emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), type.lanes);
   Id open = exists(n, kWhole);
-  if (gate) open = emit_.both(use(gate, kWhole), open);
+  std::vector<Id> open_elements;  // of each vector, if they differ
+  if (gate && varies(gate)) {
+    std::vector<Id> columns(static_cast<size_t>(stride), emit_.splat(emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, false)), type.lanes));
+    columns[0] = open_lanes(n, use(gate, kWhole), open);
+    open_elements = transposed(emit_, columns, type.lanes);
+  } else if (gate) {
+    open = emit_.both(use(gate, kWhole), open);
+  }
   std::vector<Id> vectors;
   for (int64_t i = 0; i < stride; ++i) {
     const Id left = left_of(limit(n), type.lanes, stride, last, i * type.lanes);
@@ -37,20 +44,22 @@ std::vector<Id> Values::load_piece(UOp n, int64_t stride, int64_t last) {
     }
     Inst inst{Code::Load, type, {emit_.index(ir::Op::Add, address(n, 0), emit_.number(i * type.lanes))}};
     inst.imm = slot_of(n);
-    if (open != kNone) {
-      inst.src.push_back(open);
+    const bool differ = !open_elements.empty();
+    if (differ || open != kNone) {
+      inst.src.push_back(differ ? open_elements[static_cast<size_t>(i)] : open);
       inst.src.push_back(gate ? emit_.splat(use(other_of(n), kWhole), type.lanes) : zero);
     }
-    if (left != kNone) inst.src.push_back(left);
+    if (!differ && left != kNone) inst.src.push_back(left);
     vectors.push_back(emit_load(std::move(inst), n));
   }
   return vectors;
 }
 
-/// Whether a load's lanes are few elements apart, under one gate, in memory that stays as it is: those between them belong to others.
+/// Whether a load's lanes are few elements apart, under one gate or masks, in memory that stays as it is: those between them belong to
+/// others.
 bool Values::is_strided(UOp n, const Place& place) {
   if (!shuffles_ || !place.regular || place.stride < 2 || place.stride > kWidestStride || !is_fixed(n)) return false;
-  return !gate_of(n) || (!varies(gate_of(n)) && !varies(other_of(n)));
+  return !gate_of(n) || ((has_mask(n) || !varies(gate_of(n))) && !varies(other_of(n)));
 }
 
 Id Values::make_strided(UOp n, int64_t stride) {

@@ -168,6 +168,7 @@ class Values {
   bool has_mask(ir::UOp load);
   bool is_gathered(ir::UOp n);
   Id make_gathered(ir::UOp n);
+  Id open_lanes(ir::UOp n, Id open, Id missing);
   Id masked(Inst inst, ir::UOp n, Id open, Id missing, Id offsets = kNone);
   void prefetch(const Inst& load, int64_t ahead);
   Id make_check(ir::UOp n, int lane);

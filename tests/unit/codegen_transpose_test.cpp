@@ -137,6 +137,29 @@ TEST_CASE("loads of few elements apart are wide, and touch nothing behind the la
       }
 }
 
+TEST_CASE("lanes few elements apart under a gate each are wide loads too, which touch nothing where the gate is closed", "[codegen][transpose]") {
+  for (const DType dtype : {DType::U8, DType::F32, DType::I64})
+    for (const int64_t stride : {2, 3, 4, 5})
+      for (const int64_t from : {-stride - 1, int64_t{-1}, int64_t{1}}) {
+        INFO(name_of(dtype) << ", stride " << stride << " from " << from);
+        const int64_t n = 37, size = stride * 30;
+        auto padded = [&](const Dim& points) {
+          Bench b;
+          UOp in = b.buffer(random_array(dtype, {size}, 1)), out = b.buffer(Array(dtype, {n}));
+          UOp i = b.outer(points), at = i * b.index(stride) + b.index(from);
+          UOp value = b.at(in, {at}, le(b.index(0), at) & lt(at, b.index(size)), cast(b.index(7), dtype));
+          b.stores({b.put(out, {i}, value)});
+          return b;
+        };
+        Bench b = padded(n);
+        check_guarded(b, {Lanes{0, 16}});
+        for (const Dim& points : {Dim(n), Var("n", 1, 64)(n)}) {
+          const std::string text = padded(points).check({Lanes{0, 16}, Unroll{0, 2}});
+          CHECK((stride == 5 || count(text, "sn_gather_") == 0));
+        }
+      }
+}
+
 TEST_CASE("copies that fill what lies between the lanes are loaded and stored in one piece", "[codegen][transpose]") {
   for (const int64_t copies : {2, 3, 4})
     for (const bool gated : {false, true})
