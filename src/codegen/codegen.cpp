@@ -14,6 +14,7 @@
 #include "codegen/math.h"
 #include "codegen/narrow.h"
 #include "codegen/pass_check.h"
+#include "codegen/pipeline.h"
 #include "codegen/reduce_tree.h"
 #include "codegen/reread.h"
 #include "codegen/render/c.h"
@@ -114,6 +115,8 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
   const auto legal = [](const Instructions& code) { verify(code); };
   Instructions code = step(kernel, "expand", expand(kernel, target, schedule, statements, tree, ranges), legal, text);
   if (!target.cuda()) {
+    if (Instructions ahead = pipeline(code, target.vector_registers); ahead.insts.size() != code.insts.size())
+      code = step(kernel, "pipeline", std::move(ahead), legal, text);
     Instructions in_turns = interleave(code);
     return in_turns.blocks == code.blocks ? code : step(kernel, "interleave", std::move(in_turns), legal, text);
   }

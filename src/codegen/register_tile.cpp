@@ -31,7 +31,7 @@ constexpr int64_t kTallest = 12;     ///< or of one whose two vectors are all co
 constexpr double kAcross = 1.3;     ///< of an element of what follows that is loaded or stored across the lanes,
 constexpr double kWritten = 300;    ///< and of each such access in the text, which is compiled,
 constexpr double kDearest = .05;    ///< but no more for all of them than such a part: short text is no reason for slow loops
-
+constexpr int kFewest = 4;          ///< copies of what is summed last that are transposed in registers
 constexpr int kMostTurned = 15;     ///< results of one element that is transposed in registers, above which copying it first pays
 
 class Model {
@@ -51,15 +51,15 @@ class Model {
     int held = 0;  // the vectors of one operand, while the other one's pass
     for (UOp q : loads_)
       if (varies(q, t) && !(t.first && view_.depends(q, t.first))) held += t.columns;
-    // A transpose keeps its rows and its columns.
-    return (t.rows * t.columns) * vectors_ + (t.turned > 1 ? 2 * t.turned : t.rows > 1 ? held : 1) + 1 <= registers_;
+    // The columns of this turn are there while the rows of one vector become columns of the next one (codegen/pipeline.h).
+    if (t.turned > 1) return t.rows * t.columns + (t.columns + 1) * t.turned <= registers_;
+    return (t.rows * t.columns) * vectors_ + (t.rows > 1 ? held : 1) + 1 <= registers_;
   }
 
   /// How many copies of what is summed last make whole vectors of the operands that lie along it, when lanes take those across: half as
   /// many as lanes, 4 at least, whose transposes still fit the registers; 1 where there is no such operand, or one by one is the way to
   /// read some: their gates change from copy to copy, or along the lanes.
   int turned(UOp lanes) const {
-    constexpr int kFewest = 4;
     if (!lanes || lanes_ < kFewest || w_.chains() > 1) return 1;
     const UOp last = w_.own.back();
     const int copies = std::max(lanes_ / 2, kFewest);
@@ -247,7 +247,11 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
     for (UOp t : rows) {
       const int64_t allowed = t && model.stores_far(l, t) ? kTileRows : tallest;
       const int most = t ? static_cast<int>(std::min(allowed, view.size(t))) : 1;
-      for (int m = t ? 2 : 1; turned > 1 && m <= std::min<int64_t>(kMostTurned, t ? view.size(t) : 1); ++m) consider({l, t, {}, m, 1, turned});
+      for (int m = t ? 2 : 1; turned > 1 && m <= std::min<int64_t>(kMostTurned, t ? view.size(t) : 1); ++m) {
+        consider({l, t, {}, m, 1, turned});
+        // What no lane moves is loaded once for two vectors; each row is turned once.
+        if (t && m == view.size(t) && lanes > kFewest && view.size(l) > lanes) consider({l, t, l, m, 2, kFewest});
+      }
       for (int m = t ? 2 : 1; m <= most; ++m) {
         if (l) {
           for (int n : {1, 2, 4})
