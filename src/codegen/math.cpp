@@ -17,7 +17,7 @@ using ir::UOp;
 struct Expansion {
   Op op;
   UOp (*expand)(const std::vector<UOp>& src);
-  double single, wide;  ///< largest error in ulp for float32 and float64 (Threefry: uint64)
+  double single, wide;  ///< largest error in ulp for float32 and float64
 };
 
 template <UOp (*kExpand)(UOp)>
@@ -36,15 +36,13 @@ constexpr Expansion kExpansions[] = {
     {Op::Sin, of_one<expand_sin>, 1.6, 0.8},     {Op::Cos, of_one<expand_cos>, 1.6, 0.8},
     {Op::Tan, of_one<expand_tan>, 0.51, 1},      {Op::Tanh, of_one<expand_tanh>, 2.5, 2.5},
     {Op::Erf, of_one<expand_erf>, 1.2, 1.5},     {Op::FMod, of_two<expand_fmod>, 0, 0},
-    {Op::Pow, of_two<expand_pow>, 0.51, 1},      {Op::Threefry, of_two<expand_threefry>, 0, 0},
+    {Op::Pow, of_two<expand_pow>, 0.51, 1},
 };
 
 /// The row of an op and type; every kExpanded op has one.
 const Expansion& row_of(Op op, DType dtype) {
-  for (const Expansion& row : kExpansions) {
-    if (row.op != op) continue;
-    if (op == Op::Threefry ? dtype == DType::U64 : dtype == DType::F32 || dtype == DType::F64) return row;
-  }
+  for (const Expansion& row : kExpansions)
+    if (row.op == op && (dtype == DType::F32 || dtype == DType::F64)) return row;
   throw InternalError(fmt::format("expanding math: no expansion of {} for {}", info(op).name, name_of(dtype)));
 }
 

@@ -1,4 +1,4 @@
-// One expansion per op. Sources are float32 or float64 of one type and shape (Threefry: uint64); the result has that
+// One expansion per op. Sources are float32 or float64 of one type and shape; the result has that
 // type and shape and holds no kExpanded op. Special values are C99's (FMod: NumPy's); denormals are neither flushed on
 // the way in nor on the way out. Coefficients are minimax fits of our own (Remez and Lawson, rounded one by one).
 // Errors are in ulp, float32 | float64: the largest met over all floats (float32, one source; sin, cos and tan: every
@@ -54,9 +54,5 @@ ir::UOp expand_pow(ir::UOp x, ir::UOp y);
 /// where x has the other sign, while |x / y| < 2^46 | 2^104; beyond, where the spacing of the floats at x exceeds y,
 /// the rest counts as 0. x % inf is x, or inf where signs differ; inf % y and x % 0 are NaN.
 ir::UOp expand_fmod(ir::UOp x, ir::UOp y);
-
-/// Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011):
-/// low words first in counter, key and result. Exact.
-ir::UOp expand_threefry(ir::UOp counter, ir::UOp key);
 
 }  // namespace sinter::codegen

@@ -15,9 +15,9 @@ using ir::Op;
 using ir::UOp;
 
 double operations_of(UOp n) {
-  constexpr double kDivision = 4;
+  constexpr double kDivision = 4, kThreefry = 125;
   if (!ir::is_alu(n->op) || n->dtype == DType::Index) return 0;
-  return n->op == Op::Div || n->op == Op::Sqrt ? kDivision : 1;
+  return n->op == Op::Div || n->op == Op::Sqrt ? kDivision : n->op == Op::Threefry ? kThreefry : 1;
 }
 
 bool Work::runs_over(UOp range) const { return in(outs, range) || in(own, range); }

@@ -101,6 +101,7 @@ std::vector<Op> ops_on(DType dtype) {
                            op == Op::IDiv || op == Op::Mod))
       continue;
     if (is_float(dtype) && op == Op::Not) continue;
+    if (op == Op::Threefry && dtype != DType::U64) continue;
     list.push_back(op);
   }
   return list;

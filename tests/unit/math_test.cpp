@@ -302,23 +302,12 @@ TEST_CASE("the float remainder has NumPy's special values", "[math]") {
   check_values<double>(huge);
 }
 
-TEST_CASE("Threefry expands to Random123's known answers", "[math]") {
-  const std::vector<uint64_t> counter{0, ~uint64_t{0}, 0x85a308d3243f6a88}, key{0, ~uint64_t{0}, 0x0370734413198a2e};
-  const std::vector<uint64_t> known{0x99ba4efe6b200159, 0xbb002be71cb996fc, 0x483df7a0c4923a9c};
-  CHECK(expanded<uint64_t>(Op::Threefry, counter, key) == known);
-  std::mt19937_64 rng(9);
-  std::vector<uint64_t> x(1000), y(1000), want;
-  for (size_t i = 0; i < 1000; ++i) want.push_back(threefry(x[i] = rng(), y[i] = rng()));
-  CHECK(expanded<uint64_t>(Op::Threefry, x, y) == want);
-}
-
 TEST_CASE("every op that needs an expansion has one, and none is left", "[math]") {
   int expansions = 0;
   for (int o = 0; o < kOpCount; ++o) {
     const Op op = static_cast<Op>(o);
     if (!has(op, kExpanded)) continue;
-    for (DType d : {DType::F32, DType::F64, DType::U64}) {
-      if (is_float(d) != has(op, kFloat)) continue;
+    for (DType d : {DType::F32, DType::F64}) {
       Arena g;
       std::vector<UOp> src;
       for (int i = 0; i < info(op).arity; ++i) src.push_back(argument(g, i, d));
@@ -331,7 +320,7 @@ TEST_CASE("every op that needs an expansion has one, and none is left", "[math]"
       ++expansions;
     }
   }
-  CHECK(expansions == 27);
+  CHECK(expansions == 26);
 }
 
 TEST_CASE("expand_math works at any depth, into another graph, and refuses other types", "[math]") {

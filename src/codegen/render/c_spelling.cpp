@@ -31,7 +31,7 @@ struct Row {
   const char* soft;  ///< on scalar floats, where compiler or target lack the instruction; null: they never do
 };
 
-// Cast and Bitcast depend on two types: see conversion(). On vectors bool is uint8 with 0 and 1.
+// Cast and Bitcast depend on two types: see conversion(). Threefry is a function of its own. On vectors bool is uint8 with 0 and 1.
 constexpr Row kRows[] = {
     {Op::Neg, "-$0", "($T)(0 - ($U)$0)", nullptr, "-$0", "($T)(0 - ($U)$0)", nullptr},
     {Op::Abs, "__builtin_fabs$F($0)", "@abs", nullptr, "__builtin_elementwise_abs($0)", nullptr, nullptr},
@@ -234,7 +234,7 @@ int64_t highest(DType d) {
 }  // namespace
 
 bool spelled_in_c(Op op, DType dtype) {
-  if (op == Op::Cast || op == Op::Bitcast) return true;
+  if (op == Op::Cast || op == Op::Bitcast || (op == Op::Threefry && dtype == DType::U64)) return true;
   const Row* row = row_of(op);
   return row && (is_float(dtype) ? row->floats : is_bool(dtype) ? row->truth : row->integers);
 }
@@ -342,12 +342,13 @@ std::string CSpelling::fill(const std::string& pattern, Type result, Type source
   return text;
 }
 
-std::string CSpelling::function(const std::string& name, const std::string& result, const std::string& text) {
+std::string CSpelling::function(const std::string& name, const std::string& result, const std::string& text, bool called) {
   if (!known_.insert(name).second) return name;
-  if (known_.insert("SN_FN").second)
+  called = called && !cuda();
+  if (!called && known_.insert("SN_FN").second)
     functions_ += cuda() ? "#define SN_FN static __device__ __forceinline__\n"
                          : "#define SN_FN static inline __attribute__((always_inline))\n";
-  functions_ += fmt::format("#ifndef {0}\n#define {0} {0}\nSN_FN {1} {0}{2}\n#endif\n", name, result, text);
+  functions_ += fmt::format("#ifndef {0}\n#define {0} {0}\n{3} {1} {0}{2}\n#endif\n", name, result, text, called ? "static __attribute__((noinline))" : "SN_FN");
   return name;
 }
 
@@ -420,6 +421,7 @@ std::string CSpelling::alu(Op op, Type result, Type source, std::span<const std:
     for (const std::string& a : args) bare.push_back(without_parentheses(a));
     return fmt::format("{}({})", function, fmt::join(bare, ", "));
   };
+  if (op == Op::Threefry) return call(threefry(result));
   std::string p = pattern(op, result, source);
   if (p.empty()) return call(lane_by_lane(op, result, source));
   if (p[0] != '@') return fill(p, result, source, args);

@@ -72,8 +72,10 @@ class CSpelling {
   std::string lane_by_lane(ir::Op op, Type result, Type source);
   /// The name of a helper function; writes it at its first use. `body` is its parameters and body, with $-names.
   std::string helper(const std::string& name, Type result, Type source, const std::string& body);
-  /// Writes a function at its first use.
-  std::string function(const std::string& name, const std::string& result, const std::string& text);
+  /// The name of Op::Threefry as a function.
+  std::string threefry(Type type);
+  /// Writes a function at its first use; on CPUs it is copied into its uses unless `called`.
+  std::string function(const std::string& name, const std::string& result, const std::string& text, bool called = false);
   std::string some(Type type, bool store);
   bool has_scale(Type type) const;
   std::string scale(Type type) const;

@@ -8,6 +8,7 @@
 #include "runtime/counters.h"
 #include "runtime/cpu/elf.h"
 #include "runtime/cpu/threads.h"
+#include "runtime/machine.h"
 #include "sinter/error.h"
 
 namespace sinter::runtime::cpu {
@@ -72,7 +73,8 @@ std::vector<CompileResult> build(std::span<const KernelSource* const> kernels, c
                                  const Target& target) {
   std::vector<CompileResult> results(kernels.size());
   if (kernels.empty()) return results;
-  const size_t threads = static_cast<size_t>(std::clamp(target.threads, 2, kMostThreads));
+  // A process whose kernels run on one thread compiles on two, if it may: it waits for them.
+  const size_t threads = static_cast<size_t>(std::clamp(target.threads, std::min(2, usable_cpus()), kMostThreads));
   const std::vector<Unit> units = share_out(kernels, threads, compiler.makes_libraries());
 
   side_by_side(units.size(), static_cast<int>(threads),
