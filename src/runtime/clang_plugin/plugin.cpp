@@ -22,9 +22,11 @@ namespace {
 // too; what lies side by side is a vector in the text already. Token factors of hundreds of stores are not made one: going through them
 // again and again was most of instruction selection. The order of the text is the generator's (codegen/interleave.cpp), and scheduling
 // from the top keeps most of it; from both ends, as is usual, copies that take turns stood behind each other again where registers are
-// short, which cost a chain of exp and tanh 8 %.
+// short, which cost a chain of exp and tanh 8 %. What runs along with a loop stands in the text too (codegen/render/c_style.cpp), by terms
+// that addresses share: strength reduction, a quarter of all, went through each address of a tile to find as much, and 55 ms through those
+// of a pooling.
 constexpr const char* kOptions[] = {"sinter_clang", "-dag-maps-huge-region=64", "-dag-maps-reduction-size=32", "-combiner-store-merging=false",
-                                    "-combiner-tokenfactor-inline-limit=8", "-misched-topdown"};
+                                    "-combiner-tokenfactor-inline-limit=8", "-misched-topdown", "-disable-lsr"};
 
 // LLVM's own answer is exit(1). Unwinding through it leaks what the compile held, and nothing else.
 void on_fatal_error(void*, const char* reason, bool) { throw FatalError{reason}; }
