@@ -104,7 +104,7 @@ void check_names(std::string_view call, const NamedTensors& tensors, Loc where) 
 }
 
 [[noreturn]] void damaged(const std::filesystem::path& path, const std::string& why, Loc where) {
-  throw UsageError(fmt::format("load: {} is no valid safetensors file: {}", path.string(), why), where);
+  throw UsageError(fmt::format("load: {} is no valid safetensors file: {}; save() writes such files", path.string(), why), where);
 }
 
 }  // namespace
@@ -158,7 +158,7 @@ NamedTensors load_file(const std::filesystem::path& path, Device device, Loc whe
   uint64_t header_size = 0;
   for (size_t i = 0; i < 8; ++i) header_size |= static_cast<uint64_t>(size_bytes[i]) << (8 * i);
   if (header_size > kMaxHeader || header_size > total - 8)
-    damaged(path, fmt::format("its header says {} bytes, the file has {}", header_size, total - 8), where);
+    damaged(path, fmt::format("it says that its header has {} bytes, and {} follow", header_size, total - 8), where);
   std::string text(header_size, '\0');
   in.read(text.data(), static_cast<std::streamsize>(header_size));
   json header = json::parse(text, nullptr, /*allow_exceptions=*/false);

@@ -21,6 +21,13 @@ bool fits(DType dtype, const Arg& a) {
   return ir::Scalar::of(dtype, a.integer()).as_int() == a.integer();
 }
 
+/// The numbers of an integer type.
+std::string range_of(DType dtype) {
+  const auto bits = 8 * size_of(dtype) - !is_unsigned(dtype);
+  const uint64_t most = ~uint64_t{0} >> (64 - bits);
+  return fmt::format("{} to {}", is_unsigned(dtype) ? 0 : -static_cast<int64_t>(most) - 1, most);
+}
+
 }  // namespace
 
 int kind_of(DType dtype) { return is_bool(dtype) ? 0 : is_float(dtype) ? 2 : 1; }
@@ -111,8 +118,7 @@ ir::Scalar number_of(const Arg& a, DType dtype) {
   if (a.is_tensor()) usage_error(fmt::format("needs a plain number here, not a tensor ({})", describe(a)));
   if (a.kind() == Arg::Kind::Float) return ir::Scalar::of(dtype, a.real());
   if (!fits(dtype, a))
-    usage_error(
-        fmt::format("{} does not fit {}; convert the tensor with to(int64) first", describe(a), name_of(dtype)));
+    usage_error(fmt::format("{} does not fit {}, which holds {}; choose a dtype that holds it", describe(a), name_of(dtype), range_of(dtype)));
   return a.kind() == Arg::Kind::Unsigned ? ir::Scalar::of(dtype, a.natural()) : ir::Scalar::of(dtype, a.integer());
 }
 

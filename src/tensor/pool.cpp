@@ -30,9 +30,8 @@ std::vector<Sliding> pooling(const PerAxis& kernel, const PerAxis& stride, const
   for (const Sliding& s : out)
     if (2 * s.padding > s.span())
       usage_error(
-          fmt::format("padding {} is more than half of the kernel, which covers {}; a window would see nothing "
-                      "else",
-                      s.padding, s.span()));
+          fmt::format("padding {} is more than half of the kernel, which covers {}: a window would see nothing else; give at most {}",
+                      s.padding, s.span(), s.span() / 2));
   return out;
 }
 

@@ -13,13 +13,13 @@ using ir::UOp;
 using tensor::Call;
 using tensor::usage_error;
 
-constexpr const char* kKinds[] = {"bool", "integer", "float"};
+constexpr const char* kKinds[] = {"a bool", "an integer", "a float"};
 
 /// The value as the target stores it: its dtype, and the shape of the part that is written.
 UOp fitted(const Arg& value, UOp target, const Shape& part) {
   const DType meant = value.is_tensor() ? tensor::operand(value)->dtype : tensor::default_type(value.kind());
   if (tensor::kind_of(meant) > tensor::kind_of(target->dtype))
-    usage_error(fmt::format("a {} value ({}) does not fit a {} tensor ({}); convert it with .to({})",
+    usage_error(fmt::format("{} value ({}) does not fit {} tensor ({}); convert it with .to({})",
                             kKinds[tensor::kind_of(meant)], tensor::describe(value), kKinds[tensor::kind_of(target->dtype)],
                             tensor::describe(target), name_of(target->dtype)));
   UOp v = tensor::on_device(tensor::operand(value, target->dtype), target->device, target->shape);

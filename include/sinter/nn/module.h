@@ -20,7 +20,7 @@
 #include "sinter/tensor.h"
 
 /// Lists the members that are tensors, modules, or containers of them. Writes one member function, visit(f), which
-/// calls f(name, member) for each.
+/// calls f(name, member) for each. In a struct outside of functions: a local one may have no member templates.
 #define SINTER_MODULE(...)                                    \
   template <class F> void visit(F&& f) {                      \
     SINTER_FOR_EACH(SINTER_VISIT_MEMBER, __VA_ARGS__)         \
