@@ -47,6 +47,8 @@ std::vector<std::string> arguments(const Target& target) {
                                     "-ffp-contract=off", "-fwrapv", "-relaxed-aliasing", "-mrelocation-model", "pic",
                                     "-pic-level", "2", "-mcmodel=small", "-fvisibility=hidden", "-mframe-pointer=none",
                                     "-discard-value-names",
+                                    // tiles live as long as the kernel; to mark that, Clang walks each function for jumps into scopes
+                                    "-disable-lifetime-markers",
                                     // x86-64-v4 alone makes LLVM split 64-byte vectors in two
                                     fmt::format("-mprefer-vector-width={}", target.vector_bytes * 8)};
   if (kSanitizer == Sanitizer::Address) {
