@@ -15,12 +15,12 @@ void require_size(std::string_view what, int64_t value, Loc where) {
 
 void refuse(const std::string& what) { tensor::usage_error(what); }
 
-void require_last(const Tensor& x, const Shape& sizes, std::string_view layer) {
+void require_last(const Tensor& x, const Shape& sizes, std::string_view layer, std::string_view what) {
   bool ok = x.rank() >= static_cast<int64_t>(sizes.rank());
   for (size_t i = 0; ok && i < sizes.rank(); ++i) ok = x.shape()[x.shape().rank() - sizes.rank() + i] == sizes[i];
   if (!ok)
     refuse(fmt::format(
-        "the input of {} has shape {}; its last axes must be {}: reshape it, or build the layer for this size", layer,
+        "the {} of {} has shape {}; its last axes must be {}: reshape it, or build the layer for this size", what, layer,
         to_string(x.shape()), to_string(sizes)));
 }
 

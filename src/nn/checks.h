@@ -14,8 +14,8 @@ namespace nn {
 void require_size(std::string_view what, int64_t value, Loc where);
 /// A UsageError of the outermost CallScope: of the layer, or of the Sequential around it.
 [[noreturn]] void refuse(const std::string& what);
-/// The last axes of x must be `sizes`; refuse() otherwise.
-void require_last(const Tensor& x, const Shape& sizes, std::string_view layer);
+/// The last axes of x, which is `what` of the layer, must be `sizes`; refuse() otherwise.
+void require_last(const Tensor& x, const Shape& sizes, std::string_view layer, std::string_view what = "input");
 
 }  // namespace nn
 }  // namespace v0

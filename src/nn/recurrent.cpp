@@ -36,7 +36,7 @@ Tensor of_input(const Cell& cell, const Tensor& x, std::string_view name) {
 }
 template <class Cell>
 Tensor of_state(const Cell& cell, const Tensor& h, std::string_view name) {
-  require_last(h, {cell.weight_hh.shape()[1]}, name);
+  require_last(h, {cell.weight_hh.shape()[1]}, name, "state h");
   return product(h, cell.weight_hh, cell.bias_hh);
 }
 
@@ -61,7 +61,7 @@ LSTMCell::LSTMCell(int64_t in, int64_t hidden, bool bias, Loc where) {
 LSTMCell::State LSTMCell::operator()(const Tensor& x, const State& state, Loc where) const {
   CallScope call("LSTMCell", where);
   const auto& [h, c] = state;
-  require_last(c, {weight_hh.shape()[1]}, "LSTMCell");
+  require_last(c, {weight_hh.shape()[1]}, "LSTMCell", "state c");
   const std::vector<Tensor> gates =
       (of_input(*this, x, "LSTMCell") + of_state(*this, h, "LSTMCell")).chunk(4, -1);
   const Tensor next = sigmoid(gates[1]) * c + sigmoid(gates[0]) * tanh(gates[2]);

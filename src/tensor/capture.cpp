@@ -88,8 +88,8 @@ void Capture::drawn(Generator& generator, uint64_t count, ir::UOp seed, ir::UOp 
 
 void Capture::computes() const {
   if (!returned_)
-    usage_error("a jitted function reads or realises a tensor, and later calls would not do it again; return the tensor, and "
-                "read it outside");
+    usage_error("a jitted function reads or realises a tensor, as a step() of an optimiser does, and later calls would not do it again; "
+                "return the tensor, and read it or step outside");
 }
 
 void Capture::returned(std::span<const Tensor> results) {

@@ -103,10 +103,10 @@ Shape common_shape(const Shape& a, const Shape& b) {
   for (size_t i = 0; i < rank; ++i) {  // from the last axis
     const Dim x = i < a.rank() ? a[a.rank() - 1 - i] : Dim(1), y = i < b.rank() ? b[b.rank() - 1 - i] : Dim(1);
     if (!(x == y || x == 1 || y == 1))
-      usage_error(
-          fmt::format("shapes {} and {} do not broadcast: {} against {} in axis {}; sizes must be equal or 1, reshape "
-                      "or expand one of them",
-                      to_string(a), to_string(b), to_string(x), to_string(y), rank - 1 - i));
+      usage_error(fmt::format("shapes {} and {} do not broadcast: {} against {} in axis {}; {}", to_string(a), to_string(b), to_string(x),
+                              to_string(y), rank - 1 - i,
+                              x.symbolic() || y.symbolic() ? "a symbolic size matches only itself and 1, give both tensors the same Var"
+                                                           : "sizes must be equal or 1, reshape or expand one of them"));
     out[rank - 1 - i] = x == 1 ? y : x;
   }
   Shape common(std::move(out));
@@ -118,7 +118,7 @@ ir::Scalar number_of(const Arg& a, DType dtype) {
   if (a.is_tensor()) usage_error(fmt::format("needs a plain number here, not a tensor ({})", describe(a)));
   if (a.kind() == Arg::Kind::Float) return ir::Scalar::of(dtype, a.real());
   if (!fits(dtype, a))
-    usage_error(fmt::format("{} does not fit {}, which holds {}; choose a dtype that holds it", describe(a), name_of(dtype), range_of(dtype)));
+    usage_error(fmt::format("{} does not fit {}, which holds {}; choose a dtype that holds it, to(int64) converts a tensor", describe(a), name_of(dtype), range_of(dtype)));
   return a.kind() == Arg::Kind::Unsigned ? ir::Scalar::of(dtype, a.natural()) : ir::Scalar::of(dtype, a.integer());
 }
 

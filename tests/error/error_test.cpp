@@ -63,7 +63,7 @@ const Case kCases[] = {
     BAD("clamp", clamp(f({2}), f({3}), 1.0), "[2]", "[3]"),
     BAD("logical_and", logical_and(f({2}), f({3})), "[2]", "[3]"),
     BAD("broadcast", broadcast({f({2}), f({3})}), "[2]", "[3]"),
-    BAD("operator+", batched() + f({3, 4}), "batch=3", "[3, 4]"),
+    BAD("operator+", batched() + f({3, 4}), "batch=3 against 3", "a symbolic size matches only itself and 1"),
     BAD("expand", f({2, 3}).expand({4, 3}), "[2, 3]", "[4, 3]"),
     BAD("expand", f({2, 3}).expand({3}), "[2, 3]", "[3]"),
     BAD("expand", f({3}).expand({-1, 3}), "[3]", "-1"),
@@ -162,7 +162,8 @@ const Case kCases[] = {
     BAD("TransformerEncoderLayer", nn::TransformerEncoderLayer(8, 2, {.dropout = -1}), "-1", "[0, 1)"),
     BAD("clip_grad_norm", nn::clip_grad_norm({leaf({2})}, 1, std::numeric_limits<double>::quiet_NaN()), "p is nan", "above 0"),
     BAD("MultiheadAttention", nn::MultiheadAttention(8, 2)(f({4, 6})), "[4, 6]", "[8]"),
-    BAD("LSTMCell", nn::LSTMCell(3, 4)(f({2, 3}), {f({2, 5}), f({2, 4})}), "[2, 5]", "[4]"),
+    BAD("LSTMCell", nn::LSTMCell(3, 4)(f({2, 3}), {f({2, 5}), f({2, 4})}), "the state h of LSTMCell has shape [2, 5]", "[4]"),
+    BAD("LSTMCell", nn::LSTMCell(3, 4)(f({2, 3}), {f({2, 4}), f({2, 5})}), "the state c of LSTMCell has shape [2, 5]", "[4]"),
     BAD("GRUCell", nn::GRUCell(3, 4)(f({2, 4}), f({2, 4})), "[2, 4]", "[3]"),
     BAD("RNNCell", nn::RNNCell(3, 0), "hidden is 0", "at least 1"),
     // -- axes out of range or twice

@@ -254,7 +254,7 @@ TEST_CASE("what cannot be repeated is refused", "[jit]") {
                  sgd.step();
                })(x);
              }),
-             Contains("reads or realises"));
+             Contains("as a step() of an optimiser does"));
   auto inner = jit([](const Tensor& t) { return t * 2.0; });
   CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return inner(t); })(x); }), Contains("calls another one"));
 }
