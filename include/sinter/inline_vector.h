@@ -33,7 +33,11 @@ class InlineVector {
   /// A range of what converts to T.
   template <std::input_iterator It>
   InlineVector(It first, It last) : InlineVector() {
-    insert(end(), first, last);
+    if constexpr (std::forward_iterator<It>) {
+      for (T* to = grow(static_cast<size_t>(std::distance(first, last))); first != last; ++first, ++to) *to = static_cast<T>(*first);
+    } else {
+      insert(end(), first, last);
+    }
   }
 
   InlineVector(const InlineVector& other) { copy(other); }               ///< the same elements

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <mutex>
 #include <vector>
@@ -40,7 +41,12 @@ bool parse_memory(Env& env, std::string_view text) {
   const size_t at = std::string_view("KMGT").find(text.back());
   const bool percent = text.back() == '%';
   if (percent || at != std::string_view::npos) text.remove_suffix(1);
-  if (percent) return parse_number(text, 0.001, 100.0, env.memory_percent);
+  if (percent) {
+    double value = 0;
+    if (!parse_number(text, 0.001, 100.0, value)) return false;
+    env.memory_millionths = static_cast<uint64_t>(std::llround(value * 10'000));
+    return true;
+  }
   const int shift = at == std::string_view::npos ? 0 : 10 * (static_cast<int>(at) + 1);
   uint64_t value = 0;
   if (!parse_number<uint64_t>(text, 1, UINT64_MAX >> shift, value)) return false;

@@ -80,6 +80,13 @@ PlanRun::PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* 
   }
 }
 
+bool PlanRun::brief() const {
+  constexpr double kBrief = 4;  // pieces that are worth a thread
+  double pieces = 0;
+  for (const StepLoad& load : loads_) pieces += load.pieces;
+  return plan_.device.kind() == Device::Kind::Cpu && pieces <= kBrief;
+}
+
 size_t PlanRun::bytes(int buffer) const { return bytes_of(plan_.buffers[static_cast<size_t>(buffer)], vars_); }
 
 const Program& PlanRun::program(size_t step) const {

@@ -26,6 +26,9 @@ class PlanRun {
   /// After run(): where the bits will be when the device is done; null if they are known.
   virtual std::unique_ptr<Buffer> take_error() { return nullptr; }
 
+  /// On the CPU: its launches together take a few microseconds.
+  bool brief() const;
+
   /// The memory of a buffer of the plan.
   void* data(int buffer) const { return memory_[static_cast<size_t>(buffer)]; }
   /// Bytes of a buffer at this call's sizes.

@@ -37,6 +37,7 @@ class Run final : public Execution {
   Run(const Compiled& plan, const Bindings& bindings)
       : device_(plan.runnable.plan().device),
         run_(plan.runnable.start(bindings.slots, bindings.vars, bits(plan, bindings))) {
+    brief = run_->brief();
     fresh.resize(plan.targets.size());
     for (size_t i = 0; i < plan.targets.size(); ++i) {
       const int buffer = plan.buffers[i];

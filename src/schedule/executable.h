@@ -31,6 +31,8 @@ class Execution {
   /// they are known. Throws BackendError when a launch fails: what the plan stores is then undefined; or OutOfMemory, and
   /// all memory is as it was. Needs no lock of the graph.
   virtual uint32_t run() = 0;
+  /// It takes less time than other threads would gain if run() were called without the graph's lock.
+  bool brief = false;
   /// After run(): where the bits will be when the device is done; null if they are known.
   std::unique_ptr<runtime::Buffer> error;
 

@@ -24,8 +24,10 @@ CallScope::CallScope(std::string_view name, Loc where) { ir::enter_call(name, wh
 CallScope::~CallScope() { ir::leave_call(); }
 
 Cell::~Cell() {
+  const ir::GraphScope scope;
   --origin.tensors;
   if (leaf_id) tensor::unregister_leaf(*this);
+  node = {};
 }
 
 Arg::Arg(const Tensor& tensor, Loc where) : cell_(tensor.cell()), where_(where) {}

@@ -2,10 +2,8 @@
 #include "tensor/flight.h"
 
 #include <algorithm>
-#include <condition_variable>
+#include <atomic>
 #include <functional>
-#include <mutex>
-#include <new>
 
 #include "runtime/counters.h"
 #include "runtime/faults.h"
@@ -21,41 +19,35 @@ using ir::Storage;
 using ir::TensorGraph;
 using ir::UOp;
 
-/// All plans in flight: who needs a claimed node waits until one has landed. `landed` is counted under both mutexes.
+/// All plans in flight: who needs a claimed node waits until one has landed. Both are written under the graph's mutex.
 struct Flights {
-  std::mutex mutex;
-  std::condition_variable changed;
-  uint64_t landed = 0;
-  std::vector<Flight*> in_air;  ///< guarded by the graph's mutex
+  std::atomic<uint64_t> landed{0};
+  std::vector<Flight*> in_air;
 
   static Flights& get() {
     static Flights* all = new Flights;
     return *all;
   }
   Flights() {
-    runtime::hold_at_fork(mutex);
     runtime::call_in_child(land_orphans);
   }
   static void land_orphans();
   void land(Flight* flight) {
     std::erase(in_air, flight);
-    const std::lock_guard lock(mutex);
     ++landed;
-    changed.notify_all();
+    landed.notify_all();
   }
   /// Inside a GraphScope, in which the claim was seen: it cannot have landed in between.
   void wait() {
     const uint64_t seen = landed;
     const ir::GraphPause pause;
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return landed != seen; });
+    landed.wait(seen);
   }
 };
 
 /// In a child: what other threads had in the air. fork() waited for their launches, and the threads did not come with it.
 void Flights::land_orphans() {
   Flights& all = get();
-  new (&all.changed) std::condition_variable;  // threads that waited are gone
   const ir::GraphScope scope;
   for (Flight* flight : std::vector(all.in_air)) {
     if (flight->thread() == std::this_thread::get_id()) continue;

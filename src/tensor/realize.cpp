@@ -7,6 +7,7 @@
 #include <exception>
 #include <list>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -64,8 +65,10 @@ class Realization {
  private:
   struct Prepared {
     std::unique_ptr<Parametrised> program;
-    std::unique_ptr<schedule::Execution> run;
+    std::unique_ptr<schedule::Execution> run = nullptr;
+    std::optional<Flight> flight = {};
   };
+  using Plans = std::list<Prepared>;  // flights stay where they are
 
   /// False: try again.
   bool attempt() {
@@ -80,7 +83,7 @@ class Realization {
     const bool more = with_records_ && !records.empty();
     if (more) request.roots.insert(request.roots.end(), records.begin(), records.end());
     bool last = true;
-    std::vector<Prepared> plans;
+    Plans plans;
     try {
       plans = prepare(request, last);
     } catch (const Error&) {
@@ -89,7 +92,7 @@ class Realization {
       return false;
     }
     if (plans.empty()) return false;
-    if (Capture* watching = Capture::current()) watching->planned(*plans[0].program, plans.size());
+    if (Capture* watching = Capture::current()) watching->planned(*plans.front().program, plans.size());
     if (last && !with_records_) strike_off();
     if (last && commit_) commit_->switch_cells();
     fly(plans);
@@ -99,19 +102,19 @@ class Realization {
   }
 
   /// Empty when others had the graph in between. `last`: with these plans all is computed.
-  std::vector<Prepared> prepare(const schedule::Request& request, bool& last) {
+  Plans prepare(const schedule::Request& request, bool& last) {
     if (runtime::env().check) ir::verify_tensor(request.roots, "tensor");
     std::unique_ptr<Parametrised> program = schedule::parametrise(request, executor_);
-    std::vector<Prepared> plans;
+    Plans plans;
     if (!program->mixed) {
-      plans.push_back({std::move(program), nullptr});
+      plans.emplace_back(std::move(program));
     } else {
       const Division division = divide(request.roots);
       last = division.last;
       for (const std::vector<UOp>& roots : division.plans) {
         // What runs before the last plans ends no reference: those read the same values.
         schedule::Request part{roots, last ? request.ending : ir::Sources(), last ? request.kept : ir::Sources(), division.copies};
-        plans.push_back({schedule::parametrise(part, executor_), nullptr});
+        plans.emplace_back(schedule::parametrise(part, executor_));
         if (plans.back().program->mixed) throw InternalError("a part of a program that spans devices does too");
       }
     }
@@ -149,16 +152,20 @@ class Realization {
   }
 
   /// Throws what the first plan that failed threw; the others are run and land all the same.
-  static void fly(std::vector<Prepared>& plans) {
-    std::list<Flight> flights;
-    for (Prepared& p : plans) flights.emplace_back(*p.program, std::move(p.run));
+  static void fly(Plans& plans) {
+    bool brief = !runtime::faults().before_launch;  // which is to see that others may use the graph
+    for (Prepared& p : plans) {
+      brief &= p.run->brief;
+      p.flight.emplace(*p.program, std::move(p.run));
+    }
     {
-      const runtime::OutsideGraph outside;
-      for (Flight& f : flights) f.run();
+      std::optional<runtime::OutsideGraph> outside;
+      if (!brief) outside.emplace();
+      for (Prepared& p : plans) p.flight->run();
     }
     std::exception_ptr error;
-    for (Flight& f : flights) try {
-        f.land();
+    for (Prepared& p : plans) try {
+        p.flight->land();
       } catch (...) {
         if (!error) error = std::current_exception();
       }

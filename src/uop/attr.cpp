@@ -16,10 +16,6 @@ uint64_t hash_text(std::string_view text) {
   for (unsigned char c : text) h = (h ^ c) * 0x100000001b3u;
   return h;
 }
-uint64_t hash_of(const Dim& d) {
-  return d.symbolic() ? mix(hash_text(d.var().name()), mix(static_cast<uint64_t>(d.value()), static_cast<uint64_t>(d.bound())))
-                      : static_cast<uint64_t>(d.value());
-}
 
 /// Wraps an integer to the width and sign of the type.
 int64_t wrap(DType dtype, int64_t v) {
@@ -45,11 +41,12 @@ int64_t saturate(double v) {
   return static_cast<int64_t>(static_cast<T>(v));
 }
 
-uint64_t likeness_of(const Dim& d) {
-  return d.symbolic() ? mix(hash_text(d.var().name()), static_cast<uint64_t>(d.bound())) : static_cast<uint64_t>(d.value());
-}
-
 }  // namespace
+
+uint64_t hash_of_symbolic(const Dim& d) {
+  return mix(hash_text(d.var().name()), mix(static_cast<uint64_t>(d.value()), static_cast<uint64_t>(d.bound())));
+}
+uint64_t likeness_of_symbolic(const Dim& d) { return mix(hash_text(d.var().name()), static_cast<uint64_t>(d.bound())); }
 
 Scalar Scalar::of(DType dtype, double value) {
   Scalar s;
@@ -90,23 +87,12 @@ Scalar Scalar::of(DType dtype, uint64_t value) {
   return of(dtype, static_cast<int64_t>(value));
 }
 
-uint64_t likeness_of(const Shape& shape) {
-  uint64_t h = shape.rank();
-  for (const Dim& d : shape) h = mix(h, likeness_of(d));
-  return h;
-}
 uint64_t likeness_of(const Attr& attr) {
   const auto* box = std::get_if<Region>(&attr);
   if (!box) return hash_of(attr);
   uint64_t h = mix(attr.index(), box->size());
   for (const Extent& e : *box)  // the sizes of the others follow from the shapes
     if (e.end.symbolic()) h = mix(h, likeness_of(e.end));
-  return h;
-}
-
-uint64_t hash_of(const Shape& shape) {
-  uint64_t h = shape.rank();
-  for (const Dim& d : shape) h = mix(h, hash_of(d));
   return h;
 }
 

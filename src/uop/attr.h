@@ -113,16 +113,31 @@ struct NumAttr {
 using Attr = std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceAttr, RangeAttr, Fresh, NumAttr,
                           sinter::Var, WindowAttr>;
 
-/// A hash in which equal attributes are equal and nothing depends on an address.
-uint64_t hash_of(const Attr& attr);
-uint64_t hash_of(const Shape& shape);
-/// The same, blind to what may change between calls of one program: values of symbolic sizes and offsets of boxes (SEMANTICS N1, N3).
-uint64_t likeness_of(const Attr& attr);
-uint64_t likeness_of(const Shape& shape);
+inline const Attr kNoAttr;
+
 /// Mixes b into a (order matters).
 inline uint64_t mix(uint64_t a, uint64_t b) {
   a = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdu;
   return a ^ (a >> 32);
+}
+
+/// A hash in which equal attributes are equal and nothing depends on an address.
+uint64_t hash_of(const Attr& attr);
+uint64_t hash_of_symbolic(const Dim& d);
+inline uint64_t hash_of(const Dim& d) { return d.symbolic() ? hash_of_symbolic(d) : static_cast<uint64_t>(d.value()); }
+inline uint64_t hash_of(const Shape& shape) {
+  uint64_t h = shape.rank();
+  for (const Dim& d : shape) h = mix(h, hash_of(d));
+  return h;
+}
+/// The same, blind to what may change between calls of one program: values of symbolic sizes and offsets of boxes (SEMANTICS N1, N3).
+uint64_t likeness_of(const Attr& attr);
+uint64_t likeness_of_symbolic(const Dim& d);
+inline uint64_t likeness_of(const Dim& d) { return d.symbolic() ? likeness_of_symbolic(d) : static_cast<uint64_t>(d.value()); }
+inline uint64_t likeness_of(const Shape& shape) {
+  uint64_t h = shape.rank();
+  for (const Dim& d : shape) h = mix(h, likeness_of(d));
+  return h;
 }
 
 }  // namespace sinter::ir

@@ -26,13 +26,23 @@ constexpr std::array<DTypeInfo, 17> kDTypes = {{
     {"float32", 4}, {"float64", 8}, {"index", 8}, {"void", 0},
 }};
 
+/// Takes an axis into what those before it span; false if that is more than can be counted. An empty one takes nothing from the others.
+bool span(int64_t& elements, const Dim& d) {
+  return !__builtin_mul_overflow(elements, std::max<int64_t>(d.bound(), 1), &elements) && elements <= Shape::kMaxElements;
+}
+
+[[noreturn]] void not_countable(const Shape& shape) {
+  throw UsageError(fmt::format("shape {} has more than 2^56 elements; take smaller sizes", to_string(shape)));
+}
+
 /// A template, so that the size of a Dim is no call: every reshape counts elements twice.
 template <class Size>
 int64_t product(const Shape& shape, Size size) {
-  if (!shape.countable())
-    throw UsageError(fmt::format("shape {} has more than 2^56 elements; take smaller sizes", to_string(shape)));
-  int64_t n = 1;
-  for (const Dim& d : shape) n *= size(d);
+  int64_t n = 1, spanned = 1;
+  for (const Dim& d : shape) {
+    if (!span(spanned, d)) not_countable(shape);
+    n *= size(d);
+  }
   return n;
 }
 
@@ -108,8 +118,8 @@ Dim::operator int64_t() const {
 
 bool Shape::countable() const {
   int64_t n = 1;
-  for (const Dim& d : dims_)  // an empty axis takes nothing from what the others span
-    if (__builtin_mul_overflow(n, std::max<int64_t>(d.bound(), 1), &n) || n > kMaxElements) return false;
+  for (const Dim& d : dims_)
+    if (!span(n, d)) return false;
   return true;
 }
 int64_t Shape::numel() const {

@@ -24,8 +24,8 @@ void require(bool ok, Op op, std::string_view what, const Shape& wanted, UOp a) 
   if (!ok) require(false, op, fmt::format("{}{}", what, to_string(wanted)), a);
 }
 
-UOp move(UOp x, Op op, Shape shape, Attr attr = {}) {
-  return x->graph->make({op, x->dtype, std::move(shape), {x}, std::move(attr)});
+UOp move(UOp x, Op op, const Shape& shape, const Attr& attr = kNoAttr) {
+  return x->graph->make({op, x->dtype, shape, {x}, attr});
 }
 
 bool is_short(UOp x) { return is_short_float(x->dtype); }
@@ -72,15 +72,15 @@ UOp alu(Op op, Sources src) {
   const OpInfo& row = info(op);
   require(row.cls == OpClass::Alu && row.arity == static_cast<int>(src.size()), op, "wrong number of sources");
   UOp last = src.back();
-  for (UOp s : src) require(s->shape == last->shape, op, "shapes differ", s, last);
-  for (size_t i = op == Op::Where ? 1 : 0; i < src.size(); ++i) require(src[i]->dtype == last->dtype, op, "dtypes differ", src[i], last);
-  if (op == Op::Where) require(src[0]->dtype == DType::Bool, op, "condition is not bool", src[0]);
+  for (size_t i = 0; i + 1 < src.size(); ++i) {
+    require(src[i]->shape == last->shape, op, "shapes differ", src[i], last);
+    const bool condition = op == Op::Where && i == 0;
+    require(src[i]->dtype == (condition ? DType::Bool : last->dtype), op, condition ? "condition is not bool" : "dtypes differ", src[i], last);
+  }
   if (has(op, kFloat)) require(is_float(last->dtype), op, "not a float", last);
   if (has(op, kInteger)) require(!is_float(last->dtype), op, "not an integer", last);
   DType dtype = row.result == ResultType::Bool ? DType::Bool : last->dtype;
-  Shape shape = last->shape;
-  Graph* g = last->graph;
-  return g->make({op, dtype, std::move(shape), std::move(src)});
+  return last->graph->make({op, dtype, last->shape, std::move(src)});
 }
 
 UOp cast(UOp x, DType dtype) { return x->dtype == dtype ? x : x->graph->make({Op::Cast, dtype, x->shape, {x}}); }
@@ -106,7 +106,7 @@ UOp permute(UOp x, const Ints& order) {
     shape.push_back(x->shape[static_cast<size_t>(order[i])]);
     same &= order[i] == static_cast<int64_t>(i);
   }
-  return same ? x : move(x, Op::Permute, std::move(shape), order);
+  return same ? x : move(x, Op::Permute, shape, order);
 }
 
 UOp expand(UOp x, const Shape& shape) {
@@ -139,7 +139,7 @@ UOp shrink(UOp x, const Region& box) {
             Op::Shrink, "box outside the source", x);
     shape.push_back(all ? x->shape[i] : Dim(box[i].end.value() - box[i].begin.value()));
   }
-  return move(x, Op::Shrink, std::move(shape), box);
+  return move(x, Op::Shrink, shape, box);
 }
 
 UOp pad(UOp x, const Region& box, const Shape& shape) {
@@ -165,7 +165,7 @@ UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result) 
   Shape shape = values[0]->shape;
   for (int64_t a : axes) shape[static_cast<size_t>(a)] = 1;
   UOp typed = values[static_cast<size_t>(result)];
-  return typed->graph->make({Op::Reduce, typed->dtype, std::move(shape), {values.begin(), values.end()}, ReduceAttr{combine, std::move(axes), {}, result}});
+  return typed->graph->make({Op::Reduce, typed->dtype, shape, {values.begin(), values.end()}, ReduceAttr{combine, std::move(axes), {}, result}});
 }
 UOp sum(UOp x, Ints axes) { return reduce(Combine::Add, x, std::move(axes)); }
 

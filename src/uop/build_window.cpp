@@ -48,7 +48,7 @@ UOp slide(UOp x, int64_t axis, int64_t step, int64_t size) {
     throw InternalError("building Window: no such axis, or a negative size");
   Shape shape = x->shape;
   shape[static_cast<size_t>(axis)] = size;
-  return x->graph->make({Op::Window, x->dtype, std::move(shape), {x}, WindowAttr{axis, step}});
+  return x->graph->make({Op::Window, x->dtype, shape, {x}, WindowAttr{axis, step}});
 }
 
 UOp window(UOp x, int64_t axis, int64_t size, int64_t stride, int64_t dilation) {

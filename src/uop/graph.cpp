@@ -56,28 +56,33 @@ UOp Graph::find(const NodeSpec& spec, uint64_t identity) const {
   return table_.find(identity, [&](const Node& n) { return describes(spec, n); });
 }
 
-Node* Graph::create(NodeSpec&& s, const Hashes& hashes, uint64_t identity) {
-  static_assert(std::is_nothrow_move_constructible_v<NodeSpec>, "memory that was taken is used");
+Node* Graph::create(const NodeSpec& s, const Hashes& hashes, uint64_t identity) {
   const uint64_t likeness = hashes.likeness(s);
   if (identity) table_.make_room();
-  Node* n = new (allocate()) Node(this, s.op, s.dtype, s.device, next_id_++, std::move(s.shape), std::move(s.attr), std::move(s.src),
-                                  hashes.form, identity, likeness);
+  void* const memory = allocate();
+  Node* n = nullptr;
+  try {
+    n = new (memory) Node(this, s.op, s.dtype, s.device, next_id_++, s.shape, s.attr, s.src, hashes.form, identity, likeness);
+  } catch (...) {  // no memory for a long shape or attribute
+    give_back(memory);
+    throw;
+  }
   ++live_;
   if (identity) table_.add(n);
   return n;
 }
 
-UOp Graph::make(NodeSpec spec) {
+UOp Graph::make(NodeSpec&& spec) {
   canonicalise(spec);
   const Hashes hashes(spec);
   const uint64_t identity = hashes.identity(spec);
   if (UOp found = find(spec, identity)) return found;
-  return create(std::move(spec), hashes, identity);
+  return create(spec, hashes, identity);
 }
 
 void* Arena::allocate() {
   const size_t place = live_ % Chunk::kNodes;
-  if (!place) chunks_.push_back(std::unique_ptr<Chunk>(new Chunk));  // not zeroed
+  if (live_ == chunks_.size() * Chunk::kNodes) chunks_.push_back(std::unique_ptr<Chunk>(new Chunk));  // not zeroed
   return chunks_.back()->nodes[place];
 }
 

@@ -11,13 +11,14 @@
 
 namespace sinter::ir {
 
-/// What make() needs to know of a node. The device is taken from the sources when there are any.
+/// What make() needs to know of a node, for the time of that call: shape and attribute stay where they are, and are copied once, into a
+/// node that is new. The device is taken from the sources when there are any.
 struct NodeSpec {
   Op op;
   DType dtype;
-  Shape shape;
+  const Shape& shape;
   Sources src;
-  Attr attr = {};
+  const Attr& attr = kNoAttr;
   Device device = {};
 };
 
@@ -32,7 +33,7 @@ class Graph {
 
   /// The node of this description: an existing one, or a new one. Orders commutative sources; never simplifies.
   /// Callers give right shapes and types: the builders of uop/build.h do, and verify.h checks.
-  virtual UOp make(NodeSpec spec);
+  virtual UOp make(NodeSpec&& spec);
 
   /// Starts a walk: nodes whose mark equals the returned number have been met. One walk at a time.
   uint64_t next_mark() { return ++mark_; }
@@ -50,10 +51,12 @@ class Graph {
   };
   UOp find(const NodeSpec& spec, uint64_t identity) const;
   /// Interned unless `identity` is 0.
-  Node* create(NodeSpec&& spec, const Hashes& hashes, uint64_t identity);
+  Node* create(const NodeSpec& spec, const Hashes& hashes, uint64_t identity);
   void forget(Node* node) noexcept { table_.remove(node); }
   /// Memory for a node, which begins to live there at once.
   virtual void* allocate() = 0;
+  /// Memory in which no node began to live after all. What comes from an arena is allocate()d again.
+  virtual void give_back(void*) noexcept {}
 
   size_t live_ = 0;
   uint64_t mark_ = 0;  ///< of the last walk: 64 bits, which no process counts through

@@ -52,9 +52,9 @@ struct NodeState {
 
 struct Node {
   /// No aggregate: compilers would clear all of its bytes first, for every node of every step.
-  Node(Graph* graph, Op op, DType dtype, Device device, uint64_t id, Shape&& shape, Attr&& attr, Sources&& src, uint64_t form,
+  Node(Graph* graph, Op op, DType dtype, Device device, uint64_t id, const Shape& shape, const Attr& attr, const Sources& src, uint64_t form,
        uint64_t identity, uint64_t likeness)
-      : graph(graph), op(op), dtype(dtype), device(device), id(id), shape(std::move(shape)), attr(std::move(attr)), src(std::move(src)),
+      : graph(graph), op(op), dtype(dtype), device(device), id(id), shape(shape), attr(attr), src(src),
         form(form), identity(identity), likeness(likeness) {}
 
   Graph* const graph;

@@ -2,7 +2,6 @@
 // the report of memory. Beside the nodes, never in their identity.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <source_location>
 #include <string>
@@ -23,12 +22,12 @@ void leave_call();
 /// The outermost call that is open in this thread, or null.
 const Caller* caller();
 
-/// A call site, and what lives that was made there. Counts are guarded by the tensor graph's mutex, but for `tensors`.
+/// A call site, and what lives that was made there. Counts are guarded by the tensor graph's mutex.
 struct Origin {
   std::string call, file, function;  ///< all empty for what was made outside of calls
   uint32_t line = 0;
   uint64_t nodes = 0, buffers = 0, bytes = 0;
-  std::atomic<uint64_t> tensors{0};  ///< cells behind handles
+  uint64_t tensors = 0;  ///< cells behind handles
 };
 
 /// The call site of caller(). There is one per call site of the program text; they are never destroyed. Inside a GraphScope.

@@ -137,22 +137,25 @@ UOp node(Cursor& c, Graph& g, const std::vector<UOp>& nodes) {
   c.expect("%");
   if (c.integer<size_t>() != nodes.size()) c.fail(fmt::format("expected node %{}", nodes.size()));
   c.expect("=");
-  NodeSpec spec{};
-  const std::string_view op = c.word("([");
-  if (!op_named(op, spec.op)) c.fail(fmt::format("no op is called \"{}\"", op));
+  Op op{};
+  Attr attr;
+  Sources src;
+  Device on;
+  const std::string_view name = c.word("([");
+  if (!op_named(name, op)) c.fail(fmt::format("no op is called \"{}\"", name));
   const std::string_view type = c.word("[");
-  spec.dtype = dtype_named(type);
-  if (spec.dtype == DType::Void && type != name_of(DType::Void)) c.fail(fmt::format("no type is called \"{}\"", type));
-  spec.shape = Shape(list(c, dim));
+  const DType dtype = dtype_named(type);
+  if (dtype == DType::Void && type != name_of(DType::Void)) c.fail(fmt::format("no type is called \"{}\"", type));
+  const Shape shape = Shape(list(c, dim));
   if (c.take("(")) {
-    do spec.src.push_back(reference(c, nodes));
+    do src.push_back(reference(c, nodes));
     while (c.take(","));
     c.expect(")");
   }
-  if (c.take("{")) spec.attr = attribute(c);
-  if (c.take("@")) spec.device = device(c);
+  if (c.take("{")) attr = attribute(c);
+  if (c.take("@")) on = device(c);
   if (!c.done()) c.fail("expected the end of the line");
-  return g.make(std::move(spec));
+  return g.make({op, dtype, shape, std::move(src), attr, on});
 }
 
 }  // namespace

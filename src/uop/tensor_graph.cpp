@@ -14,7 +14,7 @@ thread_local bool grad_mode = true;
 bool grad_enabled() { return grad_mode; }
 void set_grad_enabled(bool on) { grad_mode = on; }
 
-UOp TensorGraph::make(NodeSpec spec) {
+UOp TensorGraph::make(NodeSpec&& spec) {
   bool keeps_history = grad_mode && spec.op != Op::Detach && is_float(spec.dtype);
   bool requires_grad = false;
   if (keeps_history) {
@@ -30,8 +30,8 @@ UOp TensorGraph::make(NodeSpec spec) {
   const uint64_t identity = interned ? hashes.identity(spec) : 0;
   if (interned)
     if (UOp found = find(spec, identity)) return found;
-  for (UOp s : spec.src) retain(s);
-  Node* n = create(std::move(spec), hashes, identity);
+  Node* n = create(spec, hashes, identity);
+  for (UOp s : n->src) retain(s);
   n->state.requires_grad = requires_grad;
   n->state.refs = 1;
   pool_.push_back(n);
@@ -50,12 +50,16 @@ void* TensorGraph::allocate() {
 }
 
 /// A sanitizer is to see who uses a node that is gone: there each has memory of its own.
+void TensorGraph::give_back(void* memory) noexcept {
+  if (kSanitizer != Sanitizer::None || spare_count_ == kMostSpares) return ::operator delete(memory);
+  ++spare_count_;
+  spares_ = new (memory) Spare{spares_};
+}
+
 void TensorGraph::destroy(Node* n) noexcept {
   n->~Node();
   --live_;
-  if (kSanitizer != Sanitizer::None || spare_count_ == kMostSpares) return ::operator delete(n);
-  ++spare_count_;
-  spares_ = new (n) Spare{spares_};
+  give_back(n);
 }
 
 void TensorGraph::own(UOp n, Storage* storage) {

@@ -19,7 +19,7 @@ class TensorGraph final : public Graph {
 
   /// Under no_grad an operand with history is read through DETACH (SEMANTICS G6). A node that requires grad, and a
   /// fresh one, is never interned (H4).
-  UOp make(NodeSpec spec) override;
+  UOp make(NodeSpec&& spec) override;
 
   void retain(UOp n) { ++n->state.refs; }
   void release(UOp n);
@@ -53,6 +53,7 @@ class TensorGraph final : public Graph {
   friend class GraphTry;
   TensorGraph() = default;
   void* allocate() override;
+  void give_back(void* memory) noexcept override;
   void destroy(Node* node) noexcept;
   void release_storage(Storage* storage, bool owner);
 

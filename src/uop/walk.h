@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,20 +18,25 @@ using WalkStack = std::vector<std::pair<UOp, size_t>>;
 /// empty, and gives its memory.
 template <class Enter>
 void append_topological(UOp root, uint64_t mark, Enter enter, std::vector<UOp>& order, WalkStack& stack) {
-  const auto push = [&](UOp n) {
-    if (n->mark == mark) return;
+  if (root->mark == mark) return;
+  const auto first_of = [&](UOp n) {
     n->mark = mark;
-    stack.emplace_back(n, enter(n) ? 0 : n->src.size());
+    return enter(n) ? 0 : n->src.size();
   };
-  push(root);
-  while (!stack.empty()) {
-    auto& [n, next] = stack.back();
+  UOp n = root;  // the last of the list, in registers
+  for (size_t next = first_of(n);;) {
     if (next < n->src.size()) {
-      push(n->src[next++]);
+      const UOp source = n->src[next++];
+      if (source->mark == mark) continue;
+      stack.emplace_back(n, next);
+      n = source;
+      next = first_of(n);
       continue;
     }
     n->position = static_cast<uint32_t>(order.size());
     order.push_back(n);
+    if (stack.empty()) return;
+    std::tie(n, next) = stack.back();
     stack.pop_back();
   }
 }

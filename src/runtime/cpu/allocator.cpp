@@ -161,8 +161,7 @@ MemoryStats memory_stats() { return pool().stats(); }
 uint64_t live_memory() { return pool().live(); }
 uint64_t memory_limit() {
   static const uint64_t machine = usable_memory();
-  const Env& e = env();
-  return e.memory_bytes ? e.memory_bytes : static_cast<uint64_t>(static_cast<double>(machine) * e.memory_percent / 100);
+  return env().memory_limit(machine);
 }
 void release_cached_memory() { pool().release(); }
 

@@ -22,10 +22,8 @@ size_t class_of(size_t bytes) { return size_class(bytes, kAlignment); }
 }  // namespace
 
 uint64_t Allocator::limit() const {
-  const Env& e = env();
   const auto total = static_cast<uint64_t>(context_.properties().memory);
-  return e.memory_bytes ? std::min(e.memory_bytes, total)
-                        : static_cast<uint64_t>(static_cast<double>(total) * e.memory_percent / 100);
+  return std::min(env().memory_limit(total), total);
 }
 
 DevicePointer Allocator::allocate(size_t bytes) {
