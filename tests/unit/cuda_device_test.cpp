@@ -141,7 +141,7 @@ TEST_CASE("device memory is pooled, aligned, counted and limited", "[cuda]") {
   CHECK(pool.stats().cached == 0);
   CHECK(driver->allocations.empty());
   CHECK(pool.stats().total == 64 << 20);
-  CHECK(pool.stats().limit == static_cast<uint64_t>((64 << 20) * 0.9));
+  CHECK(pool.stats().limit == ((64 << 20) / 4096 * 9 / 10) * 4096);
   {  // Under SINTER_CHECK no block has a second life, which would hide that its first owner still uses it.
     const Setting check("SINTER_CHECK", "1");
     const DevicePointer q = pool.allocate(1000);
