@@ -1,5 +1,5 @@
-// A translation unit costs a millisecond before its first line, so that small kernels share one; two threads share the
-// units.
+// A translation unit costs a millisecond before its first line, so that small kernels share one; threads share the units,
+// and one thread alone has one.
 #include "runtime/cpu/build.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace sinter::runtime::cpu {
 namespace {
 
-constexpr size_t kUnitBytes = 64 << 10;  ///< text of one unit, so that one failure does not repeat too much
+constexpr size_t kUnitBytes = 64 << 10;  ///< text of one unit, so that threads which share them end together
 constexpr int kMostThreads = 16;
 
 using Unit = std::vector<size_t>;  ///< kernel numbers
@@ -24,7 +24,8 @@ std::vector<Unit> share_out(std::span<const KernelSource* const> kernels, size_t
   const auto bytes = [&](size_t k) { return kernels[k]->text.size(); };
   size_t total = 0;
   for (size_t k = 0; k < kernels.size(); ++k) total += bytes(k);
-  const size_t count = alone ? kernels.size() : std::min(kernels.size(), std::max(threads, total / kUnitBytes));
+  const size_t shared = threads == 1 ? 1 : std::max(threads, total / kUnitBytes);
+  const size_t count = alone ? kernels.size() : std::min(kernels.size(), shared);
   std::vector<size_t> order(kernels.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(),

@@ -29,7 +29,7 @@ constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
 // left out: it looks at each of a tile's hundreds of addresses, half of the time of such kernels, and what it finds of loops
 // their text says (turning() in codegen/render/c.cpp). No pass changes what floats round to.
 constexpr const char* kPasses =
-    "function(sroa<modify-cfg>),always-inline,"
+    "function(mem2reg),always-inline,"
     "function(sroa<modify-cfg>,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
     "loop-mssa(loop-rotate,licm),simplifycfg,loop(loop-deletion,loop-unroll-full),sroa<modify-cfg>,early-cse<memssa>,"
     "instcombine<no-verify-fixpoint>,simplifycfg)";
