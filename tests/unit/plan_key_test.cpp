@@ -245,3 +245,25 @@ TEST_CASE("a program runs at the first call although the plugin does not open an
   INFO(runtime::read_file(folder.path() + "/output").value_or(""));
   CHECK(status == 0);
 }
+
+TEST_CASE("child: realises where no plugin is found", "[.][runtime-child]") {
+  const FreshCache cache;
+  if (runtime::cpu::plugin_compiler()) return;  // installed on this machine
+  CapturedLog captured;
+  CHECK((ones({3, 4}) * 2.0f).contiguous().sum().item() == 24);
+  CHECK((ones({3, 5}) * 2.0f).contiguous().sum().item() == 30);
+  const std::string text = captured.text(), notice = "no libsinter_clang.so beside this program";
+  CHECK_THAT(text, Contains(notice) && Contains("SINTER_CC=cc"));
+  CHECK(text.find(notice) == text.rfind(notice));
+}
+
+TEST_CASE("a program that stands without its plugin runs, and says once that kernels are slower", "[runtime]") {
+  const Setting cc("SINTER_CC", std::nullopt);
+  if (runtime::kSanitizer != runtime::Sanitizer::None || !runtime::cpu::plugin_compiler()) return;
+  const Folder folder;
+  std::filesystem::copy_file("/proc/self/exe", folder.path() + "/program");
+  const int status = runtime::cpu::run_program({folder.path() + "/program", "child: realises where no plugin is found"},
+                                               folder.path() + "/output");
+  INFO(runtime::read_file(folder.path() + "/output").value_or(""));
+  CHECK(status == 0);
+}

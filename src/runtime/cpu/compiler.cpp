@@ -22,6 +22,7 @@ std::shared_ptr<const Compiler> current_compiler() {
     return chosen;
   }
   if (auto plugin = plugin_compiler()) return plugin;
+  report_missing_plugin();
   if (auto cc = external_compiler("cc")) return cc;
   throw BackendError(
       "no C compiler for kernels: the Clang plugin is not here and there is no cc; install clang or gcc (12 or later)");

@@ -69,6 +69,7 @@ struct Library {
 #if defined(SINTER_LLVM_VERSION)
 constexpr const char* kVersion = SINTER_LLVM_VERSION;
 constexpr const char* kLibraries[] = {SINTER_LLVM_LIBRARIES};
+constexpr const char* kInstalled = SINTER_PLUGIN_INSTALL_DIR;
 
 /// The folders in which the loader searches for libraries on behalf of the program or library that this code is part
 /// of: its run path, the environment's.
@@ -101,7 +102,7 @@ std::vector<std::string> candidates() {
                                                       : std::filesystem::read_symlink("/proc/self/exe", failed);
   if (!place.empty()) folders = {place.parent_path(), place.parent_path() / "../lib"};
   for (std::string& folder : search_path(self)) folders.push_back(std::move(folder));
-  folders.emplace_back(SINTER_PLUGIN_INSTALL_DIR);
+  folders.emplace_back(kInstalled);
   std::vector<std::string> files;
   for (const std::string& folder : folders)
     if (std::string file = folder + "/libsinter_clang.so"; access(file.c_str(), R_OK) == 0) files.push_back(file);
@@ -110,6 +111,7 @@ std::vector<std::string> candidates() {
 #else
 constexpr const char* kVersion = "";
 constexpr const char* kLibraries[] = {""};
+constexpr const char* kInstalled = nullptr;
 std::vector<std::string> candidates() { return {}; }
 #endif
 
@@ -202,6 +204,17 @@ std::shared_ptr<const Compiler> plugin_compiler() {
   static const bool found = !candidates().empty();
   static const auto& compiler = *new std::shared_ptr<const Compiler>(std::make_shared<PluginCompiler>());
   return found && !unusable ? compiler : nullptr;
+}
+
+void report_missing_plugin() {
+  static std::once_flag once;
+  if (!kInstalled || !candidates().empty()) return;
+  std::call_once(once, [] {
+    log(0, fmt::format("sinter: no libsinter_clang.so beside this program, in its ../lib, where the loader searches, or in {}: kernels are "
+                       "compiled by cc, which takes longer and gives slower ones; add the plugin's folder to LD_LIBRARY_PATH or the "
+                       "program's rpath, or set SINTER_CC=cc if this is meant",
+                       kInstalled));
+  });
 }
 
 bool give_up_plugin(const Compiler& compiler) {
