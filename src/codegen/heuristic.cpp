@@ -10,6 +10,7 @@
 #include "codegen/loop_tree.h"
 #include "codegen/register_tile.h"
 #include "codegen/rows.h"
+#include "codegen/rows_ahead.h"
 #include "codegen/schedule.h"
 #include "codegen/streaming.h"
 #include "codegen/tile.h"
@@ -63,7 +64,7 @@ class Chooser {
     stage_operands();
     choose_blocks();
     choose_nontemporal();
-    return turn_sums(add_rows(kernel_, std::move(opts_), rows_));
+    return ask_ahead(turn_sums(add_rows(kernel_, std::move(opts_), rows_)));
   }
 
  private:
@@ -338,6 +339,16 @@ class Chooser {
     opts.insert(opts.end(), blocks.begin(), blocks.end());
     opts = add_rows(kernel_, std::move(opts), rows_);
     return is_legal(kernel_, opts) ? opts : std::vector<Opt>{};
+  }
+
+  /// With Prefetches of what the next tiles of products read, where nothing is packed: a panel passes under many rows.
+  std::vector<Opt> ask_ahead(std::vector<Opt> opts) {
+    for (const Product& p : products_)
+      for (const Opt& o : rows_ahead(kernel_, view_, *p.work, p.tile, target_)) {
+        opts.push_back(o);
+        if (!is_legal(kernel_, opts)) opts.pop_back();
+      }
+    return opts;
   }
 
   /// Operands of products whose columns are a row's: each point copies all it needs of them.

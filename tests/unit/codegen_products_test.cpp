@@ -67,6 +67,21 @@ TEST_CASE("a matrix that many rows are multiplied with is copied block by block"
         "lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 18) block(1, 256) order(0, 1, 2) stage(#10, 2, 1 lanes 16 unroll 4, panel 64)");
 }
 
+TEST_CASE("the next rows are asked for where operands come from further than the second cache", "[codegen][products]") {
+  for (const int64_t batch : {2, 64}) {
+    Bench b;
+    const int64_t m = 100, k = 130, n = 64;
+    UOp x = b.buffer(random_array(DType::F32, {batch, m, k}, 1)), y = b.buffer(random_array(DType::F32, {batch, k, n}, 2)),
+        out = b.buffer(Array(DType::F32, {batch, m, n}));
+    UOp item = b.outer(batch), i = b.outer(m), j = b.outer(n), l = b.over(k, 3);
+    b.stores({b.put(out, {item, i, j}, b.reduce(Combine::Dot, {b.at(x, {item, i, l}), b.at(y, {item, l, j})}, {l}))});
+    const std::vector<Opt> opts = chosen(b);
+    INFO(to_string(opts));
+    CHECK((to_string(opts).find("prefetch(") != std::string::npos) == (batch == 64));
+    b.check(opts, false);
+  }
+}
+
 TEST_CASE("lanes lie along what is summed row by row: a step down a column takes a page of its own", "[codegen][products]") {
   CHECK(to_string(chosen(product(2048, 2048, 2048))).find("lanes(1, 16) unroll(1, 4) unroll(0, 6) split(2, 512)") == 0);
 }

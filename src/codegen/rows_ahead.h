@@ -1,0 +1,18 @@
+// Products whose operands are not in the cache: which rows are asked for before they are needed.
+#pragma once
+
+#include <vector>
+
+#include "codegen/opt.h"
+#include "codegen/register_tile.h"
+#include "codegen/view.h"
+#include "runtime/target.h"
+
+namespace sinter::codegen {
+
+/// A Prefetch for each operand of a product that no lane moves and whose rows lie far from each other: while a tile sums, the next one's
+/// rows are asked for, which begin at places that no core foresees. None where the operands fit the second cache more or
+/// less, or where the tile has no loads to spare. Proposals for a product with this register tile: whether they are legal is another question.
+std::vector<Opt> rows_ahead(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile, const runtime::Target& target);
+
+}  // namespace sinter::codegen
