@@ -341,8 +341,9 @@ class Chooser {
     return is_legal(kernel_, opts) ? opts : std::vector<Opt>{};
   }
 
-  /// With Prefetches of what the next tiles of products read, where nothing is packed: a panel passes under many rows.
+  /// With Prefetches of what the next tiles of products read, where nothing is staged: a panel passes under many rows.
   std::vector<Opt> ask_ahead(std::vector<Opt> opts) {
+    if (!staged_.empty()) return opts;
     for (const Product& p : products_)
       for (const Opt& o : rows_ahead(kernel_, view_, *p.work, p.tile, target_)) {
         opts.push_back(o);

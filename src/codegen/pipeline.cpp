@@ -134,15 +134,16 @@ class Pipeliner {
     std::map<Id, Id> present;
     std::vector<Id> assigned;
     for (Id c : columns_) {
-      Inst home{Code::Accumulator, out_[c].type, {first[c]}};
+      Inst home{Code::Accumulator, out_[c].type, {first.at(c)}};
       home.imm = 1;
       before.push_back(add(std::move(home)));
       made.push_back(present[c] = add({Code::Result, out_[c].type, {before.back()}}));
-      assigned.push_back(add({Code::Assign, {}, {before.back(), next[c]}}));
+      assigned.push_back(add({Code::Assign, {}, {before.back(), next.at(c)}}));
     }
-    for (const Update& u : updates_)
-      for (Id& s : out_[out_[u.assign].src[1]].src)
-        if (const auto it = present.find(s); it != present.end()) s = it->second;
+    for (Id user : body(loop))
+      if (!moved_.contains(user))
+        for (Id& s : out_[user].src)
+          if (const auto it = present.find(s); it != present.end()) s = it->second;
 
     std::sort(updates_.begin(), updates_.end());
     const auto calm = static_cast<size_t>(std::count_if(updates_.begin(), updates_.end(), [](const Update& u) { return u.round == 0; }));
@@ -166,7 +167,9 @@ class Pipeliner {
              std::all_of(out_[id].src.begin(), out_[id].src.end(), [&](Id s) { return !moved_.contains(s) || there.contains(s); });
     };
     for (Id id : body) {
-      if (!moved_.contains(id) || out_[id].code == Code::Interleave || out_[users_.at(id)[0]].code != Code::Interleave) continue;
+      if (!moved_.contains(id) || out_[id].code == Code::Interleave) continue;
+      const std::vector<Id>& users = users_.at(id);
+      if (std::none_of(users.begin(), users.end(), [&](Id u) { return out_[u].code == Code::Interleave; })) continue;
       order.push_back(id), there.insert(id);
       for (Id x : body)
         if (ready(x)) order.push_back(x), there.insert(x);

@@ -1,6 +1,10 @@
 // A row is short, and each begins on a line, often on a page of its own: what a core asks for by itself comes late for most of it.
 #include "codegen/rows_ahead.h"
 
+#include <algorithm>
+#include <map>
+#include <span>
+
 #include "codegen/blocking.h"
 
 namespace sinter::codegen {
@@ -10,30 +14,41 @@ using ir::Op;
 using ir::UOp;
 
 constexpr int64_t kFarRows = 256;  ///< bytes from one row to the next
-constexpr double kCaches = 2;      ///< second caches that the operands fill, at least
+constexpr double kCaches = 4;      ///< second caches that the operands fill, at least
 
-double bytes_of(View& view, UOp load) {
-  auto bytes = static_cast<double>(size_of(load->dtype));
-  for (UOp r : view.ranges())
-    if (view.depends(load, r)) bytes *= static_cast<double>(view.size(r));
-  return bytes;
+/// Of what the loads read, each place of a buffer once: windows that overlap are no larger than their buffer.
+double bytes_of(View& view, std::span<const UOp> accesses) {
+  std::map<const ir::Node*, double> buffers;
+  for (UOp a : accesses) {
+    if (a->op != Op::Load) continue;
+    double elements = 1;
+    for (UOp r : view.ranges())
+      if (view.depends(a, r)) elements *= static_cast<double>(view.size(r));
+    const UOp buffer = a->src[0];
+    double& bytes = buffers[buffer.get()];
+    bytes = std::max(bytes, std::min(elements, static_cast<double>(buffer->shape.bound())) * static_cast<double>(size_of(a->dtype)));
+  }
+  double all = 0;
+  for (const auto& [buffer, bytes] : buffers) all += bytes;
+  return all;
 }
 
 }  // namespace
 
 std::vector<Opt> rows_ahead(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile, const runtime::Target& target) {
   // A step loads its columns and an element of each row, and asks for another one of each: as many as it multiplies, at most.
-  if (!tile.lanes || !tile.first || !is_outer(tile.first) || tile.turned > 1 || product.own.empty() || tile.columns + 2 * tile.rows > tile.rows * tile.columns) return {};
+  if (!tile.lanes || !tile.first || !is_outer(tile.first) || tile.turned > 1 || product.own.empty() ||
+      tile.columns + 2 * tile.rows > tile.rows * tile.columns || bytes_of(view, product.accesses) <= kCaches * static_cast<double>(target.l2))
+    return {};
   std::vector<Opt> opts;
-  double bytes = 0;
   for (UOp a : product.accesses) {
     if (a->op != Op::Load) continue;
-    bytes += bytes_of(view, a);
     const int64_t apart = view.stride(a, tile.first);
     if (view.depends(a, tile.lanes) || view.stride(a, product.own.back()) != 1 || apart == View::kScattered) continue;
-    if (apart * static_cast<int64_t>(size_of(a->dtype)) >= kFarRows) opts.emplace_back(Prefetch{number_of(kernel, a), range_id(tile.first), tile.rows});
+    if (apart * static_cast<int64_t>(size_of(a->dtype)) < kFarRows) continue;
+    opts.emplace_back(Prefetch{number_of(kernel, a), range_id(tile.first), tile.rows});
   }
-  return bytes > kCaches * static_cast<double>(target.l2) ? opts : std::vector<Opt>{};
+  return opts;
 }
 
 }  // namespace sinter::codegen

@@ -2,6 +2,7 @@
 // everywhere is looked up where folders and programs are.)
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -21,10 +22,10 @@ struct Env {
   std::string cc;              ///< SINTER_CC; empty: the Clang plugin, or cc where there is none
   uint64_t memory_bytes = 0;   ///< SINTER_MEMORY_LIMIT as bytes; 0: memory_millionths decide
   uint64_t memory_millionths = 900'000;  ///< SINTER_MEMORY_LIMIT as a share of the container's, machine's or GPU's memory
-  /// What buffers may take of so many bytes: a share is cut to whole pages.
+  /// What buffers may take of so many bytes: a share is whole pages, one at least.
   uint64_t memory_limit(uint64_t total) const {
     constexpr uint64_t kPage = 4096;
-    return memory_bytes ? memory_bytes : total / kPage * memory_millionths / 1'000'000 * kPage;
+    return memory_bytes ? memory_bytes : std::max(total / kPage * memory_millionths / 1'000'000, uint64_t{1}) * kPage;
   }
   std::string data;            ///< SINTER_DATA; empty: the data library's own search
   std::string cuda_lib;        ///< SINTER_CUDA_LIB; empty: searched for

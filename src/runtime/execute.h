@@ -26,7 +26,7 @@ class PlanRun {
   /// After run(): where the bits will be when the device is done; null if they are known.
   virtual std::unique_ptr<Buffer> take_error() { return nullptr; }
 
-  /// On the CPU: its launches together take a few microseconds.
+  /// On the CPU, and by the plan's estimate (of the largest sizes, if they vary) its launches together take a few microseconds.
   bool brief() const;
 
   /// The memory of a buffer of the plan.

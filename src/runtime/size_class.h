@@ -14,7 +14,7 @@ inline constexpr size_t kHugePage = 2 << 20;
 inline size_t size_class(size_t bytes, size_t alignment) {
   if (bytes <= alignment) return alignment;
   const size_t step = bytes >= 32 << 20 ? kHugePage : std::max(alignment, std::bit_floor(bytes - 1) / 4);
-  return (bytes + step - 1) & ~(step - 1);  // a power of two
+  return (bytes + step - 1) & ~(step - 1);
 }
 
 }  // namespace sinter::runtime

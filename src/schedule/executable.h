@@ -31,7 +31,8 @@ class Execution {
   /// they are known. Throws BackendError when a launch fails: what the plan stores is then undefined; or OutOfMemory, and
   /// all memory is as it was. Needs no lock of the graph.
   virtual uint32_t run() = 0;
-  /// It takes less time than other threads would gain if run() were called without the graph's lock.
+  /// So short, by the plan's estimate, that run() may be called under the graph's lock: other threads gain less by using the graph
+  /// meanwhile than giving it to them costs.
   bool brief = false;
   /// After run(): where the bits will be when the device is done; null if they are known.
   std::unique_ptr<runtime::Buffer> error;

@@ -105,8 +105,9 @@ Shape common_shape(const Shape& a, const Shape& b) {
     if (!(x == y || x == 1 || y == 1))
       usage_error(fmt::format("shapes {} and {} do not broadcast: {} against {} in axis {}; {}", to_string(a), to_string(b), to_string(x),
                               to_string(y), rank - 1 - i,
-                              x.symbolic() || y.symbolic() ? "a symbolic size matches only itself and 1, give both tensors the same Var"
-                                                           : "sizes must be equal or 1, reshape or expand one of them"));
+                              x.symbolic() && y.symbolic() && x.var() == y.var() ? "a Var has one value in a program, bind it to the same number in both"
+                              : x.symbolic() || y.symbolic() ? "a symbolic size matches only itself and 1, give both tensors the same Var"
+                                                             : "sizes must be equal or 1, reshape or expand one of them"));
     out[rank - 1 - i] = x == 1 ? y : x;
   }
   Shape common(std::move(out));

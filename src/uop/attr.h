@@ -113,7 +113,11 @@ struct NumAttr {
 using Attr = std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceAttr, RangeAttr, Fresh, NumAttr,
                           sinter::Var, WindowAttr>;
 
-inline const Attr kNoAttr;
+/// Of nodes without one. Never destroyed: destructors of static objects make nodes (SEMANTICS V7).
+inline const Attr& no_attr() {
+  static const Attr& none = *new Attr;
+  return none;
+}
 
 /// Mixes b into a (order matters).
 inline uint64_t mix(uint64_t a, uint64_t b) {

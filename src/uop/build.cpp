@@ -24,7 +24,7 @@ void require(bool ok, Op op, std::string_view what, const Shape& wanted, UOp a) 
   if (!ok) require(false, op, fmt::format("{}{}", what, to_string(wanted)), a);
 }
 
-UOp move(UOp x, Op op, const Shape& shape, const Attr& attr = kNoAttr) {
+UOp move(UOp x, Op op, const Shape& shape, const Attr& attr = no_attr()) {
   return x->graph->make({op, x->dtype, shape, {x}, attr});
 }
 

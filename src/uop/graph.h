@@ -18,7 +18,7 @@ struct NodeSpec {
   DType dtype;
   const Shape& shape;
   Sources src;
-  const Attr& attr = kNoAttr;
+  const Attr& attr = no_attr();
   Device device = {};
 };
 

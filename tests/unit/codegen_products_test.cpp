@@ -159,20 +159,18 @@ TEST_CASE("a sum beside a product reads what lies across its lanes in rows that 
 
 TEST_CASE("a short window along which memory is read at no fixed distance is written out", "[codegen]") {
   const auto [one_range, side] = GENERATE(values<std::pair<bool, int64_t>>({{true, 2}, {false, 2}, {true, 3}, {true, 4}}));
-  {
-    Bench b;  // the largest of side x side in x [n, side * y, side * x]
-    const int64_t n = 8, size = 10;
-    UOp x = b.buffer(random_array(DType::F32, {n, side * size, side * size}, 1)), out = b.buffer(Array(DType::F32, {n, size, size}));
-    UOp image = b.outer(n), row = b.outer(size), column = b.outer(size), step = b.index(side);
-    UOp i = b.over(one_range ? side * side : side, 3), j = b.over(side, 4);
-    UOp value = one_range ? b.at(x, {image, row * step + idiv(i, step), column * step + mod(i, step)}) : b.at(x, {image, row * step + i, column * step + j});
-    b.stores({b.put(out, {image, row, column}, b.reduce(Combine::Max, {value}, one_range ? std::vector<UOp>{i} : std::vector<UOp>{i, j}))});
-    const std::vector<Opt> opts = chosen(b);
-    INFO(to_string(opts));
-    CHECK((to_string(opts).find("unroll(3, " + std::to_string(side * side)) != std::string::npos) == (one_range && side < 4));
-    CHECK(to_string(opts).find("unroll(4") == std::string::npos);
-    b.check(opts, false);
-  }
+  Bench b;  // the largest of side x side in x [n, side * y, side * x]
+  const int64_t n = 8, size = 10;
+  UOp x = b.buffer(random_array(DType::F32, {n, side * size, side * size}, 1)), out = b.buffer(Array(DType::F32, {n, size, size}));
+  UOp image = b.outer(n), row = b.outer(size), column = b.outer(size), step = b.index(side);
+  UOp i = b.over(one_range ? side * side : side, 3), j = b.over(side, 4);
+  UOp value = one_range ? b.at(x, {image, row * step + idiv(i, step), column * step + mod(i, step)}) : b.at(x, {image, row * step + i, column * step + j});
+  b.stores({b.put(out, {image, row, column}, b.reduce(Combine::Max, {value}, one_range ? std::vector<UOp>{i} : std::vector<UOp>{i, j}))});
+  const std::vector<Opt> opts = chosen(b);
+  INFO(to_string(opts));
+  CHECK((to_string(opts).find("unroll(3, " + std::to_string(side * side)) != std::string::npos) == (one_range && side < 4));
+  CHECK(to_string(opts).find("unroll(4") == std::string::npos);
+  b.check(opts, false);
 }
 
 TEST_CASE("a matrix that lies in a cache is read as it lies", "[codegen][products]") {

@@ -175,6 +175,14 @@ TEST_CASE("copies that fill what lies between the lanes are loaded and stored in
       }
 }
 
+TEST_CASE("more bytes than a byte can number are transposed in one piece", "[codegen][transpose]") {
+  Bench b;
+  UOp in = b.buffer(random_array(DType::U8, {131, 8}, 1)), out = b.buffer(Array(DType::U8, {131, 8}));
+  UOp i = b.outer(131), k = b.outer(8);
+  b.stores({b.put(out, {i, k}, b.at(in, {i, k}) + constant(b.g(), DType::U8, 1))});
+  CHECK(count(b.check({Lanes{0, 64}, Unroll{1, 8}}), "sn_transpose8_64_") > 0);
+}
+
 TEST_CASE("a kernel that writes between the lanes loads them one by one", "[codegen][transpose]") {
   Bench b;
   UOp x = b.buffer(random_array(DType::F32, {16, 2}, 1)), i = b.outer(16);

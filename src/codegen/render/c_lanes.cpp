@@ -18,10 +18,11 @@ std::string parameters(const std::string& type, size_t count) {
   return text;
 }
 
-/// The parameters, vectors of `lanes` each, joined by pairs until there are `most` at most; an odd one is joined with itself.
-std::vector<std::string> joined(size_t count, int lanes, size_t most) {
+/// Vectors of `lanes` each, called by that letter and their number, joined by pairs until there are `most` at most; an odd one is joined
+/// with itself.
+std::vector<std::string> joined(char letter, size_t count, int lanes, size_t most) {
   std::vector<std::string> parts;
-  for (size_t i = 0; i < count; ++i) parts.push_back(fmt::format("x{}", i));
+  for (size_t i = 0; i < count; ++i) parts.push_back(fmt::format("{}{}", letter, i));
   while (parts.size() > most) {
     lanes *= 2;
     std::string order;
@@ -55,7 +56,7 @@ std::string CSpelling::pack(Type t, std::span<const std::string> lanes) {
 
 std::string CSpelling::join(Type t, std::span<const std::string> vectors) {
   const Type source{t.dtype, t.lanes / static_cast<int>(vectors.size())};
-  const std::string all = joined(vectors.size(), source.lanes, 1)[0];
+  const std::string all = joined('x', vectors.size(), source.lanes, 1)[0];
   const std::string name =
       helper("join", t, source, fmt::format("({}) {{\n  return {};\n}}", parameters(type(source), vectors.size()), all));
   return fmt::format("{}({})", name, fmt::join(vectors, ", "));
@@ -69,12 +70,20 @@ std::string CSpelling::interleave(Type t, const std::string& a, const std::strin
 }
 
 std::string CSpelling::transpose(Type t, std::span<const std::string> vectors, int columns, int part) {
-  const std::vector<std::string> parts = joined(vectors.size(), t.lanes, 2);
-  std::string body = fmt::format("__builtin_shufflevector({}, {}", parts[0], parts.back());
-  const int rows = static_cast<int>(vectors.size()) * t.lanes / columns;
-  for (int i = part * t.lanes; i < (part + 1) * t.lanes; ++i) body += fmt::format(", {}", i % rows * columns + i / rows);
+  const int all = static_cast<int>(vectors.size()) * t.lanes, rows = all / columns;
+  // GCC keeps places in the type of the elements: bytes number 256 of them.
+  const bool widened = target_.dialect == runtime::Dialect::Gcc && size_of(t.dtype) == 1 && all > 256;
+  std::string body = "{\n";
+  for (size_t i = 0; widened && i < vectors.size(); ++i)
+    body += fmt::format("  {0} w{1} = __builtin_convertvector(x{1}, {0});\n", type({DType::I16, t.lanes}), i);
+  const std::vector<std::string> parts = joined(widened ? 'w' : 'x', vectors.size(), t.lanes, 2);
+  std::string picked = fmt::format("__builtin_shufflevector({}, {}", parts[0], parts.back());
+  for (int i = part * t.lanes; i < (part + 1) * t.lanes; ++i) picked += fmt::format(", {}", i % rows * columns + i / rows);
+  picked += ")";
+  if (widened) picked = fmt::format("__builtin_convertvector({}, {})", picked, type(t));
+  body += fmt::format("  return {};\n}}", picked);
   const std::string name = helper(fmt::format("transpose{}_{}_{}", vectors.size(), columns, part), t, t,
-                                  fmt::format("({}) {{\n  return {});\n}}", parameters(type(t), vectors.size()), body));
+                                  fmt::format("({}) {}", parameters(type(t), vectors.size()), body));
   return fmt::format("{}({})", name, fmt::join(vectors, ", "));
 }
 

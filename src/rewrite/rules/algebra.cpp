@@ -80,7 +80,7 @@ constexpr Rule kAlgebra[] = {
 }  // namespace
 
 const RuleSet& algebra_rules() {
-  static const RuleSet rules{std::span<const Rule>(kAlgebra)};
+  static const RuleSet& rules = *new RuleSet(std::span<const Rule>(kAlgebra));  // never destroyed (SEMANTICS V7)
   return rules;
 }
 

@@ -69,7 +69,7 @@ constexpr Rule kBoolean[] = {
 }  // namespace
 
 const RuleSet& boolean_rules() {
-  static const RuleSet rules{std::span<const Rule>(kBoolean)};
+  static const RuleSet& rules = *new RuleSet(std::span<const Rule>(kBoolean));  // never destroyed (SEMANTICS V7)
   return rules;
 }
 

@@ -54,7 +54,7 @@ constexpr Rule kFloats[] = {
 }  // namespace
 
 const RuleSet& float_rules() {
-  static const RuleSet rules{std::span<const Rule>(kFloats)};
+  static const RuleSet& rules = *new RuleSet(std::span<const Rule>(kFloats));  // never destroyed (SEMANTICS V7)
   return rules;
 }
 

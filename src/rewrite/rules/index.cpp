@@ -112,7 +112,7 @@ UOp select_of_load(RewriteContext&, UOp x) {
 }  // namespace
 
 const RuleSet& index_rules() {
-  static const RuleSet rules{
+  static const RuleSet& rules = *new RuleSet{  // never destroyed (SEMANTICS V7)
       {"index-sum", {Op::Add, Op::Sub, Op::Mul, Op::Neg}, index_sum},
       {"index-divide", {Op::IDiv}, index_quotient},
       {"index-modulo", {Op::Mod}, index_remainder},
