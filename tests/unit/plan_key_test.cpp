@@ -1,15 +1,10 @@
-// What decides a plan and what does not: names of variables, the Target at the moment of the call, a compiler that turns
-// out not to run.
-#include <sys/resource.h>
-
+// What decides a plan and what does not: names of variables, the Target at the moment of the call, the compiler.
 #include <fstream>
 
 #include "catch.h"
 #include "runtime/counters.h"
 #include "runtime/cpu/plugin.h"
-#include "runtime/cpu/process.h"
 #include "runtime/files.h"
-#include "runtime/sanitizer.h"
 #include "schedule/parametrise.h"
 #include "schedule_support.h"
 #include "sinter/debug.h"
@@ -216,54 +211,4 @@ TEST_CASE("the plugin's name holds the versions of the files that compile", "[ru
       ++seen;
     }
   CHECK(seen >= 3);
-}
-
-TEST_CASE("child: realises where the plugin does not open", "[.][runtime-child]") {
-  const FreshCache cache;
-  const auto plugin = runtime::cpu::plugin_compiler();
-  std::ifstream file("/proc/self/statm");
-  uint64_t pages = 0;
-  file >> pages;
-  const rlimit limit{pages * 4096 + (160ul << 20), pages * 4096 + (160ul << 20)};
-  REQUIRE(setrlimit(RLIMIT_AS, &limit) == 0);  // LLVM's libraries do not fit
-  CapturedLog captured;
-  CHECK((ones({3, 4}) * 2.0f).contiguous().sum().item() == 24);
-  CHECK_THAT(captured.text(), Contains("the Clang plugin cannot be used"));
-  CHECK(runtime::host_target().dialect == runtime::Dialect::Gcc);
-  CHECK((ones({3, 5}) * 2.0f).contiguous().sum().item() == 30);
-}
-
-TEST_CASE("a program runs at the first call although the plugin does not open and cc is gcc", "[runtime]") {
-  const Setting cc("SINTER_CC", std::nullopt);
-  if (runtime::kSanitizer != runtime::Sanitizer::None || !runtime::cpu::plugin_compiler()) return;
-  const Folder bin;  // cc must be gcc here
-  std::filesystem::create_symlink("/usr/bin/gcc", bin.path() + "/cc");
-  const Setting path("PATH", bin.path() + ":" + std::getenv("PATH"));
-  const Folder folder;
-  const int status = runtime::cpu::run_program(
-      {"/proc/self/exe", "child: realises where the plugin does not open"}, folder.path() + "/output");
-  INFO(runtime::read_file(folder.path() + "/output").value_or(""));
-  CHECK(status == 0);
-}
-
-TEST_CASE("child: realises where no plugin is found", "[.][runtime-child]") {
-  const FreshCache cache;
-  if (runtime::cpu::plugin_compiler()) return;  // installed on this machine
-  CapturedLog captured;
-  CHECK((ones({3, 4}) * 2.0f).contiguous().sum().item() == 24);
-  CHECK((ones({3, 5}) * 2.0f).contiguous().sum().item() == 30);
-  const std::string text = captured.text(), notice = "no libsinter_clang.so beside this program";
-  CHECK_THAT(text, Contains(notice) && Contains("SINTER_CC=cc"));
-  CHECK(text.find(notice) == text.rfind(notice));
-}
-
-TEST_CASE("a program that stands without its plugin runs, and says once that kernels are slower", "[runtime]") {
-  const Setting cc("SINTER_CC", std::nullopt);
-  if (runtime::kSanitizer != runtime::Sanitizer::None || !runtime::cpu::plugin_compiler()) return;
-  const Folder folder;
-  std::filesystem::copy_file("/proc/self/exe", folder.path() + "/program");
-  const int status = runtime::cpu::run_program({folder.path() + "/program", "child: realises where no plugin is found"},
-                                               folder.path() + "/output");
-  INFO(runtime::read_file(folder.path() + "/output").value_or(""));
-  CHECK(status == 0);
 }

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <filesystem>
 #include <mutex>
 #include <optional>
@@ -137,7 +138,8 @@ const std::string& stamps() {
   return text;
 }
 
-/// The opened plugin, or null with `unusable` set. Never closed: LLVM does not survive that.
+/// The opened plugin, or null with `unusable` set. Never closed: LLVM does not survive that. Nor does it survive the destruction of its
+/// static objects when the process ends: what is compiled later, by destructors of older objects, is compiled by cc.
 const Library* open_library() {
   static std::mutex& mutex = *new std::mutex;
   static const Library* opened = nullptr;
@@ -147,7 +149,10 @@ const Library* open_library() {
   for (const std::string& file : candidates()) {
     void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     Library library;
-    if (handle && read_entries(handle, library)) return opened = new Library(library);
+    if (handle && read_entries(handle, library)) {
+      std::atexit([] { unusable = true; });  // before those objects go, which were made while the library was opened
+      return opened = new Library(library);
+    }
     reasons += fmt::format("\n  {}: {}", file, handle ? "of another version" : dlerror());
     if (handle) dlclose(handle);
   }
