@@ -122,7 +122,7 @@ class Pipeliner {
   /// What stands before the loop.
   std::vector<Id> rewrite(Id loop) {
     const Inst l = out_[loop];
-    std::vector<Id> before, turns;
+    std::vector<Id> before;
     std::map<Id, Id> first{{loop, l.src[0]}}, next;
     const Id step = constant(l.type, l.imm), last = constant(l.type, number(l.src[1]) - 1 - (number(l.src[1]) - number(l.src[0]) - 1) % l.imm);
     before = {step, last};

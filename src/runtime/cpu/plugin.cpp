@@ -213,8 +213,8 @@ std::shared_ptr<const Compiler> plugin_compiler() {
 
 void report_missing_plugin() {
   static std::once_flag once;
-  if (!kInstalled || !candidates().empty()) return;
-  std::call_once(once, [] {
+  std::call_once(once, [] {  // looking asks the file system
+    if (!kInstalled || !candidates().empty()) return;
     log(0, fmt::format("sinter: no libsinter_clang.so beside this program, in its ../lib, where the loader searches, or in {}: kernels are "
                        "compiled by cc, which takes longer and gives slower ones; add the plugin's folder to LD_LIBRARY_PATH or the "
                        "program's rpath, or set SINTER_CC=cc if this is meant",
