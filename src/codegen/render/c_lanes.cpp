@@ -62,11 +62,22 @@ std::string CSpelling::join(Type t, std::span<const std::string> vectors) {
   return fmt::format("{}({})", name, fmt::join(vectors, ", "));
 }
 
+/// LLVM looks from each shuffle of a transpose through all those before it, for lanes that nobody wants, again and again: most of what
+/// such a kernel took to compile. A fence is a value that it does not look through and no instruction; one after every two steps, as an
+/// exchange of single lanes and the next become one choice of instructions. Clang writes fences where it may reassociate, and here is
+/// nothing else that it could.
 std::string CSpelling::interleave(Type t, const std::string& a, const std::string& b, int block) {
   const int size = std::abs(block), odd = block < 0 ? size : 0;
-  std::string body = "($S x, $S y) { return __builtin_shufflevector(x, y";
-  for (int l = 0; l < t.lanes; ++l) body += fmt::format(", {}", l / size % 2 ? t.lanes + l - size + odd : l + odd);
-  return fmt::format("{}({}, {})", helper(fmt::format("{}{}", odd ? "odd" : "even", size), t, t, body + "); }"), a, b);
+  std::string shuffle = "__builtin_shufflevector(x, y";
+  for (int l = 0; l < t.lanes; ++l) shuffle += fmt::format(", {}", l / size % 2 ? t.lanes + l - size + odd : l + odd);
+  shuffle += ")";
+  const size_t bytes = size_of(t.dtype) * static_cast<size_t>(t.lanes);
+  const bool fenced = target_.dialect == runtime::Dialect::Clang && size > 1 && is_float(t.dtype) && size_of(t.dtype) >= 4 && bytes >= 16 &&
+                      bytes <= static_cast<size_t>(target_.vector_bytes);
+  const std::string body =
+      fenced ? fmt::format("($S x, $S y) {{\n#pragma clang fp reassociate(on)\n  return __arithmetic_fence({});\n}}", shuffle)
+             : fmt::format("($S x, $S y) {{ return {}; }}", shuffle);
+  return fmt::format("{}({}, {})", helper(fmt::format("{}{}", odd ? "odd" : "even", size), t, t, body), a, b);
 }
 
 std::string CSpelling::transpose(Type t, std::span<const std::string> vectors, int columns, int part) {
