@@ -26,7 +26,7 @@ constexpr RuleRow kMovement[] = {
          inverse[static_cast<size_t>(a.n->ints()[i])] = static_cast<int64_t>(i);
        a.give(0, permute(a.g, inverse));
      }},
-    {Op::Expand, [](Adjoint& a) { a.give(0, sum_to(a.g, a.src(0)->shape)); }},
+    {Op::Expand, [](Adjoint& a) { a.give(0, sum(a.g, a.n->ints())); }},
     {Op::Shrink, [](Adjoint& a) { a.give(0, pad(a.g, fixed_box(a.n, 1), a.src(0)->shape)); }},
     {Op::Pad, [](Adjoint& a) { a.give(0, shrink(a.g, fixed_box(a.n, 1))); }},
     {Op::Flip, [](Adjoint& a) { a.give(0, flip(a.g, a.n->ints())); }},

@@ -17,7 +17,7 @@ UOp spread_one(UOp x, UOp index, UOp g, int64_t axis) {
       size.symbolic() ? bound_size(graph, size, x->device) : constant(graph, DType::I64, size.value(), x->device);
   if (!is_unsigned(index->dtype)) i = where(lt(i, like(i, 0.0)), i + broadcast_to(extent, i->shape), i);
   UOp place = position(graph, x->shape, axis, x->device);
-  return where(eq(place, expand(i, x->shape)), expand(g, x->shape), like(x, 0.0));
+  return where(eq(place, broadcast_to(i, x->shape)), broadcast_to(g, x->shape), like(x, 0.0));
 }
 
 constexpr RuleRow kPick[] = {

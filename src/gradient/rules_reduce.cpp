@@ -46,7 +46,7 @@ UOp product_of_others(UOp x, size_t axis) {
     levels.pop_back();
     const Shape pairs = with_axis(shape, axis, {2, half});
     UOp siblings = flip(reshape(levels.back(), pairs), {static_cast<int64_t>(axis)});
-    UOp parents = expand(reshape(others, with_axis(shape, axis, {1, half})), pairs);
+    UOp parents = expand(others, pairs, {static_cast<int64_t>(axis)});
     others = reshape(parents * siblings, with_axis(shape, axis, {2 * half}));
   }
   return size == width ? others : shrink(others, box);
@@ -58,41 +58,43 @@ UOp product_of_others_symbolic(UOp x, size_t axis) {
   const Dim size = x->shape[axis];
   const Shape pairs = with_axis(x->shape, axis, {size, size});
   auto number = [&](size_t at) { return position(*x->graph, pairs, static_cast<int64_t>(at), x->device); };
-  UOp all = expand(reshape(x, with_axis(x->shape, axis, {1, size})), pairs);
+  UOp all = expand(x, pairs, {static_cast<int64_t>(axis)});
   UOp others = where(eq(number(axis), number(axis + 1)), like(all, 1.0), all);
-  return reshape(reduce(Combine::Mul, others, {static_cast<int64_t>(axis) + 1}), x->shape);
+  return reduce(Combine::Mul, others, {static_cast<int64_t>(axis) + 1});
 }
 
-/// Axis by axis, so that sizes that are not known stay single.
+/// Axis by axis, so that sizes that are not known stay single; from the last: axes before it keep their numbers.
 void product(Adjoint& a) {
   const Ints& axes = a.n->reduction().axes;
   std::vector<UOp> partial{a.src(0)};
-  for (int64_t axis : axes) partial.push_back(reduce(Combine::Mul, partial.back(), {axis}));
+  for (size_t i = axes.size(); i-- > 0;) partial.push_back(reduce(Combine::Mul, partial.back(), {axes[i]}));
   UOp g = a.g;
-  for (size_t i = axes.size(); i-- > 0;) {
-    const auto axis = static_cast<size_t>(axes[i]);
-    UOp x = partial[i];
+  for (int64_t at : axes) {
+    partial.pop_back();
+    UOp x = partial.back();
+    const auto axis = static_cast<size_t>(at);
     UOp others = x->shape[axis].symbolic() ? product_of_others_symbolic(x, axis) : product_of_others(x, axis);
-    g = expand(g, x->shape) * others;
+    g = expand(g, x->shape, {at}) * others;
   }
   a.give(0, g);
 }
 
 void reduction(Adjoint& a) {
   UOp x = a.src(0);
-  switch (a.n->reduction().combine) {
-    case Combine::Add: return a.give(0, expand(a.g, x->shape));
+  const ReduceAttr& r = a.n->reduction();
+  const auto repeated = [&](UOp y) { return expand(y, x->shape, r.axes); };
+  switch (r.combine) {
+    case Combine::Add: return a.give(0, repeated(a.g));
     case Combine::Mul: return product(a);
     case Combine::Max:
     case Combine::Min: {  // ties share (SEMANTICS G7)
-      UOp taken = eq(x, expand(a.n, x->shape));
-      UOp count = sum(cast(taken, x->dtype), a.n->reduction().axes);
-      return a.give(0, where(taken, expand(a.g / count, x->shape), like(x, 0.0)));
+      UOp taken = eq(x, repeated(a.n));
+      UOp count = sum(cast(taken, x->dtype), r.axes);
+      return a.give(0, where(taken, repeated(a.g / count), like(x, 0.0)));
     }
     case Combine::ArgMax: {  // of the largest element itself: its place takes all
-      const ReduceAttr& r = a.n->reduction();
       UOp place = reduce(r.combine, a.n->src, r.axes, 1);
-      return a.give(0, where(eq(a.src(1), expand(place, x->shape)), expand(a.g, x->shape), like(x, 0.0)));
+      return a.give(0, where(eq(a.src(1), repeated(place)), repeated(a.g), like(x, 0.0)));
     }
     default: throw InternalError("gradient of a combine that plans choose after differentiation");
   }

@@ -134,9 +134,7 @@ Indexed through(Graph& g, UOp movement, const Indexed& at) {
     case Op::Permute:
       for (size_t i = 0; i < to.rank(); ++i) result.index[static_cast<size_t>(movement->ints()[i])] = at.index[i];
       break;
-    case Op::Expand:
-      for (size_t i = 0; i < from.rank(); ++i) result.index[i] = is_one(from[i]) ? m.constant(0) : at.index[i];
-      break;
+    case Op::Expand: result.index = without(at.index, movement->ints()); break;
     case Op::Shrink:
       for (size_t i = 0; i < from.rank(); ++i) result.index[i] = m.add(at.index[i], begin_of(i));
       break;

@@ -170,7 +170,7 @@ class GraphRun {
     switch (n->op) {
       case Op::Reshape: return x.reshaped(shape);
       case Op::Permute: return x.permuted(n->ints());
-      case Op::Expand: return x.expanded(shape);
+      case Op::Expand: return x.expanded(shape, n->ints());
       case Op::Shrink: return x.box(begin_of(i, 1, shape, x.shape), shape);
       case Op::Flip: return x.flipped(n->ints());
       case Op::Window: {

@@ -6,6 +6,7 @@
 #include "runtime/interpret_ops.h"
 #include "runtime/interpreter.h"
 #include "sinter/error.h"
+#include "uop/axes.h"
 #include "uop/combine.h"
 #include "uop/scalar_eval.h"
 #include "uop/walk.h"
@@ -216,11 +217,9 @@ Scalar Combiner::add(bool first, std::span<const Scalar> element) {
 Array reduce_view(const Reduction& r, std::span<const View* const> views) {
   const View& a = *views[0];
   const View* b = views.size() > 1 ? views[1] : nullptr;
-  std::vector<int64_t> shape = a.shape;
-  for (int64_t axis : r.attr.axes) shape[static_cast<size_t>(axis)] = 1;
+  const std::vector<int64_t> shape = ir::without(a.shape, r.attr.axes);
   Array out(views[static_cast<size_t>(r.attr.result)]->dtype, shape);
-  std::vector<int64_t> acc_step = row_major(shape);
-  for (int64_t axis : r.attr.axes) acc_step[static_cast<size_t>(axis)] = 0;
+  std::vector<int64_t> acc_step = ir::with_axes(row_major(shape), r.attr.axes, [](int64_t) { return 0; });
   const bool one_chain = r.attr.tree == ir::Tree{};
   if (ir::state_count(r.attr.combine) > 1) return one_by_one(r, views, std::move(out));
   if (a.dtype == DType::F64 && (one_chain || !r.exact)) return chain<double, double>(r, a, b, std::move(out), acc_step);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "uop/axes.h"
+
 namespace sinter::runtime {
 
 std::vector<int64_t> row_major(std::span<const int64_t> shape) {
@@ -54,11 +56,10 @@ View View::permuted(const ir::Ints& order) const {
   return v;
 }
 
-View View::expanded(const std::vector<int64_t>& to) const {
+View View::expanded(const std::vector<int64_t>& to, const ir::Ints& axes) const {
   View v = *this;
-  for (size_t i = 0; i < rank(); ++i)
-    if (shape[i] == 1) v.step[i] = 0;
   v.shape = to;
+  v.step = ir::with_axes(step, axes, [](int64_t) { return 0; });
   return v;
 }
 

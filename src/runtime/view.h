@@ -24,7 +24,8 @@ struct View {
   size_t rank() const { return shape.size(); }
 
   View permuted(const ir::Ints& order) const;
-  View expanded(const std::vector<int64_t>& to) const;
+  /// Repeated along `axes` of the shape `to`, which it lacks.
+  View expanded(const std::vector<int64_t>& to, const ir::Ints& axes) const;
   /// The box of this size at `begin`.
   View box(const std::vector<int64_t>& begin, const std::vector<int64_t>& size) const;
   View flipped(const ir::Ints& axes) const;

@@ -94,7 +94,7 @@ class Writer {
     }
     if (n->op == Op::Const)
       out_.numbers.push_back({n->scalar(), n->dtype});
-    else if (n->op != Op::Expand && n->op != Op::Reshape)
+    else if (n->op != Op::Reshape)
       attribute(n);
   }
 

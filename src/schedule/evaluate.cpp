@@ -1,5 +1,6 @@
 // What becomes of a kernel that evaluates a stage: its axes, its loops, and what it needs next.
 #include "schedule/partitioner.h"
+#include "uop/axes.h"
 
 namespace sinter::schedule {
 
@@ -136,15 +137,13 @@ void Partitioner::push(int kernel, int s, IndexId ix, const std::vector<int>& wi
   const Stage& st = stage(s);
   switch (st.kind) {
     case StageKind::Reduce: {
-      Index inner = space_[ix];
-      const Shape& from = st.node->src[0]->shape;
       size_t next = 0;
-      for (int64_t d : st.node->reduction().axes) {
-        const Dim& size = from[static_cast<size_t>(d)];
-        if (size == 1) continue;
+      Index inner = ir::with_axes(space_[ix], st.node->reduction().axes, [&](int64_t d) {
+        const Dim& size = st.node->src[0]->shape[d];
+        if (size == 1) return DimIndex{};
         if (next == reduced.size()) reduced.push_back(space_.axis(size));
-        inner[static_cast<size_t>(d)] = space_.whole(reduced[next++]);
-      }
+        return space_.whole(reduced[next++]);
+      });
       at(kernel).nests.push_back({ix, reduced, s});
       const IndexId id = space_.intern(std::move(inner));
       for (const Source& src : st.sources) want(kernel, src, id, within);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "uop/axes.h"
+
 namespace sinter::schedule {
 namespace {
 
@@ -258,10 +260,7 @@ IndexId IndexSpace::through(UOp n, IndexId id) {
   Index out(source->rank());
   switch (n->op) {
     case Op::Reshape: return intern(regroup(index, n->shape, source->shape));
-    case Op::Expand:
-      for (size_t i = 0; i < out.size(); ++i)
-        if (!(source->shape[i] == 1)) out[i] = index[i];
-      break;
+    case Op::Expand: return intern(ir::without(index, n->ints()));
     case Op::Permute:
       for (size_t i = 0; i < out.size(); ++i) out[static_cast<size_t>(n->ints()[i])] = index[i];
       break;

@@ -83,6 +83,8 @@ class Builder {
       case Op::After:
         if (src.size() == 1) return src[0];
         return boxed(n, std::move(src), number, 1);
+      case Op::Reshape: return ir::reshape(src[0], shape(n->shape));
+      case Op::Permute: return ir::permute(src[0], n->ints());
       case Op::Pad: return boxed(n, std::move(src), number, 0);
       case Op::Shrink: return boxed(n, std::move(src), number, -1);
       default: return graph_->make({n->op, n->dtype, shape(n->shape), std::move(src), n->attr, n->device});

@@ -15,8 +15,9 @@ using ir::UOp;
 
 /// The quotient of a softmax: e / expand(sum of e), of exponentials below their maximum.
 bool is_weight(UOp n) {
-  return n->op == Op::Div && n->src[1]->op == Op::Expand && maximum_below(n->src[1]->src[0]).maximum &&
-         n->src[1]->src[0]->src[0] == n->src[0];
+  if (n->op != Op::Div || n->src[1]->op != Op::Expand) return false;
+  UOp sum = n->src[1]->src[0];
+  return maximum_below(sum).maximum && sum->src[0] == n->src[0] && sum->reduction().axes == n->src[1]->ints();
 }
 
 /// The movement ops from n down to a softmax's quotient, or to something else.
@@ -32,11 +33,11 @@ UOp seen(ir::Graph& g, UOp x, const std::vector<UOp>& view) {
   return x;
 }
 
-/// The first element along each axis.
+/// The first element along each of the axes, which are gone then.
 UOp first_of(UOp x, const ir::Ints& axes) {
   ir::Region box = ir::whole(x->shape);
   for (int64_t a : axes) box[static_cast<size_t>(a)] = {0, 1};
-  return ir::shrink(x, box);
+  return ir::reshape(ir::shrink(x, box), ir::without(x->shape, axes));
 }
 
 /// The sum over `axes` of weight * other, divided once; null where it is no such sum.

@@ -171,9 +171,9 @@ class Writer {
       const std::vector<int>& loops = *loops_.at(f.of.stage);
       Places::Bound bound = places_.bind(loops, at);
       size_t next = 0;
-      for (int64_t d : s.node->reduction().axes)
-        if (!(s.node->src[0]->shape[static_cast<size_t>(d)] == 1))
-          at.index[static_cast<size_t>(d)] = places_.expression(p_.space.expand({loops[next++]}), bound.index);
+      at.index = ir::with_axes(std::move(at.index), s.node->reduction().axes, [&](int64_t d) {
+        return s.node->src[0]->shape[d] == 1 ? places_.zero(DType::Index) : places_.expression(p_.space.expand({loops[next++]}), bound.index);
+      });
       f.ranges = std::move(bound.ranges);
       const int inside = places_.place(std::move(at));
       for (const Source& src : s.sources) f.requests.push_back(request(src, inside));

@@ -229,10 +229,9 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
         attr.axes = given;
         values = src;
       }
-      Shape shape = values[0]->shape;
-      for (int64_t a : attr.axes) shape[static_cast<size_t>(a)] = 1;
+      const Shape shape = ir::without(values[0]->shape, attr.axes);
       made = note(plan.graph->make({Op::Reduce, n->dtype, shape, std::move(values), std::move(attr)}));
-      if (!(shape == n->shape)) made = ir::reshape(made, n->shape);
+      made = note(ir::reshape(made, n->shape));
     }
     return note(made);
   });

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sinter/error.h"
+#include "uop/axes.h"
 
 namespace sinter::schedule {
 namespace {
@@ -71,7 +72,7 @@ Strides strides_after(UOp n, const Strides& in) {
       for (size_t i = 0; i < out.size(); ++i) out[i] = in[static_cast<size_t>(n->ints()[i])];
       return out;
     }
-    case Op::Expand:
+    case Op::Expand: return ir::with_axes(in, n->ints(), [](int64_t) { return 0; });
     case Op::Shrink:
     case Op::Pad: {
       Strides out = in;

@@ -78,14 +78,14 @@ UOp join(UOp outer, UOp source, const std::unordered_set<UOp>& shared) {
     if (!std::binary_search(summed.begin(), summed.end(), a)) order.push_back(a);
   std::vector<UOp> factors;
   for (UOp x : product->src) {
-    x = ir::reshape(ir::permute(x, order), joined(lead, inner->shape));
+    x = ir::permute(x, order);
     for (size_t i = views.size(); i-- > 0;) x = moved(x, views[i], lead);
     factors.push_back(x);
   }
   ir::Ints axes(lead.size());
   std::iota(axes.begin(), axes.end(), 0);
   for (int64_t a : shifted(outer->reduction().axes, lead.size())) axes.push_back(a);
-  return ir::reshape(ir::sum(factors[0] * factors[1], std::move(axes)), outer->shape);
+  return ir::sum(factors[0] * factors[1], std::move(axes));
 }
 
 }  // namespace

@@ -43,9 +43,9 @@ std::optional<double> number_of(UOp n) {
   return number->scalar().as_double();
 }
 
-/// x of x - expand(y), which y then is.
-UOp distance(UOp n, UOp& from) {
-  if (n->op != Op::Sub || n->src[1]->op != Op::Expand) return {};
+/// x of x - expand(y), which y then is; repeated along the axes that `reduce` is over.
+UOp distance(UOp n, UOp reduce, UOp& from) {
+  if (n->op != Op::Sub || n->src[1]->op != Op::Expand || n->src[1]->ints() != reduce->reduction().axes) return {};
   from = n->src[1]->src[0];
   return n->src[0];
 }
@@ -58,7 +58,7 @@ bool same_rows(UOp reduce, UOp other, UOp x) {
 UOp mean_below(UOp n) {
   if (!is_reduce(n, Combine::Add) || n->src[0]->op != Op::Mul || n->src[0]->src[0] != n->src[0]->src[1]) return {};
   UOp mean;
-  UOp x = distance(n->src[0]->src[0], mean);
+  UOp x = distance(n->src[0]->src[0], n, mean);
   if (!x || mean->op != Op::Div || !is_reduce(mean->src[0], Combine::Add) || !same_rows(n, mean->src[0], x)) return {};
   const std::optional<double> count = number_of(mean->src[1]);
   const std::optional<int64_t> length = length_of(n);
@@ -70,7 +70,7 @@ UOp mean_below(UOp n) {
 Shifted maximum_below(UOp n) {
   if (!is_reduce(n, Combine::Add) || n->src[0]->op != Op::Exp) return {};
   Shifted out;
-  UOp x = distance(n->src[0]->src[0], out.maximum);
+  UOp x = distance(n->src[0]->src[0], n, out.maximum);
   if (!x) return {};
   if (out.maximum->op == Op::Where) {
     UOp finite = out.maximum->src[0], top = out.maximum->src[1];

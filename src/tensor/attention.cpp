@@ -101,10 +101,7 @@ Tensor rotary_embedding(Arg input, const RotaryOptions& o) {
   dims.insert(dims.begin() + twos, Dim(2));
   const Shape paired(dims);
   UOp pairs = ir::reshape(x, paired);
-  Shape along(std::vector<Dim>(paired.rank(), Dim(1)));
-  along[paired.rank() - 3] = plane[0];
-  along[static_cast<size_t>(o.interleaved ? last : last + 1)] = half;
-  auto wave = [&](ir::Op op) { return ir::expand(ir::reshape(ir::alu(op, {angle}), along), paired); };
+  auto wave = [&](ir::Op op) { return ir::broadcast_to(ir::alu(op, {angle}), paired, {twos}); };
   // (a, b) becomes (a cos - b sin, b cos + a sin).
   UOp sine = wave(ir::Op::Sin), number = tensor::position(paired, twos, x->device);
   sine = ir::where(ir::eq(number, ir::like(number, 0.0)), -sine, sine);

@@ -88,18 +88,12 @@ UOp flat_position(const Shape& shape, Device device) {
   return flat;
 }
 
-UOp drop_axes(UOp x, const Ints& axes) {
-  Shape shape;
-  for (size_t i = 0; i < x->rank(); ++i)
-    if (std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) == axes.end()) shape.push_back(x->shape[i]);
-  return ir::reshape(x, shape);
-}
+UOp drop_axes(UOp x, const Ints& axes) { return ir::reshape(x, ir::without(x->shape, axes)); }
 
-UOp insert_axis(UOp x, int64_t axis) {
-  Shape::Dims dims = x->shape.dims();
-  dims.insert(dims.begin() + axis, Dim(1));
-  return ir::reshape(x, Shape(std::move(dims)));
+UOp insert_axes(UOp x, const Ints& axes) {
+  return ir::reshape(x, Shape(ir::with_axes(x->shape.dims(), axes, [](int64_t) { return Dim(1); })));
 }
+UOp insert_axis(UOp x, int64_t axis) { return insert_axes(x, {axis}); }
 
 UOp move_axis(UOp x, int64_t from, int64_t to) {
   Ints order(x->rank());

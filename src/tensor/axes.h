@@ -28,6 +28,8 @@ ir::UOp flat_position(const Shape& shape, Device device);
 ir::UOp drop_axes(ir::UOp x, const ir::Ints& axes);
 /// x with an axis of size 1 inserted before `axis`.
 ir::UOp insert_axis(ir::UOp x, int64_t axis);
+/// x with axes of size 1 inserted, which are `axes` of the result.
+ir::UOp insert_axes(ir::UOp x, const ir::Ints& axes);
 /// x with `from` moved to the place `to`.
 ir::UOp move_axis(ir::UOp x, int64_t from, int64_t to);
 /// The elements [begin, end) along one axis.

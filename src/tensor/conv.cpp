@@ -51,27 +51,25 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
     kernel.push_back(tensor::fixed_size(w, static_cast<int64_t>(i), "a kernel's size"));
   const auto slide = tensor::slidings(sliding, kernel, o.stride, o.padding, o.dilation);
 
-  // x as [n, group, 1, in, windows, taps, ...] against w as [1, group, out, in, 1, taps, ...].
+  // Both are repeated to [n, group, out, in, windows, taps, ...]: x has no output channels, w no batch and no windows.
   const int64_t groups = o.groups, out = w->shape[0].value(), in = w->shape[1].value();
-  Shape grouped{x->shape[0], groups, 1, in}, weights{1, groups, out / groups, in};
+  Shape grouped{x->shape[0], groups, in}, weights{groups, out / groups, in};
+  ir::Ints over_windows;
   for (size_t i = 0; i < sliding; ++i) {
     grouped.push_back(x->shape[2 + i]);
-    weights.push_back(1);
     weights.push_back(kernel[i]);
+    over_windows.push_back(static_cast<int64_t>(4 + 2 * i));
   }
-  UOp pair[] = {tensor::windows(ir::reshape(ir::computed(x), grouped), slide, given), ir::reshape(ir::computed(w), weights)};
-  tensor::broadcast(pair);
-  ir::Ints summed = tensor::tap_axes(pair[0], sliding);
+  UOp seen = tensor::windows(ir::reshape(ir::computed(x), grouped), slide, given);
+  const Shape shape(ir::with_axes(seen->shape.dims(), {2}, [&](int64_t) { return Dim(out / groups); }));
+  seen = ir::expand(seen, shape, {2});
+  ir::Ints summed = tensor::tap_axes(seen, sliding);
   summed.insert(summed.begin(), 3);
-  UOp y = tensor::drop_axes(ir::reduce(tensor::addition_of(t), pair[0] * pair[1], summed), summed);
-  Shape shape{y->shape[0], out};
-  for (size_t i = 3; i < y->rank(); ++i) shape.push_back(y->shape[i]);
-  y = ir::reshape(y, shape);
-  if (b) {
-    Shape along(std::vector<Dim>(y->rank(), Dim(1)));
-    along[1] = out;
-    y = y + ir::broadcast_to(ir::reshape(ir::computed(b), along), y->shape);
-  }
+  UOp y = ir::reduce(tensor::addition_of(t), seen * ir::broadcast_to(ir::reshape(ir::computed(w), weights), shape, over_windows), summed);
+  Shape joined{y->shape[0], out};
+  for (size_t i = 3; i < y->rank(); ++i) joined.push_back(y->shape[i]);
+  y = ir::reshape(y, joined);
+  if (b) y = y + ir::expand(ir::computed(b), joined, ir::others(joined.rank(), {1}));
   y = ir::cast(y, t);
   return wrap(given->rank() == x->rank() ? y : tensor::drop_axes(y, {0}));
 }

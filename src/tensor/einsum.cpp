@@ -92,7 +92,7 @@ void sum_rest(Term& term, const Labels& needed) {
   for (size_t i = 0; i < term.labels.size(); ++i)
     if (!contains(needed, term.labels[i])) axes.push_back(static_cast<int64_t>(i));
   if (axes.empty()) return;
-  term.x = tensor::drop_axes(ir::reduce(tensor::addition_of(term.x->dtype), term.x, axes), axes);
+  term.x = ir::reduce(tensor::addition_of(term.x->dtype), term.x, axes);
   std::erase_if(term.labels, [&](Label l) { return !contains(needed, l); });
 }
 

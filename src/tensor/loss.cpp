@@ -20,8 +20,7 @@ using tensor::usage_error;
 using tensor::wrap;
 
 UOp total(UOp x) {
-  ir::Ints axes = tensor::axes_of(x, {});
-  return tensor::drop_axes(ir::reduce(Combine::Add, x, axes), axes);
+  return ir::reduce(Combine::Add, x, tensor::axes_of(x, {}));
 }
 
 UOp reduced(UOp x, Reduction reduction) {
@@ -104,7 +103,7 @@ Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions optio
         "logits {} need probabilities of the same shape or integer classes, got {}; convert classes with to(int64)",
         describe(x), describe(y)));
   UOp loss = -ir::reduce(Combine::Add, tensor::log_softmax(x, axis) * ir::cast(y, x->dtype), {axis});
-  return wrap(ir::cast(reduced(tensor::drop_axes(loss, {axis}), options.reduction), given->dtype));
+  return wrap(ir::cast(reduced(loss, options.reduction), given->dtype));
 }
 
 Tensor mse_loss(Arg x, Arg target, Reduction reduction) {

@@ -19,9 +19,7 @@ using tensor::usage_error;
 using tensor::wrap;
 
 /// sum(a * b) along one axis; on bools: any(a & b). Of what ir::computed() gives.
-UOp contract(UOp a, UOp b, int64_t axis) {
-  return tensor::drop_axes(ir::reduce(tensor::addition_of(a->dtype), a * b, {axis}), {axis});
-}
+UOp contract(UOp a, UOp b, int64_t axis) { return ir::reduce(tensor::addition_of(a->dtype), a * b, {axis}); }
 
 void check_inner(UOp a, UOp b, const Dim& k, const Dim& other) {
   if (!(k == other))
@@ -29,6 +27,9 @@ void check_inner(UOp a, UOp b, const Dim& k, const Dim& other) {
         fmt::format("inner sizes differ: {} x {}, {} against {}; the last axis of the first must be the {}", describe(a), describe(b),
                     to_string(k), to_string(other), b->rank() == 1 ? "only one of the second" : "second last of the second, try transpose"));
 }
+
+/// The sizes before those of a matrix.
+Shape batches(UOp x) { return x->rank() < 2 ? Shape() : Shape(Shape::Dims(x->shape.begin(), x->shape.end() - 2)); }
 
 /// The axes before the last two broadcast; said of the operands as they were given.
 void check_batches(UOp a, UOp b) {
@@ -52,23 +53,17 @@ Tensor matmul(Arg a, Arg b) {
   const size_t inner = y->rank() == 1 ? 0 : y->rank() - 2;
   check_inner(x, y, x->shape[x->rank() - 1], y->shape[inner]);
   check_batches(x, y);
-  // Vectors become a row and a column; the axis that this adds goes again at the end.
   x = ir::computed(x), y = ir::computed(y);
+  // The product is [.., m, k, n] without what a vector lacks; each operand is repeated along the other's axis.
   const bool row = x->rank() == 1, column = y->rank() == 1;
-  if (row) x = tensor::insert_axis(x, 0);
-  if (column) y = tensor::insert_axis(y, 1);
-  // [.., m, 1, k] against [.., 1, n, k].
-  x = tensor::insert_axis(x, static_cast<int64_t>(x->rank()) - 1);
-  const int64_t last = static_cast<int64_t>(y->rank()) - 1;
-  y = tensor::insert_axis(tensor::move_axis(y, last, last - 1), last - 1);
-  UOp pair[] = {x, y};
-  tensor::broadcast(pair);
-  UOp out = contract(pair[0], pair[1], static_cast<int64_t>(pair[0]->rank()) - 1);
-  const int64_t rank = static_cast<int64_t>(out->rank());
-  ir::Ints gone;
-  if (row) gone.push_back(rank - 2);
-  if (column) gone.push_back(rank - 1);
-  return wrap(ir::cast(tensor::drop_axes(out, gone), t));
+  Shape shape = tensor::common_shape(batches(x), batches(y));
+  const auto m = static_cast<int64_t>(shape.rank()), k = m + !row;
+  if (!row) shape.push_back(x->shape[-2]);
+  shape.push_back(x->shape[-1]);
+  if (!column) shape.push_back(y->shape[-1]);
+  if (!column) x = ir::broadcast_to(x, shape, {k + 1});
+  if (!row) y = ir::broadcast_to(y, shape, {m});
+  return wrap(ir::cast(contract(x, y, k), t));
 }
 
 Tensor dot(Arg a, Arg b) {

@@ -29,10 +29,10 @@ UOp repeated(const Tensor& t, const char* role, UOp x, const Shape& sizes, size_
   if (!(n->shape == sizes))
     usage_error(fmt::format("the {} is {}, what it belongs to has the sizes {}; they must be equal", role, describe(n),
                             to_string(sizes)));
-  n = tensor::on_device(n, x->device, x->shape);
-  Shape shape(std::vector<Dim>(x->rank(), Dim(1)));
-  for (size_t i = 0; i < sizes.rank(); ++i) shape[at + i] = sizes[i];
-  return ir::expand(ir::reshape(ir::cast(n, x->dtype), shape), x->shape);
+  n = ir::cast(tensor::on_device(n, x->device, x->shape), x->dtype);
+  Ints own(sizes.rank());
+  std::iota(own.begin(), own.end(), static_cast<int64_t>(at));
+  return ir::expand(n, x->shape, ir::others(x->rank(), own));
 }
 
 UOp scaled(UOp x, UOp weight, UOp bias) {
@@ -41,9 +41,9 @@ UOp scaled(UOp x, UOp weight, UOp bias) {
 }
 
 UOp standardised(UOp x, const Ints& axes, double eps) {
-  UOp off = x - ir::expand(tensor::mean_over(x, axes), x->shape);
+  UOp off = x - ir::expand(tensor::mean_over(x, axes), x->shape, axes);
   UOp scale = 1.0 / ir::sqrt(tensor::variance_over(x, axes, 0) + eps);
-  return off * ir::expand(scale, x->shape);
+  return off * ir::expand(scale, x->shape, axes);
 }
 
 /// The last axes, whose sizes are `normalized`.
@@ -87,7 +87,7 @@ Tensor rms_norm(Arg input, const Shape& normalized, const Tensor& weight, std::o
   const double epsilon =
       x->dtype == DType::F64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   UOp scale = 1.0 / ir::sqrt(tensor::mean_over(x * x, axes) + eps.value_or(epsilon));
-  return wrap(ir::cast(scaled(x * ir::expand(scale, x->shape), w, {}), given->dtype));
+  return wrap(ir::cast(scaled(x * ir::expand(scale, x->shape, axes), w, {}), given->dtype));
 }
 
 Tensor group_norm(Arg input, int64_t groups, const Tensor& weight, const Tensor& bias, double eps) {

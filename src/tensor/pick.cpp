@@ -58,23 +58,20 @@ UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
   // The index as one axis where its sizes can be multiplied; else x is repeated along all axes of the index but one.
   Shape flat = picked;
   if (picked.rank() == 0 || (picked.rank() > 1 && !picked.symbolic())) flat = {picked.numel()};
-  std::vector<Dim> table{x->shape[0]}, rows(flat.begin(), flat.end()), lone{x->shape[0]},
-      thin(flat.begin(), flat.end());
+  Shape table{x->shape[0]}, rows = flat;
+  ir::Ints of_index, of_table;  // the axes that each lacks
   for (size_t i = 1; i < flat.rank(); ++i) {
+    of_index.push_back(static_cast<int64_t>(table.rank()));
     table.push_back(flat[i]);
-    lone.push_back(1);
   }
   for (size_t i = 1; i < x->rank(); ++i) {
+    of_table.push_back(static_cast<int64_t>(rows.rank()));
     table.push_back(x->shape[i]);
     rows.push_back(x->shape[i]);
-    lone.push_back(x->shape[i]);
-    thin.push_back(1);
   }
-  check_shape(Shape(table));
-  check_shape(Shape(rows));
-  x = ir::expand(ir::reshape(x, Shape(lone)), Shape(table));
-  at = ir::expand(ir::reshape(at, Shape(thin)), Shape(rows));
-  UOp out = ir::gather(x, at, 0);
+  check_shape(table);
+  check_shape(rows);
+  UOp out = ir::gather(ir::expand(x, table, of_index), ir::expand(ir::reshape(at, flat), rows, of_table), 0);
   // Back to the shape of the index, and the other axes before it.
   std::vector<Dim> shape(picked.begin(), picked.end());
   shape.insert(shape.end(), rows.begin() + static_cast<int64_t>(flat.rank()), rows.end());
@@ -139,7 +136,7 @@ Tensor take_along_dim(Arg x, const Tensor& index, int64_t axis) {
   rows[a] = i->shape[a];
   tensor::check_shape(table);
   tensor::check_shape(rows);
-  return wrap(ir::gather(ir::expand(n, table), ir::expand(i, rows), axis));
+  return wrap(ir::gather(ir::broadcast_to(n, table), ir::broadcast_to(i, rows), axis));
 }
 
 Tensor scatter_add(Arg base, int64_t axis, const Tensor& index, Arg value) {
@@ -182,12 +179,12 @@ Tensor one_hot(const Tensor& index, int64_t classes, Loc where) {
   Call call("one_hot", where);
   UOp i = tensor::index_operand(node_of(index));
   if (classes < 1) usage_error(fmt::format("{} classes for {}; give 1 or more", classes, describe(i)));
-  i = tensor::insert_axis(ir::cast(tensor::checked(i, classes), DType::I64), static_cast<int64_t>(i->rank()));
+  i = ir::cast(tensor::checked(i, classes), DType::I64);
+  const auto last = static_cast<int64_t>(i->rank());
   Shape shape = i->shape;
-  shape[shape.rank() - 1] = classes;
+  shape.push_back(classes);
   tensor::check_shape(shape);
-  return wrap(ir::cast(ir::eq(ir::expand(i, shape), tensor::position(shape, static_cast<int64_t>(shape.rank()) - 1, i->device)),
-                       DType::I64));
+  return wrap(ir::cast(ir::eq(ir::expand(i, shape, {last}), tensor::position(shape, last, i->device)), DType::I64));
 }
 
 }  // namespace v0

@@ -70,7 +70,7 @@ Tensor max_pool2d(Arg input, const PerAxis& kernel, const MaxPoolOptions& o) {
   UOp place = ir::cast(tensor::position(w->shape, axis, w->device), DType::I32);
   if (inside) place = ir::where(inside, place, ir::like(place, ir::identity_of(Combine::ArgMax, DType::I32, 1)));
   const UOp pairs[] = {w, place};
-  UOp y = tensor::drop_axes(ir::reduce(Combine::ArgMax, pairs, {axis}, 0), {axis});
+  UOp y = ir::reduce(Combine::ArgMax, pairs, {axis}, 0);
   return wrap(given->rank() == x->rank() ? y : tensor::drop_axes(y, {0}));
 }
 
@@ -85,7 +85,7 @@ Tensor avg_pool2d(Arg input, const PerAxis& kernel, const AvgPoolOptions& o) {
     count = ir::broadcast_to(ir::reduce(Combine::Add, ir::cast(inside, x->dtype), taps), total->shape);
   else
     count = ir::like(total, static_cast<double>(sliding[0].kernel * sliding[1].kernel));
-  UOp y = ir::cast(tensor::drop_axes(total / count, taps), given->dtype);
+  UOp y = ir::cast(total / count, given->dtype);
   return wrap(given->rank() == x->rank() ? y : tensor::drop_axes(y, {0}));
 }
 

@@ -24,7 +24,7 @@ UOp mean_over(UOp x, const Ints& axes) {
 }
 
 UOp variance_over(UOp x, const Ints& axes, int64_t correction) {
-  UOp off = x - ir::expand(mean_over(x, axes), x->shape);
+  UOp off = x - ir::expand(mean_over(x, axes), x->shape, axes);
   UOp total = ir::reduce(Combine::Add, off * off, axes);
   // No elements beyond the correction: 0/0, which is NaN.
   UOp count = count_of(x, axes, x->dtype);
@@ -63,7 +63,7 @@ using tensor::node_of;
 using tensor::wrap;
 
 Tensor finish(UOp reduced, const Ints& axes, bool keepdim) {
-  return wrap(keepdim ? reduced : tensor::drop_axes(reduced, axes));
+  return wrap(keepdim ? tensor::insert_axes(reduced, axes) : reduced);
 }
 /// What was computed in ir::computed() of x, in x's type again.
 Tensor finish(UOp x, UOp reduced, const Ints& axes, bool keepdim) {

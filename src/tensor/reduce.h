@@ -1,4 +1,4 @@
-// Reductions as other ops use them: on nodes, along given axes, which keep size 1.
+// Reductions as other ops use them: on nodes, along given axes, which are gone from the result.
 #pragma once
 
 #include "uop/build.h"
@@ -11,7 +11,7 @@ inline ir::Combine addition_of(DType dtype) { return is_bool(dtype) ? ir::Combin
 ir::UOp mean_over(ir::UOp x, const ir::Ints& axes);
 /// The mean of squared distances from the mean, in two passes; the count is lessened by `correction`.
 ir::UOp variance_over(ir::UOp x, const ir::Ints& axes, int64_t correction);
-/// int64, the axes kept with size 1: the smallest `place` at which x has its largest (ArgMax) or smallest (ArgMin) element
+/// int64: the smallest `place` at which x has its largest (ArgMax) or smallest (ArgMin) element
 /// along the axes; the first NaN wins. Where `among` is given, elements outside of it are passed over. x has no
 /// history.
 ir::UOp place_of(ir::Combine combine, ir::UOp x, ir::UOp place, const ir::Ints& axes, ir::UOp among = {});

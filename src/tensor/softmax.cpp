@@ -14,18 +14,18 @@ using ir::Combine;
 using ir::UOp;
 
 namespace {
-/// The largest along the axes, in x's shape and without history: it only keeps exp in range (SEMANTICS G7).
+/// The largest along the axes, without history: it only keeps exp in range (SEMANTICS G7).
 UOp largest(UOp x, const ir::Ints& axes) { return ir::detach(ir::reduce(Combine::Max, x, axes)); }
 }  // namespace
 
 UOp softmax(UOp x, int64_t axis) {
-  UOp e = ir::exp(x - ir::expand(largest(x, {axis}), x->shape));
-  return e / ir::expand(ir::reduce(Combine::Add, e, {axis}), x->shape);
+  UOp e = ir::exp(x - ir::expand(largest(x, {axis}), x->shape, {axis}));
+  return e / ir::expand(ir::reduce(Combine::Add, e, {axis}), x->shape, {axis});
 }
 
 UOp log_softmax(UOp x, int64_t axis) {
-  UOp shifted = x - ir::expand(largest(x, {axis}), x->shape);
-  return shifted - ir::expand(ir::log(ir::reduce(Combine::Add, ir::exp(shifted), {axis})), x->shape);
+  UOp shifted = x - ir::expand(largest(x, {axis}), x->shape, {axis});
+  return shifted - ir::expand(ir::log(ir::reduce(Combine::Add, ir::exp(shifted), {axis})), x->shape, {axis});
 }
 
 UOp logsumexp(UOp x, const ir::Ints& axes) {
@@ -33,7 +33,7 @@ UOp logsumexp(UOp x, const ir::Ints& axes) {
   UOp top = largest(x, axes);
   UOp finite = ir::lt(ir::alu(ir::Op::Abs, {top}), ir::like(top, std::numeric_limits<double>::infinity()));
   top = ir::where(finite, top, ir::like(top, 0.0));
-  return ir::log(ir::reduce(Combine::Add, ir::exp(x - ir::expand(top, x->shape)), axes)) + top;
+  return ir::log(ir::reduce(Combine::Add, ir::exp(x - ir::expand(top, x->shape, axes)), axes)) + top;
 }
 
 }  // namespace tensor
@@ -65,7 +65,7 @@ Tensor logsumexp(Arg x, Axes axes, bool keepdim) {
   UOp n = float_operand(x);
   ir::Ints list = tensor::axes_of(n, axes);
   UOp out = ir::cast(tensor::logsumexp(ir::computed(n), list), n->dtype);
-  return wrap(keepdim ? out : tensor::drop_axes(out, list));
+  return wrap(keepdim ? tensor::insert_axes(out, list) : out);
 }
 
 }  // namespace v0

@@ -7,7 +7,7 @@ namespace sinter::tensor {
 
 ir::UOp softmax(ir::UOp x, int64_t axis);
 ir::UOp log_softmax(ir::UOp x, int64_t axis);
-/// log(sum(e^x)); the axes keep size 1.
+/// log(sum(e^x)) along the axes, which are gone.
 ir::UOp logsumexp(ir::UOp x, const ir::Ints& axes);
 
 }  // namespace sinter::tensor

@@ -8,6 +8,7 @@
 
 #include "sinter/error.h"
 #include "uop/short_float.h"
+#include "uop/tensor_graph.h"
 
 namespace sinter::ir {
 namespace {
@@ -30,6 +31,9 @@ UOp move(UOp x, Op op, const Shape& shape, const Attr& attr = no_attr()) {
 
 bool is_short(UOp x) { return is_short_float(x->dtype); }
 
+/// Whether a view of x is made one of x's source: not in the tensor graph, where a gradient with regard to x may be asked for.
+bool sees_through(UOp x, Op op) { return x->op == op && x->graph != &TensorGraph::get(); }
+
 }  // namespace
 
 UOp constant(Graph& g, Scalar value, DType dtype, Device device) { return g.make({Op::Const, dtype, {}, {}, value, device}); }
@@ -40,10 +44,7 @@ UOp like(UOp x, Scalar value) { return broadcast_to(constant(*x->graph, value, x
 UOp like(UOp x, double value) { return like(x, Scalar::of(x->dtype, value)); }
 UOp arange(Graph& g, const Dim& size, Device device) { return g.make({Op::Arange, DType::I64, Shape{size}, {}, {}, device}); }
 UOp position(Graph& g, const Shape& shape, int64_t axis, Device device) {
-  const auto a = static_cast<size_t>(axis);
-  Shape lone(Shape::Dims(shape.rank(), Dim(1)));
-  lone[a] = shape[a];
-  return expand(reshape(arange(g, shape[a], device), lone), shape);
+  return expand(arange(g, shape[axis], device), shape, others(shape.rank(), {axis}));
 }
 UOp copy(UOp x, Device device) {
   if (x->device == device) return x;
@@ -94,12 +95,17 @@ UOp where(UOp condition, UOp x, UOp y) { return alu(Op::Where, {condition, x, y}
 UOp reshape(UOp x, const Shape& shape) {
   if (x->shape == shape) return x;
   require(x->shape.numel() == shape.numel(), Op::Reshape, "numbers of elements differ: ", shape, x);
-  if (x->op == Op::Reshape && !x->src.empty()) return reshape(x->src[0], shape);
+  if (sees_through(x, Op::Reshape)) return reshape(x->src[0], shape);
   return move(x, Op::Reshape, shape);
 }
 
 UOp permute(UOp x, const Ints& order) {
   require(order.size() == x->rank(), Op::Permute, "order has another rank", x);
+  if (sees_through(x, Op::Permute)) {
+    Ints both(order.size());
+    for (size_t i = 0; i < order.size(); ++i) both[i] = x->ints()[static_cast<size_t>(order[i])];
+    return permute(x->src[0], both);
+  }
   Shape shape;
   bool same = true;
   for (size_t i = 0; i < order.size(); ++i) {
@@ -109,19 +115,32 @@ UOp permute(UOp x, const Ints& order) {
   return same ? x : move(x, Op::Permute, shape, order);
 }
 
-UOp expand(UOp x, const Shape& shape) {
-  if (x->shape == shape) return x;
-  require(x->rank() == shape.rank(), Op::Expand, "ranks differ: ", shape, x);
-  for (size_t i = 0; i < shape.rank(); ++i) require(x->shape[i] == shape[i] || x->shape[i] == 1, Op::Expand, "to ", shape, x);
-  return move(x, Op::Expand, shape);
+UOp expand(UOp x, const Shape& shape, const Ints& axes) {
+  size_t own = 0, next = 0;
+  bool fits = x->rank() + axes.size() == shape.rank(), repeats = false;
+  for (size_t i = 0; fits && i < shape.rank(); ++i)
+    if (next < axes.size() && axes[next] == static_cast<int64_t>(i))
+      repeats |= !(shape[i] == 1), ++next;
+    else
+      fits = own < x->rank() && x->shape[own++] == shape[i];
+  require(fits, Op::Expand, "other sizes than those of its source: ", shape, x);
+  return repeats ? move(x, Op::Expand, shape, axes) : reshape(x, shape);
 }
 
-UOp broadcast_to(UOp x, const Shape& shape) {
-  require(x->rank() <= shape.rank(), Op::Expand, "to a lower rank: ", shape, x);
-  Shape::Dims padded(shape.rank() - x->rank(), Dim(1));
-  padded.insert(padded.end(), x->shape.begin(), x->shape.end());
-  return expand(reshape(x, Shape(std::move(padded))), shape);
+UOp broadcast_to(UOp x, const Shape& shape, const Ints& lacked) {
+  if (x->shape == shape) return x;
+  require(x->rank() + lacked.size() <= shape.rank(), Op::Expand, "to a lower rank: ", shape, x);
+  const size_t lead = shape.rank() - x->rank() - lacked.size();
+  Ints axes;
+  size_t own = 0, next = 0;
+  for (size_t i = 0; i < shape.rank(); ++i) {
+    const bool named = next < lacked.size() && lacked[next] == static_cast<int64_t>(i), missing = i < lead || named;
+    if (missing || (x->shape[own] == 1 && !(shape[i] == 1))) axes.push_back(static_cast<int64_t>(i));
+    own += !missing, next += named;
+  }
+  return expand(axes.size() == lead + lacked.size() ? x : reshape(x, without(shape, axes)), shape, axes);
 }
+
 
 Region whole(const Shape& shape) {
   Region box;
@@ -162,8 +181,7 @@ UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result) 
     return cast(reduce(combine, wide, std::move(axes), result), values[static_cast<size_t>(result)]->dtype);
   }
   std::sort(axes.begin(), axes.end());
-  Shape shape = values[0]->shape;
-  for (int64_t a : axes) shape[static_cast<size_t>(a)] = 1;
+  const Shape shape = without(values[0]->shape, axes);
   UOp typed = values[static_cast<size_t>(result)];
   return typed->graph->make({Op::Reduce, typed->dtype, shape, {values.begin(), values.end()}, ReduceAttr{combine, std::move(axes), {}, result}});
 }
@@ -171,14 +189,6 @@ UOp sum(UOp x, Ints axes) { return reduce(Combine::Add, x, std::move(axes)); }
 
 UOp scan(Combine combine, UOp x, int64_t axis) {
   return cast(move(computed(x), Op::Scan, x->shape, ReduceAttr{combine, {axis}, {}}), x->dtype);
-}
-
-UOp sum_to(UOp x, const Shape& shape) {
-  size_t lead = x->rank() - shape.rank();
-  Ints axes;
-  for (size_t i = 0; i < x->rank(); ++i)
-    if (i < lead || (shape[i - lead] == 1 && !(x->shape[i] == 1))) axes.push_back(static_cast<int64_t>(i));
-  return reshape(sum(x, std::move(axes)), shape);
 }
 
 UOp gather(UOp x, UOp index, int64_t axis) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "uop/axes.h"
 #include "uop/graph.h"
 
 namespace sinter::ir {
@@ -71,12 +72,14 @@ inline UOp operator-(double c, UOp x) { return like(x, c) - x; }
 inline UOp operator/(double c, UOp x) { return like(x, c) / x; }
 
 // -- movement
+/// Of a reshape, and of a permute of a permute: one node, but in the tensor graph, whose values between have gradients of their own.
 UOp reshape(UOp x, const Shape& shape);
 UOp permute(UOp x, const Ints& order);
-/// Repeats axes of size 1; ranks are equal.
-UOp expand(UOp x, const Shape& shape);
-/// NumPy's rule: leading axes of size 1 are added, then expand.
-UOp broadcast_to(UOp x, const Shape& shape);
+/// Repeats x along new axes: `axes`, ascending, are those of `shape` that x lacks.
+UOp expand(UOp x, const Shape& shape, const Ints& axes);
+/// NumPy's rule: x is repeated along the leading axes of `shape`, which it lacks, and along those in which its own size is 1. Of the
+/// axes behind the leading ones it lacks `lacked`.
+UOp broadcast_to(UOp x, const Shape& shape, const Ints& lacked = {});
 UOp shrink(UOp x, const Region& box);
 /// x lies in `box` of `shape`, zero elsewhere.
 UOp pad(UOp x, const Region& box, const Shape& shape);
@@ -92,14 +95,12 @@ UOp window(UOp x, int64_t axis, int64_t size, int64_t stride, int64_t dilation);
 Region whole(const Shape& shape);
 
 // -- reduce, pick, state
-/// The reduced axes keep size 1. Axes of size 1 are reduced too: the op may change the value (Max of NaN does not). Reductions,
+/// The reduced axes are gone. Axes of size 1 are reduced too: the op may change the value (Max of NaN does not). Reductions,
 /// scans and scatters of 16-bit floats are made in float32, and their result is rounded once.
 UOp reduce(Combine combine, UOp x, Ints axes);
 UOp sum(UOp x, Ints axes);
 /// One accumulator of a reduction of several values of one shape.
 UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result);
-/// The adjoint of broadcast_to: sums what was repeated, down to `shape`.
-UOp sum_to(UOp x, const Shape& shape);
 /// x's shape: each element combined with those before it along the axis.
 UOp scan(Combine combine, UOp x, int64_t axis);
 UOp gather(UOp x, UOp index, int64_t axis);

@@ -60,11 +60,9 @@ UOp window(UOp x, int64_t axis, int64_t size, int64_t stride, int64_t dilation) 
   if (dilation % stride == 0) {
     const int64_t step = dilation / stride, length = count + (size - 1) * step;
     x = stride == 1 ? resized(x, a, length) : every(x, a, length, stride);
-    x = regroup(x, a, {length, 1});
-    if (size == 1) return x;
-    Shape taps = x->shape;
-    taps[a + 1] = size;
-    return slide(expand(x, taps), axis, step, count);
+    if (size == 1) return regroup(x, a, {length, 1});
+    const Shape taps(with_axes(x->shape.dims(), {axis + 1}, [&](int64_t) { return Dim(size); }));
+    return slide(expand(x, taps, {axis + 1}), axis, step, count);
   }
   if (dilation == 1) {
     // Tap j*stride + r of window o is element r of row o + j.

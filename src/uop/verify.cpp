@@ -96,6 +96,7 @@ class Verifier {
       case Op::ScatterAdd:
       case Op::Store: ok = holds(static_cast<int64_t*>(nullptr)); break;
       case Op::Permute:
+      case Op::Expand:
       case Op::Flip: ok = holds(static_cast<Ints*>(nullptr)); break;
       case Op::Shrink:
       case Op::Pad: ok = holds(static_cast<Region*>(nullptr)); break;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "uop/axes.h"
+
 namespace sinter::ir {
 namespace {
 
@@ -29,12 +31,10 @@ std::string reduced(UOp n) {
   if (!std::is_sorted(r.axes.begin(), r.axes.end())) return "names its axes out of order";
   for (UOp s : n->src)
     if (!(s->shape == n->src[0]->shape)) return "reduces values of different shapes";
-  Shape expected = n->src[0]->shape;
-  for (int64_t a : r.axes) {
-    if (!is_axis(a, expected.rank())) return fmt::format("reduces axis {}, which its source lacks", a);
-    expected[static_cast<size_t>(a)] = 1;
-  }
-  return n->shape == expected ? "" : "reduced axes keep size 1, others their size";
+  const Shape& from = n->src[0]->shape;
+  for (int64_t a : r.axes)
+    if (!is_axis(a, from.rank())) return fmt::format("reduces axis {}, which its source lacks", a);
+  return n->shape == without(from, r.axes) ? "" : "reduced axes are gone, others keep their size";
 }
 
 std::string scanned(UOp n) {
@@ -79,10 +79,12 @@ std::string shape_error(UOp n) {
       return {};
     }
     case Op::Expand:
-      if (from.rank() != to.rank()) return "expands to another rank";
-      for (size_t i = 0; i < to.rank(); ++i)
-        if (!(from[i] == to[i]) && !(from[i] == 1)) return fmt::format("expands axis {}, which has not size 1", i);
-      return {};
+      for (size_t i = 0; i < n->ints().size(); ++i) {
+        const int64_t a = n->ints()[i];
+        if (!is_axis(a, to.rank())) return fmt::format("repeats along axis {}, which it lacks", a);
+        if (i && n->ints()[i - 1] >= a) return "names its axes out of order";
+      }
+      return from == without(to, n->ints()) ? "" : "its other axes differ from its source's";
     case Op::Shrink: return boxed(n, from, to, n->src.size() - 1);
     case Op::Pad: return boxed(n, to, from, n->src.size() - 1);
     case Op::Flip:

@@ -23,6 +23,11 @@ TEST_CASE("G1 gradient() is pure and the way to higher orders", "[semantics]") {
   CHECK_THROWS_AS(gradient((old * old).sum(), {x}), UsageError);  // another version
   CHECK_THROWS_AS(gradient(x.detach().sum(), {x}), UsageError);
   CHECK(read(gradient(x * 2.0, std::vector<Tensor>{x}, from(Vec{1, 10, 100}))[0]) == Vec{2, 20, 200});
+  // A view of a view goes through the one between.
+  Tensor column = x.reshape({3, 1}), row = column.transpose();
+  CHECK(read(gradient((column.reshape({3}) * 2.0).sum(), {column})[0]) == Vec{2, 2, 2});
+  CHECK(read(gradient((row.transpose() * 3.0).sum(), {row})[0]) == Vec{3, 3, 3});
+  CHECK_THROWS_WITH(gradient(row.sum(), {row.transpose()}), Catch::Contains("not used"));
 }
 
 TEST_CASE("G2 backward() consumes what it walked, whatever is realised in between", "[semantics]") {

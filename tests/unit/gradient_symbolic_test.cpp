@@ -42,14 +42,14 @@ std::vector<Case> cases() {
   add("Cast", [](const Sources& x, const Dim&) { return ir::cast(ir::cast(x[0] * x[1], DType::F32), DType::F64); });
   add("Reshape", [](const Sources& x, const Dim& n) { return ir::reshape(x[0], {n, 1, 2}); });
   add("Permute", [](const Sources& x, const Dim&) { return ir::permute(x[0], {1, 0}); });
-  add("Expand", [](const Sources& x, const Dim& n) { return ir::expand(ir::reshape(x[0], {1, n, 2}), {n, n, 2}); });
+  add("Expand", [](const Sources& x, const Dim& n) { return ir::expand(x[0], {n, n, 2}, {0}); });
   add("Expand to it", [](const Sources& x, const Dim& n) {
-    return ir::expand(ir::reduce(Combine::Add, x[0] * x[1], {0}), {n, 2});
+    return ir::expand(ir::reduce(Combine::Add, x[0] * x[1], {0}), {n, 2}, {0});
   });
   add("Shrink", [](const Sources& x, const Dim& n) { return ir::shrink(x[0], {{0, n}, {1, 2}}); });
   add("Pad", [](const Sources& x, const Dim& n) { return ir::pad(x[0], {{0, n}, {1, 3}}, {n, 4}); });
   add("Window", [](const Sources& x, const Dim& n) {
-    return ir::slide(ir::expand(ir::reshape(x[0], {n, 2, 1}), {n, 2, 3}), 1, 1, 2);
+    return ir::slide(ir::expand(x[0], {n, 2, 3}, {2}), 1, 1, 2);
   });
   add("Flip", [](const Sources& x, const Dim&) { return ir::flip(x[0], {0, 1}); });
   for (Combine combine : {Combine::Add, Combine::Mul, Combine::Max, Combine::Min})
@@ -59,10 +59,10 @@ std::vector<Case> cases() {
   add("Gather of one", [](const Sources& x, const Dim&) { return ir::gather(x[0], index({-1, 1}, {1, 2}), 0); });
   add("Scan", [](const Sources& x, const Dim&) { return ir::scan(Combine::Add, x[0] * ir::scan(Combine::Add, x[1], 1), 0); });
   add("Gather along another axis", [](const Sources& x, const Dim& n) {
-    return ir::gather(x[0], ir::expand(index({-1}, {1, 1}), {n, 1}), 1);
+    return ir::gather(x[0], ir::broadcast_to(index({-1}, {1, 1}), {n, 1}), 1);
   });
   add("ScatterAdd", [](const Sources& x, const Dim&) {
-    const UOp rows = ir::expand(ir::reduce(Combine::Add, x[1], {0}), {2, 2});
+    const UOp rows = ir::expand(ir::reduce(Combine::Add, x[1], {0}), {2, 2}, {0});
     return ir::scatter_add(x[0], index({-1, 0, 2, -3}, {2, 2}), rows, 0);
   });
   add("Leaf, After, Contiguous, Copy", [](const Sources& x, const Dim& n) {

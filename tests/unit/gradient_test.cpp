@@ -200,7 +200,7 @@ TEST_CASE("every rule agrees with central differences, to the second order", "[g
   c.differences(
       "Expand",
       [](const auto& x) {
-        return expand(x[0], {2, 4}) * x[1];
+        return broadcast_to(x[0], {2, 4}) * x[1];
       },
       {{2, 1}, {2, 4}}, -1, 1);
   c.differences(
@@ -226,7 +226,7 @@ TEST_CASE("every rule agrees with central differences, to the second order", "[g
   c.differences(
       "windows of one vector",
       [](const auto& x) {
-        return sum(window(x[0], 0, 3, 2, 1) * expand(reshape(x[1], {1, 3}), {4, 3}), {1});
+        return sum(window(x[0], 0, 3, 2, 1) * expand(x[1], {4, 3}, {0}), {1});
       },
       {{9}, {3}}, -1, 1);
   c.differences(
@@ -268,15 +268,15 @@ TEST_CASE("every rule agrees with central differences, to the second order", "[g
       "matmul",
       [](const auto& x) {
         return sum(
-            expand(reshape(x[0], {2, 1, 3}), {2, 4, 3}) * expand(reshape(permute(x[1], {1, 0}), {1, 4, 3}), {2, 4, 3}),
+            expand(x[0], {2, 4, 3}, {1}) * expand(permute(x[1], {1, 0}), {2, 4, 3}, {0}),
             {2});
       },
       {{2, 3}, {3, 4}}, -1, 1);
   c.differences(
       "softmax",
       [](const auto& x) {
-        UOp e = exp(x[0] - expand(detach(reduce(Combine::Max, x[0], {1})), {2, 4}));
-        return e / expand(sum(e, {1}), {2, 4});
+        UOp e = exp(x[0] - expand(detach(reduce(Combine::Max, x[0], {1})), {2, 4}, {1}));
+        return e / expand(sum(e, {1}), {2, 4}, {1});
       },
       {{2, 4}}, -1, 1);
 
@@ -396,7 +396,7 @@ TEST_CASE("a lookup's gradient touches the table once, with its zero fill", "[gr
   const int64_t table_rows = 50000, width = 8;
   UOp table = c.leaf(c.data(Array(DType::F32, {table_rows, width})));
   UOp index = c.data(DType::I64, {4, 1}, {1, 2, 3, 49999});
-  UOp y = gather(table, expand(index, {4, width}), 0);
+  UOp y = gather(table, broadcast_to(index, {4, width}), 0);
   UOp g = c.gradient(y, {table})[0];
   CHECK(g->op == Op::ScatterAdd);
   for (UOp n : topological(g))

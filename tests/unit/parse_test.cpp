@@ -97,14 +97,14 @@ TEST_CASE("a dump parses back to the same graph", "[rewrite][parse]") {
 TEST_CASE("the form of a dump", "[rewrite][parse]") {
   Arena g;
   UOp x = param(g, 0, DType::F32, {2, 3});
-  UOp r = g.make({Op::Reduce, DType::F32, {2, 1}, {x + x}, ReduceAttr{Combine::Add, {1}, {4, 0}}});
+  UOp r = g.make({Op::Reduce, DType::F32, {2}, {x + x}, ReduceAttr{Combine::Add, {1}, {4, 0}}});
   CHECK(dump(r) ==
         "sinter-ir 1\n"
         "%0 = Param float32 [2, 3] {0}\n"
         "%1 = Add float32 [2, 3] (%0, %0)\n"
-        "%2 = Reduce float32 [2, 1] (%1) {Add axes [1] lanes 4 block 0}\n");
+        "%2 = Reduce float32 [2] (%1) {Add axes [1] lanes 4 block 0}\n");
   CHECK(dump(std::vector<UOp>{r, x}).ends_with("roots %2, %0\n"));
-  CHECK(describe(r) == "Reduce float32 [2, 1] {Add axes [1] lanes 4 block 0}");
+  CHECK(describe(r) == "Reduce float32 [2] {Add axes [1] lanes 4 block 0}");
 }
 
 TEST_CASE("a damaged dump is a UsageError with its line", "[rewrite][parse]") {

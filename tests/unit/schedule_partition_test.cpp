@@ -100,14 +100,14 @@ TEST_CASE("a product of matrices takes bias and relu", "[schedule]") {
 TEST_CASE("embedding: lookup and dense gradient are one kernel each", "[schedule]") {
   Program p;
   UOp table = p.slot({50000, 64}), tokens = p.slot({128}, DType::I64);
-  UOp index = expand(reshape(tokens, {128, 1}), {128, 64});
+  UOp index = expand(tokens, {128, 64}, {1});
   p.store(gather(table, index, 0) * 2.0);
   CHECK(launches(p) == 1);
 
   Program q;
   tokens = q.slot({128}, DType::I64);
   UOp g = q.slot({128, 64});
-  index = expand(reshape(tokens, {128, 1}), {128, 64});
+  index = expand(tokens, {128, 64}, {1});
   UOp zeros = full(q.graph(), {50000, 64}, DType::F32, 0.0);
   q.store(scatter_add(zeros, index, g * 0.5, 0));
   Scheduled s = schedule::schedule(q.plan, kTarget);
@@ -133,7 +133,7 @@ TEST_CASE("embedding: lookup and dense gradient are one kernel each", "[schedule
   Program r;
   UOp w = r.slot({50000, 64});
   tokens = r.slot({128}, DType::I64), g = r.slot({128, 64});
-  r.store(scatter_add(w, expand(reshape(tokens, {128, 1}), {128, 64}), g, 0), 0);
+  r.store(scatter_add(w, expand(tokens, {128, 64}, {1}), g, 0), 0);
   Scheduled in_place = schedule::schedule(r.plan, kTarget);
   REQUIRE(in_place.plan.steps.size() == 1);
   CHECK(in_place.kernels[0].sink->src.size() == 1);
@@ -206,11 +206,11 @@ TEST_CASE("an MLP's training step stays within its launches", "[schedule]") {
   UOp w1 = p.slot({784, 128}), b1 = p.slot({128}), w2 = p.slot({128, 10}), b2 = p.slot({10});
   UOp a1 = matmul(x, w1), pre = a1 + row_like(b1, a1), h = relu(pre);
   UOp a2 = matmul(h, w2), z = a2 + row_like(b2, a2);
-  UOp shifted = z - expand(reduce(Combine::Max, z, {1}), z->shape), e = exp(shifted);
+  UOp shifted = z - expand(reduce(Combine::Max, z, {1}), z->shape, {1}), e = exp(shifted);
   UOp s = sum(e, {1});
-  UOp logp = shifted - expand(log(s), z->shape);
+  UOp logp = shifted - expand(log(s), z->shape, {1});
   UOp loss = reshape(sum(-(logp * t), {0, 1}), {}) * (1.0 / 256);
-  UOp dz = (e / expand(s, z->shape) - t) * (1.0 / 256);
+  UOp dz = (e / expand(s, z->shape, {1}) - t) * (1.0 / 256);
   UOp dw2 = matmul(transpose(h), dz), db2 = reshape(sum(dz, {0}), {10});
   UOp dh = matmul(dz, transpose(w2));
   UOp dpre = where(lt(like(pre, 0.0), pre), dh, like(dh, 0.0));
@@ -312,7 +312,7 @@ TEST_CASE("in place: what is read first, and what takes new storage", "[schedule
   {
     Program p;  // x -= mean(x) per row: the mean is done before any element is written
     UOp x = p.slot({64, 64});
-    p.store(x - expand(sum(x, {1}), x->shape) * (1.0 / 64), 0);
+    p.store(x - expand(sum(x, {1}), x->shape, {1}) * (1.0 / 64), 0);
     Scheduled s = schedule::schedule(p.plan, kTarget);
     CHECK(s.plan.steps.size() == 2);
     CHECK(s.plan.outputs[0] == 0);

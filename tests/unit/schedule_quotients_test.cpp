@@ -17,9 +17,9 @@ namespace {
 constexpr int64_t kRows = 3, kKeys = 5, kSize = 4;
 
 /// e of [rows, keys], over its sum along `axis`.
-UOp shares_of(UOp e, int64_t axis) { return e / expand(sum(e, {axis}), e->shape); }
+UOp shares_of(UOp e, int64_t axis) { return e / expand(sum(e, {axis}), e->shape, {axis}); }
 UOp softmax_of(UOp x, int64_t axis) {
-  return shares_of(exp(x - expand(reduce(Combine::Max, x, {axis}), x->shape)), axis);
+  return shares_of(exp(x - expand(reduce(Combine::Max, x, {axis}), x->shape, {axis})), axis);
 }
 
 /// How many elements are divided.

@@ -101,9 +101,9 @@ class Generator {
         axes.clear();
         for (size_t i = 0; i < y->rank(); ++i)
           if (!(y->shape[i] == x->shape[i])) axes.push_back(static_cast<int64_t>(i));
-        y = expand(sum(y, axes), x->shape);
+        y = expand(sum(y, axes), x->shape, axes);
       } else {
-        y = broadcast_to(reshape(reduce(Combine::Max, y, axes), {}), x->shape);
+        y = broadcast_to(reduce(Combine::Max, y, axes), x->shape);
       }
     }
     return cast(y, x->dtype);
@@ -159,8 +159,9 @@ class Generator {
       case 13: {
         if (!rank) return {};
         static constexpr Combine combines[] = {Combine::Add, Combine::Add, Combine::Add, Combine::Max, Combine::Min};
-        UOp r = reduce(combines[pick(0, 4)], pick(0, 1) ? x * partner(x) : x, some_axes(rank));
-        return pick(0, 1) ? expand(r, x->shape) : r;
+        const Ints axes = some_axes(rank);
+        UOp r = reduce(combines[pick(0, 4)], pick(0, 1) ? x * partner(x) : x, axes);
+        return pick(0, 1) ? expand(r, x->shape, axes) : r;
       }
       case 14: {
         if (!rank) return {};
@@ -182,9 +183,9 @@ class Generator {
       case 19: {  // a row against a statistic of itself
         if (!rank) return {};
         const Ints axes = some_axes(rank);
-        UOp top = expand(reduce(Combine::Max, x, axes), x->shape), off = x - top;
+        UOp top = expand(reduce(Combine::Max, x, axes), x->shape, axes), off = x - top;
         if (pick(0, 1)) return off;
-        UOp total = expand(sum(off * partner(off), axes), x->shape);
+        UOp total = expand(sum(off * partner(off), axes), x->shape, axes);
         return pick(0, 1) ? off * total : off + total;
       }
       case 22: return rank ? scan(pick(0, 1) ? Combine::Add : Combine::Max, x, pick(0, static_cast<int>(rank) - 1)) : UOp();
@@ -197,14 +198,14 @@ class Generator {
         const int result = pick(0, state_count(combine) - 1);
         pool_.push_back(cast(reduce(combine, values, axes, 0), x->dtype));
         UOp made = cast(reduce(combine, values, axes, result), x->dtype);
-        return pick(0, 1) ? expand(made, x->shape) : made;
+        return pick(0, 1) ? expand(made, x->shape, axes) : made;
       }
       case 20: {  // both sums of a matrix, met in it again
         if (rank < 2) return {};
         const auto last = static_cast<int64_t>(rank) - 1;
-        UOp rows = expand(sum(x, {last}), x->shape), columns = sum(x, {0});
+        UOp rows = expand(sum(x, {last}), x->shape, {last}), columns = sum(x, {0});
         pool_.push_back(columns);
-        return pick(0, 1) ? rows + x : rows - expand(columns, x->shape);
+        return pick(0, 1) ? rows + x : rows - expand(columns, x->shape, {0});
       }
       default: {  // a product of two matrices, perhaps of one value with itself
         if (rank != 2 || !is_float(x->dtype)) return {};

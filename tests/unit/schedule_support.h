@@ -44,9 +44,9 @@ struct Program {
 /// a[m, k] times b[k, n].
 inline ir::UOp matmul(ir::UOp a, ir::UOp b) {
   const Dim m = a->shape[0], k = a->shape[1], n = b->shape[1];
-  ir::UOp x = ir::expand(ir::reshape(a, {m, 1, k}), {m, n, k});
-  ir::UOp y = ir::expand(ir::reshape(ir::permute(b, {1, 0}), {1, n, k}), {m, n, k});
-  return ir::reshape(ir::sum(x * y, {2}), {m, n});
+  ir::UOp x = ir::expand(a, {m, n, k}, {1});
+  ir::UOp y = ir::expand(ir::permute(b, {1, 0}), {m, n, k}, {0});
+  return ir::sum(x * y, {2});
 }
 /// Accumulator `result` of one of the combines that have several.
 inline ir::UOp tuple(ir::Combine combine, ir::UOp x, int64_t axis, int result) {
@@ -65,6 +65,7 @@ inline ir::UOp tuple(ir::Combine combine, ir::UOp x, int64_t axis, int result) {
 }
 /// A row or a column, repeated as the matrix lies.
 inline ir::UOp row_like(ir::UOp vector, ir::UOp matrix) { return ir::broadcast_to(vector, matrix->shape); }
+inline ir::UOp column_like(ir::UOp vector, ir::UOp matrix) { return ir::expand(vector, matrix->shape, {1}); }
 inline ir::UOp transpose(ir::UOp x) { return ir::permute(x, {1, 0}); }
 
 using Inputs = PlanInputs;

@@ -120,10 +120,10 @@ TEST_CASE("products, softmax and layer norm", "[schedule]") {
   UOp x = p.slot({5, 7}), w = p.slot({7, 3}), b = p.slot({3});
   UOp y = matmul(x, w);
   UOp z = maximum(y + row_like(b, y), like(y, 0.0));
-  UOp e = exp(z - expand(reduce(Combine::Max, z, {1}), z->shape));
-  p.store(e / expand(sum(e, {1}), z->shape));
-  UOp mean = sum(x, {1}) * (1.0 / 7), d = x - expand(mean, x->shape);
-  p.store(d / sqrt(expand(sum(d * d, {1}) * (1.0 / 7) + 1e-5, x->shape)));
+  UOp e = exp(z - expand(reduce(Combine::Max, z, {1}), z->shape, {1}));
+  p.store(e / expand(sum(e, {1}), z->shape, {1}));
+  UOp mean = sum(x, {1}) * (1.0 / 7), d = x - expand(mean, x->shape, {1});
+  p.store(d / sqrt(expand(sum(d * d, {1}) * (1.0 / 7) + 1e-5, x->shape, {1})));
   p.store(z);
   p.store(matmul(transpose(x), z));
   const Inputs in = inputs_for(p.plan, random);
@@ -143,8 +143,8 @@ TEST_CASE("views in any order", "[schedule]") {
   p.store(sum(reshape(flip(padded, {1}), {7, 3, 3}), {1}));
   p.store(x);
   p.store(full(p.graph(), {3, 2}, DType::F32, 2.5));
-  p.store(expand(reshape(arange(p.graph(), 5), {5, 1}), {5, 4}) +
-          cast(expand(reshape(shrink(reshape(x, {24}), {{3, 7}}), {1, 4}), {5, 4}), DType::I64));
+  p.store(expand(arange(p.graph(), 5), {5, 4}, {1}) +
+          cast(expand(shrink(reshape(x, {24}), {{3, 7}}), {5, 4}, {0}), DType::I64));
   check_values(p.plan, inputs_for(p.plan, random));
 }
 
@@ -266,7 +266,7 @@ TEST_CASE("swaps, and stores of one kernel that read each other's old values", "
   Program p;
   UOp a = p.slot({9}), b = p.slot({9}), c = p.slot({9});
   UOp s = sum(c, {0});
-  UOp shared = expand(s, {9}) + c;
+  UOp shared = broadcast_to(s, {9}) + c;
   p.store(b * 2.0 + shared, 0);
   p.store(a * 3.0 + shared, 1);
   p.store(a + b, 2);
@@ -357,9 +357,9 @@ TEST_CASE("sums across a symbolic number of rows", "[schedule]") {
     Program p;
     const Dim n = batch(value);
     UOp x = p.slot({n, 6}), y = p.slot({n}), w = p.slot({n, 3, 5}, DType::I32);
-    UOp e = exp(x - expand(reduce(Combine::Max, x, {1}), x->shape)), s = sum(e, {1});
-    p.store(e / expand(s, x->shape));
-    p.store(sum(log(s), {0, 1}) * 0.5);  // across the rows
+    UOp e = exp(x - expand(reduce(Combine::Max, x, {1}), x->shape, {1})), s = sum(e, {1});
+    p.store(e / expand(s, x->shape, {1}));
+    p.store(sum(log(s), {0}) * 0.5);  // across the rows
     p.store(sum(x, {0}) + 1.0);
     p.store(reduce(Combine::Max, y, {0}));
     p.store(tuple(Combine::Moments, y, 0, 2));

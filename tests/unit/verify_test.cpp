@@ -42,7 +42,7 @@ TEST_CASE("verify accepts what the builders make", "[rewrite][verify]") {
   UOp x = g.make({Op::Data, DType::F32, {batch(4), 6}, {}, Fresh{1}});
   UOp i = shrink(arange(g, 12), {{0, 6}});
   UOp y = pad(flip(permute(reshape(x, {4, 2, 3}), {1, 0, 2}), {0, 2}), {{0, 2}, {1, 5}, {0, 3}}, {2, 6, 3});
-  UOp z = where(lt(y, like(y, 0.0)), exp(y), expand(sum(y * 2.0, {2}), {2, 6, 3}));
+  UOp z = where(lt(y, like(y, 0.0)), exp(y), expand(sum(y * 2.0, {2}), {2, 6, 3}, {2}));
   UOp r = gather(reshape(sum(z, {0, 1}), {3}), shrink(i, {{0, 2}}), 0);
   const std::vector<UOp> roots{r, bound_size(g, batch(4)), scatter_add(full(g, {3}, DType::F32, 0.0), shrink(i, {{0, 2}}), r, 0),
                                cast(z, DType::I32)};
@@ -74,14 +74,16 @@ TEST_CASE("verify refuses broken tensor graphs", "[rewrite][verify]") {
   refuse_tensor(make(Op::Const, DType::F32, {2}, {}, Scalar::of(DType::F32, 1.0)), "scalar with a shape");
   refuse_tensor(make(Op::Reshape, DType::F32, {7}, {x}), "number of elements");
   refuse_tensor(make(Op::Permute, DType::F32, {3, 2}, {x}, Ints{1, 1}), "no permutation");
-  refuse_tensor(make(Op::Expand, DType::F32, {4, 3}, {x}), "expands axis 0");
+  refuse_tensor(make(Op::Expand, DType::F32, {4, 3}, {x}, Ints{0}), "other axes differ");
+  refuse_tensor(make(Op::Expand, DType::F32, {2, 3, 4}, {x}, Ints{3}), "repeats along axis 3");
+  refuse_tensor(make(Op::Expand, DType::F32, {5, 2, 4, 3}, {x}, Ints{2, 0}), "out of order");
   refuse_tensor(make(Op::Shrink, DType::F32, {1, 3}, {x}, Region{{2, 3}, {0, 3}}), "leaves axis 0");
   refuse_tensor(make(Op::Pad, DType::F32, {4, 3}, {x}, Region{{0, 3}, {0, 3}}), "another size on axis 0");
   refuse_tensor(make(Op::Flip, DType::F32, {2, 3}, {x}, Ints{2}), "flips axis 2");
   refuse_tensor(make(Op::Window, DType::F32, {2, 3}, {x}, WindowAttr{1, 1}), "without taps");
   refuse_tensor(make(Op::Window, DType::F32, {2, 2}, {x}, WindowAttr{0, 1}), "axis 1 has another size");
   refuse_tensor(make(Op::Window, DType::F32, {2, 3}, {x}, Ints{0, 1}), "attribute");
-  refuse_tensor(make(Op::Reduce, DType::F32, {2}, {x}, ReduceAttr{Combine::Add, {1}, {}}), "keep size 1");
+  refuse_tensor(make(Op::Reduce, DType::F32, {2, 1}, {x}, ReduceAttr{Combine::Add, {1}, {}}), "are gone");
   refuse_tensor(make(Op::Reduce, DType::F32, {2, 3}, {x}, ReduceAttr{}), "reduces no axis");
   refuse_tensor(make(Op::Gather, DType::F32, {4, 4}, {x, full(g, {4, 4}, DType::I64, 0.0)}, int64_t{0}),
                 "differs on axis 1");

@@ -123,19 +123,17 @@ Positions apply(const ViewChain& chain) {
 
 ChainIndex index_of(ir::Graph& g, const ViewChain& chain) {
   ir::UOp x = ir::param(g, 0, DType::F32, Shape(chain.shape));
-  std::vector<ir::UOp> views;
   std::vector<int64_t> shape = chain.shape;
   for (const ViewStep& s : chain.steps) {
     const std::vector<int64_t> after = shape_after(shape, s);
     if (s.op == "reshape") x = g.make({ir::Op::Reshape, x->dtype, Shape(after), {x}});
     if (s.op == "permute") x = ir::permute(x, firsts(s));
-    if (s.op == "expand") x = ir::expand(x, Shape(after));
+    if (s.op == "expand") x = ir::broadcast_to(x, Shape(after));
     if (s.op == "flip") x = ir::flip(x, firsts(s));
     if (s.op == "shrink") x = ir::shrink(x, box(firsts(s), after));
     if (s.op == "pad") x = ir::pad(x, box(firsts(s), shape), Shape(after));
     if (s.op == "slide") x = ir::slide(x, s.args[0][0], s.args[0][1], s.args[0][2]);
     shape = after;
-    if (ir::is_movement(x->op) && (views.empty() || !(views.back() == x))) views.push_back(x);
   }
   ChainIndex result;
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -143,7 +141,7 @@ ChainIndex index_of(ir::Graph& g, const ViewChain& chain) {
         ir::range(ir::constant(g, DType::Index, shape[i]), static_cast<int>(i), ir::AxisKind::Outer));
     result.place.index.push_back(result.ranges.back());
   }
-  for (size_t i = views.size(); i-- > 0;) result.place = ir::through(g, views[i], result.place);
+  for (; ir::is_movement(x->op); x = x->src[0]) result.place = ir::through(g, x, result.place);
   return result;
 }
 

@@ -41,7 +41,7 @@ UOp input_gradient(UOp g, UOp k, int64_t height, int64_t width) {
   const int64_t n = g->shape[0].value(), o = g->shape[1].value(), h = g->shape[2].value(), w = g->shape[3].value();
   const int64_t c = k->shape[1].value(), i = k->shape[2].value(), j = k->shape[3].value();
   const Shape full{n, o, c, h, i, w, j};
-  UOp product = expand(reshape(g, {n, o, 1, h, 1, w, 1}), full) * expand(reshape(k, {1, o, c, 1, i, 1, j}), full);
+  UOp product = expand(g, full, {2, 4, 6}) * expand(k, full, {0, 3, 5});
   UOp s = reshape(sum(product, {1}), {n, c, h, i, w, j});
   s = reshape(sum(slide(s, 4, -1, width), {5}), {n, c, h, i, width});
   return reshape(sum(slide(s, 2, -1, height), {3}), {n, c, height, width});
@@ -141,7 +141,7 @@ TEST_CASE("inner sums stay where joining would repeat them, or where others read
   Program read;
   UOp x = read.slot({4, 5, 3}), y = read.slot({4, 5, 3});
   UOp inner = sum(x * y, {0});
-  read.store(sum(slide(inner, 1, -1, 7), {2}));
+  read.store(sum(slide(inner, 0, -1, 7), {1}));
   CHECK(sums(read.plan) == 1);
   read.store(inner * 2.0);
   CHECK(sums(read.plan) == 2);
