@@ -18,8 +18,7 @@ using ir::UOp;
 
 constexpr int64_t kReuse = 16;         ///< results that share an element, from which copying it pays where it could be read as it lies,
 constexpr int64_t kReuseStrided = 4;   ///< or could not
-constexpr int64_t kDeep = 512;         ///< summed values in one block, about
-constexpr int64_t kDeepStrided = 128;  ///< the same where the other operand takes a new page for each of them
+constexpr int64_t kDeepStrided = 128;  ///< summed values in one block, about, where the other operand takes a new page for each of them
 constexpr int64_t kMostRows = 1024;    ///< of a point
 constexpr int64_t kFewRows = 96;       ///< of a point, below which its share of copying shows
 constexpr int64_t kMostColumns = 512;
@@ -104,17 +103,18 @@ class Blocker {
     return {};
   }
 
-  /// Which of the summed ranges is cut, and where: those inside stay whole, those outside are carried over.
+  /// Which of the summed ranges is cut, and where: those inside stay whole, those outside are carried over. Blocks are as deep as the columns
+  /// of one step allow: what is carried is read again at places that no core foresees, and rows from one end to the other.
   void choose_depth() {
     int64_t all = 1;
     for (UOp r : w_.own) all *= view_.size(r);
-    const int64_t columns = std::min(view_.size(tile_.lanes), kMostColumns);
-    const bool fits = all * columns * static_cast<int64_t>(size_of(panel_->dtype)) <= target_.l2 / 2;
+    const int64_t columns = std::min(view_.size(tile_.lanes), kMostColumns), room = target_.l2 / 2 / static_cast<int64_t>(size_of(panel_->dtype));
+    const bool fits = all * columns <= room;
     carried_ = w_.own.size();
     for (deep_ = 1; carried_ > 0; --carried_) {
       UOp range = w_.own[carried_ - 1];
       const int64_t size = view_.size(range);
-      const int64_t wanted = step_of_rows({range}) >= kPage ? kDeepStrided : kDeep;
+      const int64_t wanted = step_of_rows({range}) >= kPage ? kDeepStrided : std::clamp<int64_t>(room / width(), lanes_, kDeepest);
       if (deep_ * size <= (fits ? kDeepest : wanted * 3 / 2)) {
         deep_ *= size;
         continue;
