@@ -150,6 +150,10 @@ std::vector<Level> fill_loops(const Tile& tile, const std::vector<Level>& user, 
     level.covers = d.level;
     loops.push_back(level);
   }
+  // Copies with which the lanes of the last dim are transposed lie side by side in what is read: the core foresees what follows them.
+  const auto fill = loops.begin() + static_cast<std::ptrdiff_t>(shared);
+  const auto rows = std::find_if(fill, loops.end() - 1, [](const Level& l) { return l.unroll > 1 && l.threads == 1; });
+  if (loops.back().lanes > 1 && loops.back().threads == 1) std::rotate(rows, loops.end() - 1, loops.end());
   return loops;
 }
 

@@ -12,7 +12,8 @@ namespace sinter::codegen {
 Tile stage_tile(int64_t slot, ir::UOp value, const Stage& stage, const Schedule& schedule, Ranges& ranges);
 
 /// The loops in which a tile is filled for a user that runs in `user`: the user's own, down to the last that begins a block which
-/// the tile covers, or that gives a range without a dim its value; then those that copy, in the order of the tile's memory.
+/// the tile covers, or that gives a range without a dim its value; then those that copy, in the order of the tile's memory, or, where
+/// copies along another dim are transposed with the lanes, of the rows that these are read from.
 std::vector<Level> fill_loops(const Tile& tile, const std::vector<Level>& user, const Schedule& schedule);
 
 /// How many of them are the user's.

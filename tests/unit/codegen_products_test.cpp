@@ -69,6 +69,16 @@ TEST_CASE("a matrix that many rows are multiplied with is copied block by block"
         "lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 18) block(1, 256) order(0, 1, 2) stage(#10, 2, 1 lanes 16 unroll 4, panel 64)");
 }
 
+TEST_CASE("a matrix that is copied across the lanes is read from one end of its rows to the other", "[codegen][products]") {
+  Bench b = product(70, 40, 100, true);
+  const std::vector<Opt> opts = chosen(b);
+  INFO(to_string(opts));
+  const std::string text = b.check(opts, false);
+  const size_t along = text.find("inner range 2 of 40, 16 copies");
+  CHECK(along != std::string::npos);
+  CHECK(text.find("outer range 1 of 100, 16 lanes") < along);
+}
+
 TEST_CASE("the next rows are asked for where operands come from further than the second cache", "[codegen][products]") {
   for (const int64_t batch : {2, 64}) {
     Bench b;
