@@ -16,10 +16,24 @@ using ir::Combine;
 using ir::Op;
 using ir::UOp;
 
+namespace {
+
+/// Integers combine to the same in any order: a REDUCE of one chain may have one per lane, unless it rests between its turns.
+bool in_any_order(const Statement& s) {
+  return !s.carried() && ir::state_count(s.node->reduction().combine) == 1 && !is_float(ir::state_types(s.node)[0]);
+}
+
+}  // namespace
+
+bool Accumulators::along_lanes(const Statement& s) const {
+  return s.own < s.loops.size() && s.loops.back().lanes > 1 && !values_.depends(s.node, s.loops.back().range);
+}
+
 Accumulators::Chains Accumulators::chains(const Statement& s) const {
-  const int all = s.node->reduction().tree.lanes;
-  if (s.own == s.loops.size() || all == 1) return {};  // a single element, or one chain
+  if (s.own == s.loops.size()) return {};  // a single element
   const Level& last = s.loops.back();
+  const int all = s.node->reduction().tree.lanes;
+  if (all == 1) return in_any_order(s) && along_lanes(s) && last.threads == 1 ? Chains{last.lanes, last.lanes, false} : Chains{};
   const int count = all / last.threads;
   if (count == 1) return {};
   if (last.lanes > 1) return {count, std::min(last.lanes, count), false};
@@ -136,8 +150,7 @@ void Accumulators::update(int statement) {
   const std::vector<State>& registers = this->registers(statement);
   State values;
   for (UOp v : values_of(s.node)) values.push_back(values_.value(v));
-  const bool along = s.own < s.loops.size() && s.loops.back().lanes > 1 && !values_.depends(s.node, s.loops.back().range);
-  if (along) return update_lanes(s, c, registers, values);
+  if (along_lanes(s)) return update_lanes(s, c, registers, values);
   for (Id& v : values) v = emit_.splat(v, emit_.type(registers[0][0]).lanes);
   Id cell = kNone;
   size_t chain = 0;

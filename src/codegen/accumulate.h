@@ -1,4 +1,4 @@
-// The accumulators of REDUCEs: as many as its Tree has chains, in vectors, register copies or an array.
+// The accumulators of REDUCEs: as many as its Tree has chains, in vectors, register copies or an array; of integers a lane's each.
 #pragma once
 
 #include <map>
@@ -38,6 +38,8 @@ class Accumulators {
   struct Combiner {
     ir::Combination step, merge;
   };
+  /// Whether lanes lie along the REDUCE's own range.
+  bool along_lanes(const Statement& s) const;
   Chains chains(const Statement& s) const;
   std::vector<State>& registers(int statement);
   Id identity(int statement, size_t accumulator) const;

@@ -32,6 +32,8 @@ TEST_CASE("every combine on every type", "[codegen]") {
         if (combine == Combine::Dot) values.push_back(b.at(y, {k}));
         b.stores({b.put(out, {i}, b.reduce(combine, values, {k}, tree))});
         b.check({}, false);
+        const std::string text = b.check({codegen::Lanes{1, 8}, codegen::Unroll{1, 2}});  // integers have a chain per lane, as floats with such a tree
+        CHECK((count(text, "x8 acc") > 0) == (tree.lanes == 8 || !is_float(dtype)));
       }
 }
 
