@@ -234,20 +234,24 @@ class Expander {
   }
 
   /// Runs `body` for each register copy of the unrolled ranges on which n depends; `own`: also of those that n, a
-  /// REDUCE, closes.
+  /// REDUCE, closes. Those turn slowest: each element goes to all accumulators that take it before the next one is loaded.
   void for_each_copy(UOp n, bool own, const std::function<void()>& body) {
     std::vector<Copy> copy;
+    std::vector<size_t> fastest;  // the places in `copy`, that which turns fastest first
     const std::vector<UOp> closed = own ? ranges_of(n) : std::vector<UOp>{};
+    size_t open = 0;
     for (const auto& [range, count] : unrolled_) {
-      const bool turns = ranges_.depends(n, range) || std::find(closed.begin(), closed.end(), range) != closed.end();
-      copy.push_back({range, 0, turns ? count : 1});
+      const bool closes = std::find(closed.begin(), closed.end(), range) != closed.end();
+      fastest.insert(fastest.begin() + static_cast<std::ptrdiff_t>(closes ? open : 0), copy.size());
+      open += !closes;
+      copy.push_back({range, 0, closes || ranges_.depends(n, range) ? count : 1});
     }
     while (true) {
       values_.set_copy(copy);
       body();
-      size_t i = copy.size();
-      while (i > 0 && ++copy[i - 1].number == copy[i - 1].count) copy[--i].number = 0;
-      if (i == 0) break;
+      size_t i = 0;
+      while (i < fastest.size() && ++copy[fastest[i]].number == copy[fastest[i]].count) copy[fastest[i++]].number = 0;
+      if (i == fastest.size()) break;
     }
     values_.set_copy({});
   }

@@ -22,6 +22,7 @@
 #include "schedule/reductions.h"
 #include "schedule/sums.h"
 #include "schedule/tuples.h"
+#include "schedule/unit_axes.h"
 #include "schedule/versions.h"
 #include "schedule/work.h"
 #include "uop/dump.h"
@@ -63,6 +64,7 @@ StageGraph stages_in_order(PlanGraph& plan, const PlanGraph& versions, std::vect
   for (;;) {
     plan = versions;
     step(plan, "versions", [&] { lower_versions(plan, boxed); });
+    step(plan, "unit axes", [&] { drop_unit_axes(plan); });
     step(plan, "sums", [&] { join_sums(plan); });
     step(plan, "quotients", [&] { divide_sums(plan); });
     step(plan, "tuples", [&] { join_reductions(plan); });

@@ -350,6 +350,29 @@ TEST_CASE("reductions of several accumulators across outer ranges", "[schedule]"
   CHECK(finished >= 8);
 }
 
+TEST_CASE("axes of size 1 between a sum and its broadcast", "[schedule]") {
+  std::mt19937 random(3);
+  Program p;
+  UOp x = p.slot({4, 5000});
+  UOp total = reshape(sum(x, {1}), {4, 1});  // as sum(1, true) gives it
+  UOp off = x - broadcast_to(total / like(total, 5000.0), x->shape);
+  p.store(sum(off * off, {1}));
+  check_values(p.plan, inputs_for(p.plan, random));
+  cut(p.plan, kTarget);
+  int moments = 0, reshapes = 0;
+  for (UOp n : topological(values_of(p.plan))) {
+    moments += n->op == Op::Reduce && n->reduction().combine == Combine::Moments;
+    reshapes += n->op == Op::Reshape;
+  }
+  CHECK(moments == 1);  // the squares are taken from a mean
+  CHECK(reshapes == 0);
+  Program q;
+  UOp y = q.slot({2, 3}), z = q.slot({3, 1, 2});
+  q.store(reshape(exp(reshape(y, {3, 2})) + reshape(z, {3, 2}), {3, 1, 2}));  // of y it moves elements to other axes
+  q.store(exp(reshape(y, {2, 1, 3}) * 2.0));
+  check_values(q.plan, inputs_for(q.plan, random));
+}
+
 TEST_CASE("sums across a symbolic number of rows", "[schedule]") {
   std::mt19937 random(10);
   Var batch("batch", 0, 256);
