@@ -14,7 +14,8 @@ UOp cut(UOp x, size_t axis, int64_t begin, int64_t end) {
   box[axis] = {begin, end};
   return shrink(x, box);
 }
-Shape with_axis(Shape shape, size_t axis, std::initializer_list<Dim> dims) {
+/// The shape with one axis given as these.
+Shape axis_as(Shape shape, size_t axis, std::initializer_list<Dim> dims) {
   std::vector<Dim> out(shape.begin(), shape.end());
   out.erase(out.begin() + static_cast<std::ptrdiff_t>(axis));
   out.insert(out.begin() + static_cast<std::ptrdiff_t>(axis), dims);
@@ -30,7 +31,7 @@ UOp product_of_others(UOp x, size_t axis) {
   int64_t width = 1;
   while (width < size) width *= 2;
   Region box = whole(shape);
-  const Shape filled = with_axis(shape, axis, {width});
+  const Shape filled = axis_as(shape, axis, {width});
   if (size != width) {
     UOp inside = pad(everywhere(x), box, filled);
     x = pad(x, box, filled);
@@ -44,10 +45,10 @@ UOp product_of_others(UOp x, size_t axis) {
   UOp others = like(levels.back(), 1.0);
   for (int64_t half = 1; half < width; half *= 2) {
     levels.pop_back();
-    const Shape pairs = with_axis(shape, axis, {2, half});
+    const Shape pairs = axis_as(shape, axis, {2, half});
     UOp siblings = flip(reshape(levels.back(), pairs), {static_cast<int64_t>(axis)});
     UOp parents = expand(others, pairs, {static_cast<int64_t>(axis)});
-    others = reshape(parents * siblings, with_axis(shape, axis, {2 * half}));
+    others = reshape(parents * siblings, axis_as(shape, axis, {2 * half}));
   }
   return size == width ? others : shrink(others, box);
 }
@@ -56,7 +57,7 @@ UOp product_of_others(UOp x, size_t axis) {
 /// as 1.
 UOp product_of_others_symbolic(UOp x, size_t axis) {
   const Dim size = x->shape[axis];
-  const Shape pairs = with_axis(x->shape, axis, {size, size});
+  const Shape pairs = axis_as(x->shape, axis, {size, size});
   auto number = [&](size_t at) { return position(*x->graph, pairs, static_cast<int64_t>(at), x->device); };
   UOp all = expand(x, pairs, {static_cast<int64_t>(axis)});
   UOp others = where(eq(number(axis), number(axis + 1)), like(all, 1.0), all);

@@ -36,7 +36,7 @@ class Combiner {
   std::shared_ptr<CombineProgram> step_, merge_;
 };
 
-/// Reductions over `axes`, which keep size 1. One view per source; of a sum of products (`product`: each rounded to the
+/// Reductions over `axes`, which are gone then. One view per source; of a sum of products (`product`: each rounded to the
 /// type) one per factor. `exact`: in the type itself, in the order of the tree; else floats in double.
 struct Reduction {
   ir::ReduceAttr attr;

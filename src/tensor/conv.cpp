@@ -62,6 +62,7 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
   }
   UOp seen = tensor::windows(ir::reshape(ir::computed(x), grouped), slide, given);
   const Shape shape(ir::with_axes(seen->shape.dims(), {2}, [&](int64_t) { return Dim(out / groups); }));
+  tensor::check_shape(shape);
   seen = ir::expand(seen, shape, {2});
   ir::Ints summed = tensor::tap_axes(seen, sliding);
   summed.insert(summed.begin(), 3);

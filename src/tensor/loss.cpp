@@ -19,9 +19,7 @@ using tensor::describe;
 using tensor::usage_error;
 using tensor::wrap;
 
-UOp total(UOp x) {
-  return ir::reduce(Combine::Add, x, tensor::axes_of(x, {}));
-}
+UOp total(UOp x) { return ir::reduce(Combine::Add, x, tensor::axes_of(x, {})); }
 
 UOp reduced(UOp x, Reduction reduction) {
   switch (reduction) {

@@ -61,6 +61,7 @@ Tensor matmul(Arg a, Arg b) {
   if (!row) shape.push_back(x->shape[-2]);
   shape.push_back(x->shape[-1]);
   if (!column) shape.push_back(y->shape[-1]);
+  tensor::check_shape(shape);
   if (!column) x = ir::broadcast_to(x, shape, {k + 1});
   if (!row) y = ir::broadcast_to(y, shape, {m});
   return wrap(ir::cast(contract(x, y, k), t));

@@ -31,7 +31,8 @@ UOp move(UOp x, Op op, const Shape& shape, const Attr& attr = no_attr()) {
 
 bool is_short(UOp x) { return is_short_float(x->dtype); }
 
-/// Whether a view of x is made one of x's source: not in the tensor graph, where a gradient with regard to x may be asked for.
+/// Whether a view of x is made one of x's source: not in the tensor graph, where equal programs with and without history are to stay
+/// equal, and a gradient with regard to x may be asked for.
 bool sees_through(UOp x, Op op) { return x->op == op && x->graph != &TensorGraph::get(); }
 
 }  // namespace
@@ -131,16 +132,17 @@ UOp broadcast_to(UOp x, const Shape& shape, const Ints& lacked) {
   if (x->shape == shape) return x;
   require(x->rank() + lacked.size() <= shape.rank(), Op::Expand, "to a lower rank: ", shape, x);
   const size_t lead = shape.rank() - x->rank() - lacked.size();
-  Ints axes;
+  Ints axes, single;  // those that are repeated, and those of x among them
   size_t own = 0, next = 0;
   for (size_t i = 0; i < shape.rank(); ++i) {
     const bool named = next < lacked.size() && lacked[next] == static_cast<int64_t>(i), missing = i < lead || named;
-    if (missing || (x->shape[own] == 1 && !(shape[i] == 1))) axes.push_back(static_cast<int64_t>(i));
+    const bool one = !missing && x->shape[own] == 1 && !(shape[i] == 1);
+    if (one) single.push_back(static_cast<int64_t>(own));
+    if (one || missing) axes.push_back(static_cast<int64_t>(i));
     own += !missing, next += named;
   }
-  return expand(axes.size() == lead + lacked.size() ? x : reshape(x, without(shape, axes)), shape, axes);
+  return expand(single.empty() ? x : reshape(x, without(x->shape, single)), shape, axes);
 }
-
 
 Region whole(const Shape& shape) {
   Region box;

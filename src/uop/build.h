@@ -72,7 +72,7 @@ inline UOp operator-(double c, UOp x) { return like(x, c) - x; }
 inline UOp operator/(double c, UOp x) { return like(x, c) / x; }
 
 // -- movement
-/// Of a reshape, and of a permute of a permute: one node, but in the tensor graph, whose values between have gradients of their own.
+/// Outside of the tensor graph two of a kind in a row are one node.
 UOp reshape(UOp x, const Shape& shape);
 UOp permute(UOp x, const Ints& order);
 /// Repeats x along new axes: `axes`, ascending, are those of `shape` that x lacks.

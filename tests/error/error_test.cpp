@@ -106,6 +106,8 @@ const Case kCases[] = {
     BAD("zeros", zeros({kHuge, kHuge}), "[4294967296, 4294967296]", "2^56"),
     BAD("zeros", zeros({0, kHuge, kHuge}), "[0, 4294967296, 4294967296]", "2^56"),
     BAD("zeros", zeros({Var("n", 0, INT64_MAX)(1)}), "n=1", "2^56"),
+    BAD("matmul", matmul(ones({1 << 20, 1 << 20}), ones({1 << 20, 1 << 20})), "[1048576, 1048576, 1048576]", "2^56"),
+    BAD("conv2d", conv2d(ones({1 << 20, 1 << 20, 1024, 1}), ones({1024, 1 << 20, 1, 1})), "1048576", "2^56"),
     BAD("from", from(std::vector<double>{}, {kLarge}), "[2305843009213693952]", "2^56"),
     BAD("from", from(static_cast<const float*>(nullptr), {kHuge, kHuge}), "[4294967296, 4294967296]", "2^56"),
     BAD("reshape", f({0}).reshape({kHuge, kHuge}), "[4294967296, 4294967296]", "2^56"),

@@ -28,6 +28,8 @@ TEST_CASE("views fold, and what lacks axes is repeated along them", "[uop]") {
   Arena g;
   UOp x = param(g, 0, DType::F32, {2, 3});
   CHECK(permute(permute(x, {1, 0}), {1, 0}) == x);
+  const UOp box = param(g, 3, DType::F32, {1, 2, 3});
+  CHECK_THROWS_AS(broadcast_to(box, {5, 3, 2}), InternalError);
   UOp y = param(g, 1, DType::F32, {2, 3, 4});
   CHECK(permute(permute(y, {1, 2, 0}), {1, 2, 0}) == permute(y, {2, 0, 1}));
   // An axis of size 1 that a reduction left behind, and that is repeated again, is in neither node.

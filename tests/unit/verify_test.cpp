@@ -85,6 +85,7 @@ TEST_CASE("verify refuses broken tensor graphs", "[rewrite][verify]") {
   refuse_tensor(make(Op::Window, DType::F32, {2, 3}, {x}, Ints{0, 1}), "attribute");
   refuse_tensor(make(Op::Reduce, DType::F32, {2, 1}, {x}, ReduceAttr{Combine::Add, {1}, {}}), "are gone");
   refuse_tensor(make(Op::Reduce, DType::F32, {2, 3}, {x}, ReduceAttr{}), "reduces no axis");
+  refuse_tensor(make(Op::Reduce, DType::F32, {2}, {x}, ReduceAttr{Combine::Add, {1, 1}, {}}), "or twice");
   refuse_tensor(make(Op::Gather, DType::F32, {4, 4}, {x, full(g, {4, 4}, DType::I64, 0.0)}, int64_t{0}),
                 "differs on axis 1");
   refuse_tensor(make(Op::Param, DType::F32, {2}, {}, int64_t{0}), "no op of this level");
