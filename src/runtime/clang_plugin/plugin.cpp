@@ -17,16 +17,15 @@
 namespace sinter_clang {
 namespace {
 
-// Of blocks with more memory accesses than this the machine scheduler keeps the order of what may alias instead of comparing
-// all pairs: written-out tiles have hundreds, and the comparison took two thirds of their compile time. Merging stores compares all pairs
-// too; what lies side by side is a vector in the text already. Token factors of hundreds of stores are not made one: going through them
-// again and again was most of instruction selection. The order of the text is the generator's (codegen/interleave.cpp), and scheduling
-// from the top keeps most of it; from both ends, as is usual, copies that take turns stood behind each other again where registers are
-// short, which cost a chain of exp and tanh 8 %. What runs along with a loop stands in the text too (codegen/render/c_style.cpp), by terms
-// that addresses share: strength reduction, a quarter of all, went through each address of a tile to find as much, and 55 ms through those
-// of a pooling.
-constexpr const char* kOptions[] = {"sinter_clang", "-dag-maps-huge-region=64", "-dag-maps-reduction-size=32", "-combiner-store-merging=false",
-                                    "-combiner-tokenfactor-inline-limit=8", "-misched-topdown", "-disable-lsr"};
+// The order of the text is the generator's (codegen/expand.cpp, codegen/interleave.cpp), made for the registers and latencies of its target,
+// and stays: scheduling machine instructions found nothing better, was a ninth of all, and put copies that take turns behind each other
+// again where registers are short. Merging stores compares all pairs of a block's accesses, hundreds in a written-out tile, and what lies
+// side by side is a vector in the text already. Token factors of hundreds of stores are not made one: going through them again and again
+// was most of instruction selection. What runs along with a loop stands in the text too (codegen/render/c_style.cpp), by terms that
+// addresses share: strength reduction, a quarter of all, went through each address of a tile to find as much, and 55 ms through those of
+// a pooling.
+constexpr const char* kOptions[] = {"sinter_clang", "-enable-misched=false", "-combiner-store-merging=false",
+                                    "-combiner-tokenfactor-inline-limit=8", "-disable-lsr"};
 
 // LLVM's own answer is exit(1). Unwinding through it leaks what the compile held, and nothing else.
 void on_fatal_error(void*, const char* reason, bool) { throw FatalError{reason}; }
