@@ -275,6 +275,9 @@ if (!n->has_history() || FAULT(HistoryLetGo)) let_go(n);]=])
 
 # -- src/schedule/tuples.cpp
 edit(src/schedule/tuples.cpp [=[
+n->src[1]->ints() != reduce->reduction().axes) return {};]=] [=[
+(!FAULT(OtherMaximum) && n->src[1]->ints() != reduce->reduction().axes)) return {};]=])
+edit(src/schedule/tuples.cpp [=[
 *count == static_cast<double>(*length)]=] [=[
 (@@ || FAULT(AnyCentre))]=])
 edit(src/schedule/tuples.cpp [=[
