@@ -96,26 +96,33 @@ void sum_rest(Term& term, const Labels& needed) {
   std::erase_if(term.labels, [&](Label l) { return !contains(needed, l); });
 }
 
-/// The term with an axis for every label of `order`: its own, or one of size 1.
-UOp aligned(const Term& term, const Labels& order) {
-  ir::Ints axes;
-  Shape shape;
-  for (Label l : order) {
-    auto at = std::find(term.labels.begin(), term.labels.end(), l);
-    const bool own = at != term.labels.end();
-    if (own) axes.push_back(at - term.labels.begin());
-    shape.push_back(own ? term.x->shape[static_cast<size_t>(axes.back())] : Dim(1));
+/// The term in the order of `order`, repeated along the labels that it lacks.
+UOp spread(const Term& term, const Labels& order, const Shape& shape) {
+  ir::Ints own, lacked;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const auto at = std::find(term.labels.begin(), term.labels.end(), order[i]);
+    if (at == term.labels.end())
+      lacked.push_back(static_cast<int64_t>(i));
+    else
+      own.push_back(at - term.labels.begin());
   }
-  return ir::reshape(ir::permute(term.x, axes), shape);
+  return ir::broadcast_to(ir::permute(term.x, own), shape, lacked);
 }
 
+/// Of terms whose sizes of one letter are equal or 1.
 Term multiply(const Term& a, const Term& b) {
   Labels order = a.labels;
-  for (Label l : b.labels)
-    if (!contains(order, l)) order.push_back(l);
-  UOp pair[] = {aligned(a, order), aligned(b, order)};
-  tensor::broadcast(pair);
-  return {pair[0] * pair[1], order};
+  Shape shape = a.x->shape;
+  for (size_t i = 0; i < b.labels.size(); ++i) {
+    const size_t at = static_cast<size_t>(std::find(order.begin(), order.end(), b.labels[i]) - order.begin());
+    const Dim& size = b.x->shape[i];
+    if (at == order.size())
+      order.push_back(b.labels[i]), shape.push_back(size);
+    else if (shape[at] == 1)
+      shape[at] = size;
+  }
+  tensor::check_shape(shape);
+  return {spread(a, order, shape) * spread(b, order, shape), order};
 }
 
 /// Without "->": what stands once, in the order of the alphabet, after the axes of "...".
@@ -211,7 +218,9 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
     product = multiply(product, terms[i]);
     sum_rest(product, needed_from(i + 1, i));
   }
-  return tensor::wrap(ir::cast(aligned(product, result), type));
+  ir::Ints places;
+  for (Label l : result) places.push_back(std::find(product.labels.begin(), product.labels.end(), l) - product.labels.begin());
+  return tensor::wrap(ir::cast(ir::permute(product.x, places), type));
 }
 
 }  // namespace v0

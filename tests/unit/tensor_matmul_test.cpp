@@ -2,6 +2,7 @@
 #include <random>
 
 #include "tensor_support.h"
+#include "uop/walk.h"
 
 using namespace sinter;
 using namespace sinter::testing;
@@ -96,4 +97,12 @@ TEST_CASE("einsum agrees with the ops that it stands for", "[tensor]") {
   CHECK(numbers(einsum("...ij,...jk->...ik", {x, y})) == numbers(matmul(x, y)));
   CHECK(numbers(einsum("...ij->...ji", {x})) == numbers(x.transpose()));
   CHECK(numbers(einsum("bhid,bhjd->bhij", {x, x})) == numbers(matmul(x, x.transpose())));
+}
+
+TEST_CASE("einsum makes no axis of size 1 that broadcasting drops again", "[tensor]") {
+  const Tensor a = ones({2, 1, 4, 3}), b = ones({5, 3, 6}), row = from({1, 2, 3});
+  const auto node = [](const Tensor& t) { return tensor::node_of(t); };
+  CHECK(node(einsum("...ij,...jk->...ik", {a, b})) == node(matmul(a, b)));
+  CHECK(node(einsum("pqij,j->pqi", {a, row})) == node(matmul(a, row)));
+  CHECK(ir::topological(node(einsum("i,j->ij", {row, row}))).size() == 4);  // the leaf, two repetitions, their product
 }
