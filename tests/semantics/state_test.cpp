@@ -92,6 +92,19 @@ TEST_CASE("V2 assigning a whole tensor drops the old version unread", "[semantic
   CHECK(read(x) == Vec{2, 2, 2, 2});
 }
 
+TEST_CASE("V3 a box written in place is whole for who stores a reshape of it", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  Tensor x = full64({16, 2}, 1), y = full64({32}, 0);
+  const Tensor old = y.clone();  // so that y takes new memory,
+  full64({32}, -1);              // which held this
+  x.at({0}) = full64({2}, 9);
+  y.assign(x.reshape({32}));
+  Vec expected(32, 1);
+  expected[0] = expected[1] = 9;
+  CHECK(read(y) == expected);
+  CHECK(read(x) == expected);
+}
+
 TEST_CASE("V3 a store writes in place only what dies with the plan", "[semantics]") {
   ON_EACH_EXECUTOR();
   auto address = [](const Tensor& t) {
