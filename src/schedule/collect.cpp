@@ -65,15 +65,7 @@ class Collector {
   /// The position of a node that is no DETACH of another: of an equal one before, or a new one.
   int32_t position_for(UOp n) {
     scratch_.clear();
-    if (n->storage()) {
-      const int32_t slot = slot_of(n->storage(), n);
-      int32_t& c = position_of_slot_[static_cast<size_t>(slot)];
-      if (c < 0) {
-        c = add(n);
-        out_.positions.back().slot = slot;
-      }
-      return c;
-    }
+    if (n->storage()) return stored_position(n);
     for (UOp s : n->src) scratch_.push_back(source(s));
     if (ir::has(n->op, ir::kFresh)) return add(n);
     const uint64_t h = hash(n);
@@ -85,6 +77,17 @@ class Collector {
       }
     table_[at] = {h, add(n)};
     return table_[at].position;
+  }
+
+  /// A memory is a position per shape in which it is read.
+  int32_t stored_position(UOp n) {
+    const int32_t slot = slot_of(n->storage(), n);
+    auto& known = positions_of_slot_[static_cast<size_t>(slot)];
+    for (const int32_t c : known)
+      if (out_.positions[static_cast<size_t>(c)].node->shape == n->shape) return c;
+    known.push_back(add(n));
+    out_.positions.back().slot = slot;
+    return known.back();
   }
 
   Operand source(UOp s) {
@@ -113,7 +116,7 @@ class Collector {
       storage->mark = mark_;
       storage->position = static_cast<uint32_t>(out_.storages.size());
       out_.storages.push_back({storage, n});
-      position_of_slot_.push_back(-1);
+      positions_of_slot_.emplace_back();
     }
     return static_cast<int32_t>(storage->position);
   }
@@ -183,7 +186,8 @@ class Collector {
     int32_t position = -1;
   };
   std::vector<Entry> table_;
-  std::vector<int32_t> class_of_, position_of_slot_;
+  std::vector<int32_t> class_of_;
+  std::vector<InlineVector<int32_t, 1>> positions_of_slot_;
   std::vector<Operand> scratch_;
 };
 

@@ -36,7 +36,7 @@ struct HistoryEdge {
 struct Position {
   ir::UOp node;  ///< the first of them in the walk: speaks for all
   uint32_t first_source = 0, source_count = 0;
-  int32_t slot = -1;  ///< not -1: the value lies in this storage; no sources then
+  int32_t slot = -1;  ///< not -1: the value lies in this storage, which other shapes may share; no sources then
   int32_t home = -1;  ///< of a version: the storage it may be written into
   bool root = false;
   bool outlives = false;       ///< something beside the plan holds one of the nodes

@@ -106,7 +106,8 @@ Liveness decide(const Collected& plan) {
     const int32_t home = plan.positions[i].home;
     if (!d.stored[i] || home < 0) continue;
     const auto h = static_cast<size_t>(home);
-    if (!plan.storages[h].writable() || taken[h]) continue;
+    const StorageUse& use = plan.storages[h];  // in the shape of the Param
+    if (!use.writable() || taken[h] || !(use.node->shape == plan.positions[i].node->shape)) continue;
     d.in_place[i] = home;
     taken[h] = true;
   }

@@ -29,9 +29,31 @@ namespace sinter {
 namespace tensor {
 namespace {
 
+using ir::Op;
 using ir::TensorGraph;
 using ir::UOp;
 using schedule::Parametrised;
+
+/// What n is a reshape of: the same elements in the same order, so both lie in one memory (SEMANTICS H3).
+UOp base_of(UOp n) {
+  while (!n->storage() && (n->op == Op::Reshape || n->op == Op::Detach)) n = n->src[0];
+  return n;
+}
+
+/// Gives n the memory of what it is a reshape of, if that has any.
+void lie_with_base(UOp n) {
+  ir::Storage* memory = base_of(n)->storage();
+  if (n->storage() || n->state.claimed || !memory || !memory->error.empty()) return;
+  TensorGraph::get().own(n, memory);
+  TensorGraph::get().settle(n);
+}
+
+/// What a plan is asked for, so that n may lie with it: what n is a reshape of if that is computed, not a number or a view, which
+/// others may share that want no memory for it.
+UOp computed_for(UOp n) {
+  UOp base = base_of(n);
+  return ir::is_movement(base->op) || ir::info(base->op).cls == ir::OpClass::Leaf ? n : base;
+}
 
 /// Keeps nodes while others may use the graph.
 class Keep {
@@ -60,6 +82,7 @@ class Realization {
 
   void run() {
     while (!attempt()) {}
+    settle_reshapes();
   }
 
  private:
@@ -73,12 +96,15 @@ class Realization {
   /// False: try again.
   bool attempt() {
     TensorGraph::get().drain();
+    settle_reshapes();
     asked_.erase(std::remove_if(asked_.begin(), asked_.end(), [](UOp n) { return n->storage() != nullptr; }), asked_.end());
     if (asked_.empty()) {
       if (commit_) commit_->switch_cells();  // plans that were not the last have stored all versions
       return true;
     }
-    schedule::Request request{asked_, commit_ ? ir::Sources(commit_->ending()) : ir::Sources(), all_};
+    ir::Sources roots;
+    for (UOp n : asked_) roots.push_back(captured_ ? n : computed_for(n));
+    schedule::Request request{roots, commit_ ? ir::Sources(commit_->ending()) : ir::Sources(), all_};
     const std::vector<UOp> records = recorded([&](const Cell& c) { return commit_ && commit_->switches(&c); });
     const bool more = with_records_ && !records.empty();
     if (more) request.roots.insert(request.roots.end(), records.begin(), records.end());
@@ -124,6 +150,12 @@ class Realization {
     for (Prepared& p : plans) p.run = p.program->executable->start(schedule::bind(*p.program));
     runtime::count(runtime::counters().plans, plans.size());
     return plans;
+  }
+
+  /// A jitted function has results of its own: later calls look at no node.
+  void settle_reshapes() const {
+    if (!captured_)
+      for (UOp n : asked_) lie_with_base(n);
   }
 
   /// False when others had the graph while it was waited for, or built.
@@ -177,6 +209,7 @@ class Realization {
   ir::Sources asked_;  ///< those that have no storage yet
   StepCommit* commit_;
   const debug::Executor executor_;
+  const bool captured_ = Capture::current() != nullptr;
   bool with_records_ = true;
 };
 

@@ -117,12 +117,13 @@ class Program {
       Fault,
       Thread,
       Gradient,
-      Given
+      Given,
+      Flat
     };
     static constexpr Kind kKinds[] = {New,      Op,       Op,   Op,   Op,   Op,   Op,    Slice,  Assign, Assign,
                                       Assign,   Item,     Item, Drop, Drop, Copy, Clone, Detach, Leaf,   Toggle,
                                       Backward, Backward, Step, Grad, Zero, View, Fault, Fault,  Thread, Gradient,
-                                      Given,    Given};
+                                      Given,    Given,    Flat, Flat};
     const Kind kind = live_.size() < 2 ? New : kKinds[below(std::size(kKinds))];
     const Both x = live_.empty() ? fresh() : live_[pick()], y = live_.empty() ? fresh() : live_[pick()];
     switch (kind) {
@@ -166,6 +167,7 @@ class Program {
         return value([&] { return gradient(x.t.sum(), {y.t})[0].detach(); },
                      [&] { return eager::sum(x.e).gradient(y.e); });
       case Given: return chance(.5) ? given(positions_, x) : given(numbers_, x);
+      case Flat: return flat(x);
     }
   }
 
@@ -207,6 +209,26 @@ class Program {
         for (int i = 0; i < 9; ++i) rows.v[static_cast<size_t>(i)] = m.v[static_cast<size_t>(i % m.cols)];
         return value([&] { return x.t + b.t.to(float64); }, [&] { return add(x.e, eager::T(rows)); });
       }
+    }
+  }
+
+  /// Reshapes, which lie where their sources lie: one memory, read and written in two shapes.
+  void flat(const Both& x) {
+    auto reshaped = [&](Both& f) {
+      both([&] { f.t = x.t.reshape({9}); }, [&] { f.e = eager::scale(x.e, 1); });
+    };
+    while (flats_.size() < 2) reshaped(flats_.emplace_back());
+    Both& f = flats_[below(flats_.size())];
+    switch (below(5)) {
+      case 0: return reshaped(f);
+      case 1: return compare(f, "of a reshape");
+      case 2: return value([&] { return f.t.reshape({3, 3}); }, [&] { return eager::scale(f.e, 1); });
+      case 3:
+        both([&] { f.t.assign(f.t * .5 + x.t.reshape({9})); }, [&] { f.e.assign(add(eager::scale(f.e, .5), x.e)); });
+        return;
+      default:
+        both([&] { f.t.at({sinter::Slice{0, 3}}) = x.t.reshape({9}).index({sinter::Slice{3, 6}}); },
+             [&] { f.e.assign(rows(x.e, 1, 2), 0, 1); });
     }
   }
 
@@ -307,6 +329,7 @@ class Program {
   Tally& tally_;
   std::vector<Both> params_, live_;
   std::vector<Both> positions_, numbers_;  ///< see given()
+  std::vector<Both> flats_;                ///< see flat()
   Worker threads_[3];
   size_t thread_ = 0;
   int step_ = 0;

@@ -76,6 +76,36 @@ TEST_CASE("H3 a node that gets storage lets its sources go, unless it has histor
   CHECK(close(read(w.grad()), read(exp(x))));
 }
 
+TEST_CASE("H3 a reshape lies where its source lies", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  const Vec numbers{1, 2, 3, 4, 5, 6};
+  const Count count;
+  Tensor x = from(numbers, {2, 3}), flat = x.reshape({6}).realize(), same = x.unsqueeze(0).squeeze(0).realize();
+  CHECK(node(flat)->storage() == node(x)->storage());
+  CHECK(node(same)->storage() == node(x)->storage());
+  CHECK(node(same)->src.empty());
+  CHECK(read(x.reshape({3, 2})) == numbers);
+  CHECK(count.plans() == 0);
+
+  Tensor y = exp(x), z = y.reshape({3, 2}).realize();  // y, which a handle holds, is stored once
+  CHECK(count.plans() == 1);
+  CHECK(node(z)->storage() == node(y)->storage());
+  zeros({2, 3}).reshape({6}).realize();
+  CHECK_FALSE(node(zeros({2, 3}))->storage());  // whoever uses the number wants no memory for it
+
+  flat += x.reshape({6});  // V1, V3: nothing is written in place that is read in another shape
+  CHECK(read(flat) == Vec{2, 4, 6, 8, 10, 12});
+  CHECK(read(x) == numbers);
+  Tensor a = from(numbers, {2, 3}), b = a.reshape({6}).realize();
+  a += b.reshape({2, 3}).transpose().reshape({2, 3});
+  b = a.reshape({6});
+  CHECK(read(b) == Vec{2, 6, 5, 9, 8, 12});
+
+  Tensor w = from(numbers).requires_grad(), row = (w * w).reshape({1, 6}).realize();
+  row.sum().backward();
+  CHECK(read(w.grad()) == Vec{2, 4, 6, 8, 10, 12});
+}
+
 TEST_CASE("H4 what may become different is never interned", "[semantics]") {
   ON_EACH_EXECUTOR();
   Tensor a = zeros({10}, float64), b = zeros({10}, float64);
