@@ -18,40 +18,34 @@ bool is_cheap(Op op) {
   return ir::is_movement(op) || op == Op::Detach || is_given(op) || (ir::is_alu(op) && weight_of(op) <= 1);
 }
 
-/// The position of which p is a view: behind all movement, as far as nothing on the way is stored.
-size_t base_of(const Collected& plan, const Liveness& d, size_t i) {
-  for (;;) {
-    const Position& p = plan.positions[i];
-    if (p.slot >= 0 || d.stored[i] || !ir::is_movement(p.node->op)) return i;
-    const Operand source = plan.sources_of(p)[0];
-    if (source.constant()) return i;
-    i = source.position();
-  }
-}
-
 /// Sources first: a value left lazy keeps nothing alive that would have died, but for what it is a view of: a view that
 /// would be larger stays one.
 void find_stored(const Collected& plan, Liveness& d) {
+  // What each position is a view of: the one behind all movement, as far as nothing on the way is stored.
+  std::vector<size_t> base(plan.positions.size());
   std::vector<uint8_t> viewed(plan.positions.size());
   for (size_t i = 0; i < plan.positions.size(); ++i) {
     const Position& p = plan.positions[i];
+    base[i] = i;
     if (p.slot >= 0) continue;
-    if (p.outlives && !p.root && ir::is_movement(p.node->op)) {
-      const size_t base = base_of(plan, d, i);
-      const Position& q = plan.positions[base];
+    const bool moves = ir::is_movement(p.node->op);
+    if (const Operand source = moves ? plan.sources_of(p)[0] : Operand{-1}; !source.constant()) base[i] = base[source.position()];
+    if (p.outlives && !p.root && moves) {
+      const Position& q = plan.positions[base[i]];
       const bool smaller = !is_given(q) && q.node->shape.bound() < p.node->shape.bound();
-      if (q.slot < 0 && smaller) d.stored[base] = true;
-      viewed[base] |= d.stored[base];
+      if (q.slot < 0 && smaller) d.stored[base[i]] = true;
+      viewed[base[i]] |= d.stored[base[i]];
     }
     bool near = is_cheap(p.node->op);
     for (Operand s : plan.sources_of(p)) {
       if (!near) break;
       if (s.constant()) continue;
-      const size_t from = base_of(plan, d, s.position());
+      const size_t from = base[s.position()];
       const Position& q = plan.positions[from];
       near = is_given(q) || ((q.slot >= 0 || d.stored[from]) && (q.outlives || q.root || viewed[from]));
     }
     d.stored[i] = d.stored[i] || p.root || (p.outlives && !near);
+    if (d.stored[i]) base[i] = i;
   }
 }
 

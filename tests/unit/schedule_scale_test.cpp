@@ -6,6 +6,7 @@
 #include "catch.h"
 #include "runtime/arena.h"
 #include "runtime/sanitizer.h"
+#include "schedule/decide.h"
 #include "schedule_support.h"
 #include "uop/walk.h"
 
@@ -136,6 +137,34 @@ TEST_CASE("a hundred thousand nodes are cut", "[schedule][scale]") {
     WARN(fmt::format("{}: {} nodes, {} stages, {} kernels in {:.2f} s", name, nodes, p.graph.stages.size(), p.kernels.size(),
                      took.count()));
   }
+}
+
+TEST_CASE("a million views in a row are decided, each from the one before", "[schedule][scale]") {
+  // To walk down from each of them would take 5e11 steps.
+  constexpr int32_t kViews = 1000000;
+  Program p;
+  const UOp x = p.slot({4}), base = exp(x), view = flip(base, {0});
+  Collected plan;
+  const auto add = [&](UOp n, std::initializer_list<Operand> sources) {
+    Position at;
+    at.node = n;
+    at.first_source = static_cast<uint32_t>(plan.sources.size());
+    at.source_count = static_cast<uint32_t>(sources.size());
+    plan.sources.insert(plan.sources.end(), sources);
+    plan.positions.push_back(at);
+  };
+  add(x, {});
+  plan.positions[0].slot = 0;
+  plan.storages.push_back({nullptr, x, 0});
+  add(base, {{0}});
+  for (int32_t i = 0; i < kViews; ++i) add(view, {{i + 1}});
+  plan.positions[1].outlives = true;  // as the handles of a value and of a view of it do
+  plan.positions[kViews / 2].outlives = true;
+  plan.positions.back().root = true;
+  const Liveness d = decide(plan);
+  CHECK(std::count(d.stored.begin(), d.stored.end(), 1) == 2);  // the value behind all views, and what was asked for
+  CHECK(d.stored[1] == 1);
+  CHECK(d.stored.back() == 1);
 }
 
 TEST_CASE("what plans allocate", "[schedule][memory]") {
