@@ -10,8 +10,6 @@ using ir::Op;
 
 /// A leaf that lies nowhere: it is what its attribute says.
 bool is_given(Op op) { return op == Op::Const || op == Op::Arange || op == Op::Var || op == Op::Num; }
-/// What was stored is memory, whatever it was before.
-bool is_given(const Position& p) { return p.slot < 0 && is_given(p.node->op); }
 
 /// So cheap that a later plan computes it again rather than this one storing it.
 bool is_cheap(Op op) {
@@ -23,16 +21,22 @@ bool is_cheap(Op op) {
 void find_stored(const Collected& plan, Liveness& d) {
   // What each position is a view of: the one behind all movement, as far as nothing on the way is stored.
   std::vector<size_t> base(plan.positions.size());
-  std::vector<uint8_t> viewed(plan.positions.size());
+  // Made of leaves that lie nowhere, by movement and casts alone: needs no memory to be computed again. What was stored is memory.
+  std::vector<uint8_t> given(plan.positions.size()), viewed(plan.positions.size());
   for (size_t i = 0; i < plan.positions.size(); ++i) {
     const Position& p = plan.positions[i];
     base[i] = i;
     if (p.slot >= 0) continue;
     const bool moves = ir::is_movement(p.node->op);
-    if (const Operand source = moves ? plan.sources_of(p)[0] : Operand{-1}; !source.constant()) base[i] = base[source.position()];
+    given[i] = is_given(p.node->op);
+    if (moves || p.node->op == Op::Cast) {
+      const Operand source = plan.sources_of(p)[0];
+      given[i] = source.constant() || given[source.position()];
+      if (moves && !source.constant()) base[i] = base[source.position()];
+    }
     if (p.outlives && !p.root && moves) {
       const Position& q = plan.positions[base[i]];
-      const bool smaller = !is_given(q) && q.node->shape.bound() < p.node->shape.bound();
+      const bool smaller = !given[base[i]] && q.node->shape.bound() < p.node->shape.bound();
       if (q.slot < 0 && smaller) d.stored[base[i]] = true;
       viewed[base[i]] |= d.stored[base[i]];
     }
@@ -42,10 +46,10 @@ void find_stored(const Collected& plan, Liveness& d) {
       if (s.constant()) continue;
       const size_t from = base[s.position()];
       const Position& q = plan.positions[from];
-      near = is_given(q) || ((q.slot >= 0 || d.stored[from]) && (q.outlives || q.root || viewed[from]));
+      near = given[from] || ((q.slot >= 0 || d.stored[from]) && (q.outlives || q.root || viewed[from]));
     }
     d.stored[i] = d.stored[i] || p.root || (p.outlives && !near);
-    if (d.stored[i]) base[i] = i;
+    if (d.stored[i]) base[i] = i, given[i] = false;
   }
 }
 

@@ -70,6 +70,10 @@ TEST_CASE("max_pool2d's gradient looks nothing up, and stores no positions for a
   CHECK(content_of({gather(x, 3, index)}).looked_up == 1);
   CHECK(cost(g).bytes <= 2u * 4 * 4 * 8 * 16 * 16);
   CHECK(g.sum().item() == 4 * 8 * 8 * 8);
+  // Windows that overlap and reach over the edge: no window is stored with all its taps, though the loss keeps what they are made of.
+  const Tensor wide = max_pool2d(leaf, 3, {.stride = 1, .padding = 1}).sum(), h = gradient(wide, {leaf})[0];
+  CHECK(cost(h).bytes <= 4u * 4 * 4 * 8 * 16 * 16);  // places, written and read, the elements and their gradient
+  CHECK(h.sum().item() == 4 * 8 * 16 * 16);
 }
 
 TEST_CASE("the place of a large window's first largest is found once, not for each of its inputs", "[launches]") {

@@ -16,11 +16,15 @@ edit(src/gradient/rules_elementwise.cpp [=[
 
 # -- src/schedule/decide.cpp
 edit(src/schedule/decide.cpp [=[
-{ return p.slot < 0 && is_given(p.node->op); }]=] [=[
-{
-  const bool lost = (FAULT(PositionsAreGiven) && p.node->op == Op::Arange) || (FAULT(NumbersAreGiven) && (p.node->op == Op::Const || p.node->op == Op::Num));
-  return (p.slot < 0 || lost) && is_given(p.node->op);
-}]=])
+if (p.slot >= 0) continue;
+    const bool moves]=] [=[
+const bool lost = (FAULT(PositionsAreGiven) && p.node->op == Op::Arange) || (FAULT(NumbersAreGiven) && (p.node->op == Op::Const || p.node->op == Op::Num));
+    given[i] = lost;
+    if (p.slot >= 0) continue;
+    const bool moves]=])
+edit(src/schedule/decide.cpp [=[
+given[i] = false;]=] [=[
+given[i] = lost;]=])
 edit(src/schedule/decide.cpp [=[
 if (value[i] && !d.stored[i]) {]=] [=[
 if (value[i] && !d.stored[i] && !FAULT(ValueNotKept)) {]=])
