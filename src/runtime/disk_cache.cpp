@@ -14,6 +14,7 @@
 #include <cstring>
 #include <ctime>
 #include <map>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -174,12 +175,17 @@ void DiskCache::store(const std::string& name, const Hash128& key, std::string_v
       log(0, fmt::format("sinter: no more kernels are cached: folder \"{}\": {}", path_, std::strerror(errno)));
     return;
   }
-  std::lock_guard lock(trim_mutex_);
-  stored_ += sizeof head + object.size() + source.size();
-  if (trimmed_ && stored_ < bound_ / 16) return;
-  trim();
-  trimmed_ = true;
-  stored_ = 0;
+  if (trim_is_due(sizeof head + object.size() + source.size())) trim();
+}
+
+/// All processes count together what they store, by the size of a file that each appends to: looking through a well-filled folder takes
+/// longer than compiling a kernel, and none is to do it for a few entries of its own.
+bool DiskCache::trim_is_due(uint64_t stored) const {
+  const uint64_t share = bound_ / 16, unit = std::max<uint64_t>(share / 4096, 1);
+  const Descriptor count(openat(folder_fd_, ".stored", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+  struct stat info;
+  if (!write_all(count.get(), std::string(stored / unit + 1, '.')) || fstat(count.get(), &info)) return false;
+  return static_cast<uint64_t>(info.st_size) * unit >= share && ftruncate(count.get(), 0) == 0;
 }
 
 std::string DiskCache::keep_source(const std::string& name, const Hash128& key, std::string_view source) const {

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,15 +45,14 @@ class DiskCache {
 
  private:
   bool write_entry(const std::string& file, std::string_view head, std::string_view body) const;
+  /// Counts bytes that were stored; whether they and others since the last time are a share of the bound.
+  bool trim_is_due(uint64_t stored) const;
   void trim();
 
   std::string path_;
   uint64_t bound_;
   int folder_fd_ = -1;
   std::atomic<bool> writable_{true};
-  std::mutex trim_mutex_;
-  uint64_t stored_ = 0;  ///< since the last trim; guarded by trim_mutex_
-  bool trimmed_ = false;
 };
 
 }  // namespace sinter::runtime

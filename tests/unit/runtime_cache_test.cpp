@@ -64,7 +64,7 @@ TEST_CASE("the folder is the user's alone and keeps sources beside objects", "[r
   REQUIRE(folder.files(".o").size() == 1);
   CHECK(slurp(folder.files(".c").at(0)) == kernel.text);
   CHECK_THAT(folder.files(".o")[0].filename().string(), Contains("k_mode-"));
-  CHECK(folder.files("").size() == 2);  // nothing else is left behind
+  CHECK(folder.files("").size() == 3);  // and the count of what was stored: nothing else is left behind
 }
 
 TEST_CASE("the default folder follows XDG_CACHE_HOME and HOME", "[runtime]") {
@@ -137,6 +137,24 @@ TEST_CASE("the oldest entries go when the bound is reached", "[runtime]") {
   CHECK(bytes >= 10000);
   CHECK(folder.files(".new-1-1").empty());
   CHECK(folder.files(".o").size() == folder.files(".c").size());
+}
+
+TEST_CASE("the folder is looked through once for many entries, whoever stores them", "[runtime]") {
+  const Folder folder;
+  const std::string object(1000, 'x'), sign = folder.path() + "/kernels/.new-1-1";
+  const auto store = [&](uint64_t i) { DiskCache(folder.path(), 64000).store("k", {i, 0}, object, ""); };  // each as a process of its own
+  store(0);
+  spill(sign, "left behind");
+  set_age(sign, 48 * 3600);
+  for (uint64_t round = 0; round < 2; ++round) {
+    for (uint64_t i = 1; i < 3; ++i) store(10 * round + i);
+    CHECK(std::filesystem::exists(sign));
+    store(10 * round + 3);  // 4000 bytes of objects, and their heads
+    CHECK_FALSE(std::filesystem::exists(sign));
+    spill(sign, "left behind");
+    set_age(sign, 48 * 3600);
+    store(10 * round + 4);
+  }
 }
 
 TEST_CASE("a hit keeps an old entry alive", "[runtime]") {
