@@ -24,6 +24,16 @@ constexpr int64_t kFewRows = 96;       ///< of a point, below which its share of
 constexpr int64_t kMostColumns = 512;
 constexpr int64_t kTurns = 2;          ///< points for each of several threads, so that all end at about the same time
 
+/// Whether a tile of an operand would hold each element of memory several times, as one of windows does.
+bool overlaps(View& view, UOp operand) {
+  int64_t elements = 1, stored = 0;
+  for (UOp r : view.ranges())
+    if (view.depends(operand, r)) elements *= view.size(r);
+  for (UOp n : ir::topological(operand))
+    if (n->op == Op::Load) stored += n->src[0]->shape.bound();
+  return elements > 2 * stored;
+}
+
 class Blocker {
  public:
   Blocker(const Kernel& kernel, View& view, const Work& w, const RegisterTile& tile, int lanes, const runtime::Target& target)
@@ -84,19 +94,14 @@ class Blocker {
     for (UOp gated : values_of(w_.node)) {
       const UOp value = without_gate(gated);
       if (!view_.depends(value, tile_.lanes) || view_.depends(value, tile_.first) || number_of(kernel_, value) < 0) continue;
+      if (overlaps(view_, value)) return {};
       const int64_t results = reuse_of(view_, w_, value);
-      int64_t elements = 1, stored = 0;
-      for (UOp r : view_.ranges())
-        if (view_.depends(value, r)) elements *= view_.size(r);
       bool strided = false;
       double operations = 0;
       for (UOp n : ir::topological(value)) {
         operations += operations_of(n);
-        if (n->op != Op::Load) continue;
-        stored += n->src[0]->shape.bound();
-        strided |= view_.depends(n, tile_.lanes) && view_.stride(n, tile_.lanes) != 1;
+        if (n->op == Op::Load) strided |= view_.depends(n, tile_.lanes) && view_.stride(n, tile_.lanes) != 1;
       }
-      if (elements > 2 * stored) return {};  // a tile of windows would hold each element several times
       if (strided && results >= kReuseStrided) return value;
       return results >= kReuse && (operations > 0 || bytes_of(value) >= target_.l2) ? value : UOp();
     }
@@ -265,7 +270,7 @@ int number_of(const Kernel& kernel, UOp value) {
 }
 
 bool worth_packing(View& view, const Work& product, UOp load, UOp lanes) {
-  return view.stride(load, lanes) != 1 && reuse_of(view, product, load) >= kReuseStrided;
+  return view.stride(load, lanes) != 1 && reuse_of(view, product, load) >= kReuseStrided && !overlaps(view, load);
 }
 
 std::vector<Opt> block_product(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile, int lanes,

@@ -18,7 +18,7 @@ inline constexpr int64_t kDeepest = 2048;  ///< summed values that one block may
 int64_t reuse_of(View& view, const Work& product, ir::UOp operand);
 
 /// Whether a load of a product is rather copied into a tile first, when its vectors lie along `lanes`: its elements are not side by
-/// side there, and enough results share each of them.
+/// side there, enough results share each of them, and they are no windows that overlap.
 bool worth_packing(View& view, const Work& product, ir::UOp load, ir::UOp lanes);
 
 /// Where a Stage finds a value: its place among the kernel's nodes; -1 for one that it may not hold, or that the kernel lacks.

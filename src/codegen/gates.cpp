@@ -3,7 +3,7 @@
 
 #include "codegen/memory_node.h"
 #include "codegen/ranges.h"
-#include "rewrite/interval.h"
+#include "rewrite/index_math.h"
 #include "uop/build.h"
 #include "uop/rebuild.h"
 #include "uop/scalar_eval.h"
@@ -22,11 +22,29 @@ UOp zero_gate(UOp value) {
   return value->op == Op::Load && gate_of(value) && is_zero(other_of(value)) ? gate_of(value) : UOp();
 }
 
-bool always_inside(UOp load, ir::Intervals& intervals) {
+bool inside(UOp load, ir::Intervals intervals) {
   const Shape& shape = load->src[0]->shape;
   for (size_t d = 0; d < shape.rank(); ++d)
     if (shape[d].symbolic() || !intervals.of(load->src[1 + d]).within(0, shape[d].value() - 1)) return false;
   return true;
+}
+
+/// A load without those conditions of its gate that it does not need to stay inside its Param, and that change with other ranges than its
+/// index; null where that is none.
+UOp loosened(UOp load, Ranges& ranges) {
+  RangeSet own;
+  for (UOp i : index_of(load)) own |= ranges.free(i);
+  ir::Facts facts;
+  UOp needed;
+  if (!inside(load, {})) {
+    for (UOp c : ir::conjuncts(gate_of(load))) {
+      if (!((ranges.free(c) & own) == ranges.free(c))) continue;
+      facts.assume(c);
+      needed = needed ? needed & c : c;
+    }
+    if (!needed || needed == gate_of(load) || !inside(load, ir::Intervals(facts))) return {};
+  }
+  return ir::load(load->src[0], index_of(load), needed, needed ? other_of(load) : UOp());
 }
 
 }  // namespace
@@ -45,7 +63,7 @@ UOp common_gate(UOp reduce) {
 UOp without_gate(UOp value) { return value->op == Op::Where && zero_gate(value) ? value->src[1] : value; }
 
 UOp select_factors(ir::Graph& g, UOp sink) {
-  ir::Intervals intervals;
+  Ranges ranges;
   return ir::rebuild(g, sink, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     if (n->op != Op::Reduce) return {};
     UOp made = src == n->src ? n : ir::with_sources(g, n, src);
@@ -54,8 +72,8 @@ UOp select_factors(ir::Graph& g, UOp sink) {
     if (gate)
       for (size_t i = 0; i < values_of(made).size(); ++i) {
         UOp load = now[i];
-        if (load->op != Op::Load || !always_inside(load, intervals)) continue;
-        now[i] = ir::where(gate, ir::load(load->src[0], index_of(load)), other_of(load));
+        if (load->op != Op::Load) continue;
+        if (UOp loose = loosened(load, ranges)) now[i] = ir::where(gate, loose, other_of(load));
       }
     return now == made->src ? made : ir::with_sources(g, made, std::move(now));
   });

@@ -93,7 +93,7 @@ class Model {
       }
     if (t.lanes && t.turned == 1)
       for (UOp q : loads_)
-        if (worth_packing(view_, w_, q, t.lanes) && view_.depends(q, t.lanes)) all += packing(q);
+        if (packed(q, t)) all += packing(q);
     all = (all + across(t)) * waiting(t);
     return all + std::min(kWritten * written(t), kDearest * all);
   }
@@ -143,6 +143,10 @@ class Model {
     const int64_t stride = view_.stride(access, range);
     return stride != View::kScattered && std::abs(stride) * static_cast<int64_t>(size_of(access->src[0]->dtype)) >= kFarBytes;
   }
+  /// Whether an operand will be read from a panel that passes under the rows (codegen/blocking.h).
+  bool packed(UOp load, const RegisterTile& t) const {
+    return t.first && view_.depends(load, t.lanes) && !view_.depends(load, t.first) && worth_packing(view_, w_, load, t.lanes);
+  }
   double packing(UOp load) const {
     double elements = 1;
     bool rows = false;
@@ -176,7 +180,7 @@ class Model {
       if (!varies(q, t) && !w_.own.empty() && far(q, w_.own.back())) slow += kFarStep;
       if (varies(q, t)) vectors += copies;
       if (t.lanes && view_.depends(q, t.lanes) && view_.stride(q, t.lanes) != 1)
-        slow += copies * (t.turned > 1 ? kTurned : worth_packing(view_, w_, q, t.lanes) ? 0 : kGather);
+        slow += copies * (t.turned > 1 ? kTurned : packed(q, t) ? 0 : kGather);
     }
     const double busy = std::max({rows * columns * w_.operations / multiplications_, loads / multiplications_, kLatency / vectors_});
     const double all = busy + .06 * loads + .05 * vectors + slow;

@@ -63,7 +63,9 @@ class Values {
   /// In the innermost open block a condition holds, until end_assumption(). What is known of values in it is not known outside.
   void assume(ir::UOp condition) {
     assumed_ = emit_.scope();
-    emit_.remember(key(condition, kWhole), emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 1)), assumed_);
+    const Id yes = emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 1));
+    emit_.remember(key(condition, kWhole), yes, assumed_);
+    for (ir::UOp part : ir::operands_of(condition, ir::Op::And)) emit_.remember(key(part, kWhole), yes, assumed_);
   }
   void end_assumption() { assumed_ = 0; }
   /// The result of a REDUCE for the present copy.

@@ -2,6 +2,7 @@
 // for divide_by_atoms.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "rewrite/index_math.h"
@@ -9,6 +10,8 @@
 
 namespace sinter::ir {
 namespace {
+
+constexpr int64_t kSmall = int64_t{1} << 30;  ///< of numbers whose products do not overflow
 
 /// The remainder of the smallest magnitude: the sum of such terms has the narrowest interval.
 int64_t nearest(int64_t f, int64_t d) {
@@ -32,6 +35,17 @@ std::pair<Linear, Linear> take_multiples(const Linear& sum, int64_t d, Remainder
 bool one_period(const Bounds& b, int64_t d, int64_t& quotient) {
   quotient = floor_div(b.lo, d);
   return quotient == floor_div(b.hi, d);
+}
+
+/// Any function of a sum whose only atom has two values is a line through both.
+template <class Function>
+std::optional<Linear> line_through(const Linear& sum, Intervals& intervals, Function function) {
+  if (sum.terms.size() != 1) return {};
+  const Term& t = sum.terms[0];
+  const Bounds b = intervals.of(t.atom);
+  if (!b.within(-kSmall, kSmall) || b.hi - b.lo != 1 || std::abs(t.factor) > kSmall) return {};
+  const int64_t low = function(sum.constant + t.factor * b.lo), step = function(sum.constant + t.factor * b.hi) - low;
+  return plus(linear_of(low - step * b.lo), {{{t.atom, 1}}, 0}, step);
 }
 
 UOp divisor_of(UOp atom, Op op, int64_t& d) {
@@ -106,6 +120,7 @@ IndexMath::Reduced IndexMath::reduce(Linear sum, int64_t d) {
 Linear IndexMath::divide(const Linear& sum, int64_t d) {
   Reduced r = reduce(sum, d);
   if (r.exact) return r.quotient;
+  if (const auto line = line_through(r.rest, wide_, [&](int64_t x) { return floor_div(x, r.divisor); })) return plus(r.quotient, *line);
   if (Linear joined = normal(r.rest); joined != r.rest) return plus(r.quotient, divide(joined, r.divisor));
   int64_t k;
   for (const Term& t : r.rest.terms) {
@@ -130,6 +145,7 @@ Linear IndexMath::divide(const Linear& sum, int64_t d) {
 Linear IndexMath::modulo(const Linear& sum, int64_t d) {
   Reduced r = reduce(sum, d);
   if (r.exact) return r.small;
+  if (const auto line = line_through(r.rest, wide_, [&](int64_t x) { return floor_mod(x, r.divisor); })) return plus(r.small, *line, r.scale);
   if (Linear joined = normal(r.rest); joined != r.rest) return plus(r.small, modulo(joined, r.divisor), r.scale);
   // x%k and x differ by a multiple of k; a term whose values are multiples of the divisor is none.
   Linear simpler{{}, r.rest.constant};

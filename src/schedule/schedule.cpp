@@ -16,6 +16,7 @@
 #include "schedule/interpret_plan.h"
 #include "schedule/launches.h"
 #include "schedule/memory.h"
+#include "schedule/phases.h"
 #include "schedule/quotients.h"
 #include "schedule/rangeify.h"
 #include "schedule/rebuild.h"
@@ -81,8 +82,8 @@ int number_of(const Var& var, const std::vector<Var>& vars) {
 /// The second half: kernels and steps.
 class PlanWriter {
  public:
-  PlanWriter(const PlanGraph& plan, const Partition& p)
-      : plan_(plan), p_(p), placement_(place_values(plan, p, out_.plan)), rangeifier_(p, placement_) {}
+  PlanWriter(const PlanGraph& plan, const Partition& p, const runtime::Target& target)
+      : plan_(plan), p_(p), target_(target), placement_(place_values(plan, p, out_.plan)), rangeifier_(p, placement_) {}
 
   void launch(const std::vector<int>& kernels) {
     const size_t before = out_.plan.steps.size();
@@ -107,6 +108,7 @@ class PlanWriter {
  private:
   void add(int k) {
     Ranged ranged = rangeifier_.kernel(k);
+    if (!target_.cuda()) split_phases(ranged.kernel);  // neighbouring threads of a GPU would take neighbouring phases
     if (runtime::env().check)
       for (ir::UOp sink : {ranged.kernel.sink, ranged.kernel.finish})
         if (sink) ir::verify_kernel(sink, "rangeify");
@@ -144,6 +146,7 @@ class PlanWriter {
 
   const PlanGraph& plan_;
   const Partition& p_;
+  const runtime::Target& target_;
   Scheduled out_;
   Placement placement_;
   Rangeifier rangeifier_;
@@ -184,7 +187,7 @@ Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
 Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy) {
   for (;;) {
     const Partition p = cut(plan, target, policy);
-    PlanWriter writer(plan, p);
+    PlanWriter writer(plan, p, target);
     for (const std::vector<int>& kernels : launch_order(p, prices_for(target), policy)) writer.launch(kernels);
     Scheduled out = writer.finish();
     if (writer.alike.empty()) {

@@ -1,10 +1,14 @@
 // What the heuristic asks for where a product's operands come from memory, and that these lists keep every bit.
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 
 #include "codegen/heuristic.h"
+#include "codegen/ranges.h"
 #include "codegen_support.h"
+#include "schedule/phases.h"
+#include "uop/walk.h"
 
 using namespace codegen_test;
 
@@ -137,6 +141,35 @@ TEST_CASE("operands whose gates move are not transposed in registers", "[codegen
   const std::vector<Opt> opts = chosen(b);
   CHECK(to_string(opts).find("unroll(3") == std::string::npos);
   b.check(opts, false);
+}
+
+TEST_CASE("the gradient of a window with a stride is as many products as it has phases", "[codegen][products]") {
+  const auto [stride, taps, padding] = GENERATE(values<std::array<int64_t, 3>>({{2, 3, 1}, {2, 5, 2}, {2, 4, 0}, {3, 4, 1}, {4, 4, 0}}));
+  Bench b;  // dx [n, c, stride * size] from dy [n, o, size] and w [o, c, taps], where y = stride * at + tap - padding
+  const int64_t n = 6, o = 20, c = 32, size = 10, turns = (taps + stride - 1) / stride;
+  UOp dy = b.buffer(random_array(DType::F32, {n, o, size}, 1)), w = b.buffer(random_array(DType::F32, {o, c, taps}, 2));
+  UOp out = b.buffer(Array(DType::F32, {n, c, stride * size}));
+  UOp image = b.outer(n), to = b.outer(c), y = b.outer(stride * size), from = b.over(o, 3), turn = b.over(turns, 4);
+  UOp step = b.index(stride), place = y + b.index(padding), at = idiv(place, step) - turn, tap = mod(place, step) + turn * step;
+  UOp gate = (le(b.index(0), at) & lt(at, b.index(size))) & lt(tap, b.index(taps)), zero = constant(b.g(), DType::F32, 0.0);
+  b.stores({b.put(out, {image, to, y}, b.reduce(Combine::Dot, {b.at(dy, {image, from, at}, gate, zero), b.at(w, {from, to, tap}, gate, zero)}, {from, turn}))});
+  std::vector<Array> given = b.interpret();
+  std::swap(given, b.arrays);
+
+  schedule::split_phases(b.kernel);
+  REQUIRE(b.kernel.outer == std::vector<Dim>{n, c, size, stride});
+  const std::vector<Opt> opts = chosen(b);
+  INFO(to_string(opts));
+  CHECK(to_string(opts).find("stage(") != std::string::npos);  // of the weights that one phase reads
+  for (UOp n : topological(codegen::prepare(b.kernel).main.sink))
+    if (n->op == Op::IDiv || n->op == Op::Mod)
+      for (UOp r : topological(n)) CHECK_FALSE((r->op == Op::Range && codegen::range_id(r) == 2));
+  b.check(opts, false);
+  b.require_equal("the kernel before", given);
+
+  const std::vector<Dim> once = b.kernel.outer;
+  schedule::split_phases(b.kernel);
+  CHECK(b.kernel.outer == once);
 }
 
 TEST_CASE("at most eight rows are stored far from each other at once, and a point writes their lines to the end", "[codegen][products]") {
