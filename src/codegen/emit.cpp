@@ -135,11 +135,12 @@ Id Emitter::evaluate(const Inst& n) {
   return integer(n.type.dtype) ? constant(n.type.dtype, ir::evaluate(n.op, n.type.dtype, type(n.src.back()).dtype, args)) : kNone;
 }
 
-/// What a scalar is without an instruction of its own, or kNone. Index does not overflow, so the identities of integers hold.
+/// What a value is without an instruction of its own, or kNone. Index does not overflow, so the identities of integers hold.
 Id Emitter::fold(const Inst& n) {
-  if (n.code != Code::Alu || n.type.lanes > 1) return kNone;
+  if (n.code != Code::Alu) return kNone;
+  if (is_bool(n.type.dtype)) return fold_condition(n);
+  if (n.type.lanes > 1) return kNone;
   if (const Id number = evaluate(n); number != kNone) return number;
-  if (n.type == Type{DType::Bool, 1}) return fold_condition(n);
   if (n.type != Type{DType::Index, 1} || n.src.size() != 2) return kNone;
   int64_t a = 0, b = 0;
   const bool left = known(n.src[0], a), right = known(n.src[1], b);
@@ -160,7 +161,7 @@ Id Emitter::fold(const Inst& n) {
 
 /// What a comparison of indices is if their bounds decide it, what Not and And make of a condition that is known or the same, or kNone.
 Id Emitter::fold_condition(const Inst& n) {
-  const auto is = [this](bool v) { return constant(DType::Bool, ir::Scalar::of(DType::Bool, v)); };
+  const auto is = [&](bool v) { return splat(constant(DType::Bool, ir::Scalar::of(DType::Bool, v)), n.type.lanes); };
   if (n.op == Op::Not) return always(n.src[0]) ? is(false) : never(n.src[0]) ? is(true) : kNone;
   if (n.op == Op::And) {
     const Id a = n.src[0], b = n.src[1];
@@ -168,10 +169,32 @@ Id Emitter::fold_condition(const Inst& n) {
   }
   if (n.op != Op::Lt && n.op != Op::Le) return kNone;
   for (Id s : n.src)
-    if (type(s) != Type{DType::Index, 1}) return kNone;
+    if (type(s).dtype != DType::Index) return kNone;
   const Bounds a = bounds_[static_cast<size_t>(n.src[0])], b = bounds_[static_cast<size_t>(n.src[1])];
-  if (n.op == Op::Lt) return a.hi < b.lo ? is(true) : a.lo >= b.hi ? is(false) : kNone;
-  return a.hi <= b.lo ? is(true) : a.lo > b.hi ? is(false) : kNone;
+  if (n.op == Op::Lt ? a.hi < b.lo : a.hi <= b.lo) return is(true);
+  if (n.op == Op::Lt ? a.lo >= b.hi : a.lo > b.hi) return is(false);
+  return n.type.lanes > 1 ? fold_ends(n) : kNone;
+}
+
+/// The comparison of a number with lanes that count on from another one: it holds for those below a place, or for those from there on.
+Id Emitter::fold_ends(const Inst& n) {
+  const Along a = along(n.src[0]), b = along(n.src[1]);
+  if (a.first == kNone || b.first == kNone || a.step + b.step != 1) return kNone;
+  const Id difference = index(Op::Sub, a.step ? b.first : a.first, a.step ? a.first : b.first);
+  const bool one_more = (n.op == Op::Le) == (a.step == 1);
+  const Id ahead = below(one_more ? index(Op::Add, difference, number(1)) : difference, n.type.lanes);
+  return a.step ? ahead : alu(Op::Not, n.type, {ahead});
+}
+
+/// How an Index goes on from lane to lane: by 0, or by 1. `first` is kNone for other ones.
+Emitter::Along Emitter::along(Id id) {
+  const Inst n = code_[id];
+  if (n.code == Code::Splat) return {n.src[0], 0};
+  if (n.code == Code::Iota) return {number(0), 1};
+  if (n.code != Code::Alu || (n.op != Op::Add && n.op != Op::Sub)) return {};
+  const Along a = along(n.src[0]), b = along(n.src[1]);
+  if (a.first == kNone || b.first == kNone || a.step + b.step > 1 || (n.op == Op::Sub && b.step)) return {};
+  return {index(n.op, a.first, b.first), a.step + b.step};
 }
 
 Id Emitter::constant(DType dtype, ir::Scalar v) {

@@ -118,6 +118,12 @@ class Emitter {
   Id evaluate(const Inst& inst);
   Id fold(const Inst& inst);
   Id fold_condition(const Inst& inst);
+  Id fold_ends(const Inst& inst);
+  struct Along {
+    Id first = kNone;
+    int step = 0;
+  };
+  Along along(Id id);
   bool is_known(Id condition, bool wanted) const {
     const Inst& n = code_[condition];
     if (n.code == Code::Splat) return is_known(n.src[0], wanted);

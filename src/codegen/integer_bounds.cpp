@@ -85,11 +85,13 @@ Bounds bounds_of(const Inst& n, const Instructions& code, std::span<const Bounds
     case Code::Var:
       if (const auto i = static_cast<size_t>(n.imm); i < vars.size()) b = {vars[i].min(), vars[i].max()};
       break;
+    case Code::Iota: b = {0, n.type.lanes - 1}; break;
+    case Code::Splat: b = of(0); break;
     case Code::Begin: b = {0, points}; break;
     case Code::End: b = {0, points}; break;
     case Code::Loop: b = turns(of(0), of(1), code[n.src[0]].code == Code::Begin ? 1 : n.imm); break;
     case Code::Alu:
-      if (n.type.lanes == 1 && !is_float(code[n.src.back()].type.dtype)) b = result(n, known);
+      if (!is_float(code[n.src.back()].type.dtype)) b = result(n, known);
       break;
     default: break;
   }

@@ -71,6 +71,29 @@ TEST_CASE("conditions that are known or the same are not joined", "[codegen][emi
   CHECK(p.emit[joined].op == Op::And);
 }
 
+TEST_CASE("lanes that count on are compared with a number by where they begin", "[codegen][emit]") {
+  Program p;
+  const Type mask{DType::Bool, 8}, places{DType::Index, 8};
+  const auto from = [&](Id first) { return p.emit.alu(Op::Add, places, {p.emit.splat(first, 8), p.emit.iota(8)}); };
+  const auto all = [&](Id number) { return p.emit.splat(number, 8); };
+  const auto compare = [&](Op op, Id a, Id b) { return p.emit.alu(op, mask, {a, b}); };
+  const Id x = p.size(0), n = p.size(1), left = p.emit.index(Op::Sub, n, x), next = p.emit.index(Op::Add, left, p.emit.number(1));
+  CHECK(compare(Op::Lt, from(x), all(n)) == p.emit.below(left, 8));
+  CHECK(compare(Op::Le, from(x), all(n)) == p.emit.below(next, 8));
+  CHECK(compare(Op::Lt, all(n), from(x)) == p.emit.alu(Op::Not, mask, {p.emit.below(next, 8)}));
+  CHECK(compare(Op::Le, all(n), from(x)) == p.emit.alu(Op::Not, mask, {p.emit.below(left, 8)}));
+  const Id further = p.emit.alu(Op::Sub, places, {from(x), all(n)});
+  CHECK(p.emit[compare(Op::Lt, further, all(x))].code == Code::Below);
+  // Twice as fast, or the other way round: each lane for itself.
+  const Id twice = p.emit.alu(Op::Add, places, {from(x), from(x)}), back = p.emit.alu(Op::Sub, places, {all(n), from(x)});
+  CHECK(p.emit[compare(Op::Lt, twice, all(n))].code == Code::Alu);
+  CHECK(p.emit[compare(Op::Lt, back, all(n))].code == Code::Alu);
+  // Known of all lanes.
+  CHECK(p.emit.always(compare(Op::Lt, from(p.emit.number(4)), all(p.emit.number(12)))));
+  CHECK(p.emit.never(compare(Op::Lt, all(p.emit.number(11)), from(p.emit.number(4)))));
+  CHECK_FALSE(p.emit.always(compare(Op::Lt, from(p.emit.number(4)), all(p.emit.number(11)))));
+}
+
 TEST_CASE("products run beside the two innermost loops, whether or not an if stands between them", "[codegen][emit]") {
   const bool between = GENERATE(false, true);
   Program p;
