@@ -149,24 +149,48 @@ class Chooser {
     if (range && in(w.own, range) && w.chains() == 1) scalar += kInOrder;
     return (vector + w.operations) / (range ? lanes_ : 1) + scalar;
   }
-  /// Ranges with lanes, those first that save most; no statement may run over two of them.
+  /// Cycles that lanes along the range save a statement.
+  double saved(const Work& w, UOp range) {
+    if (!w.runs_over(range) || vector_by_itself(w, range) || meets_vector(w)) return 0;
+    return w.iterations * (element(w, {}) - element(w, range)) * std::min(1.0, static_cast<double>(view_.size(range)) / 4);
+  }
+  /// Ranges with lanes; no statement may run over two of them. Taken one by one: those first that save most, or those without which
+  /// their statements would lose most, whichever order saves more in the end. The second gives two loops in a row a range each, where
+  /// the first sees one around both, along which memory is strided.
   void choose_lanes() {
     if (lanes_ < 2) return;
+    const auto [most, ranges] = lanes_taken(false);
+    const auto [other, others] = lanes_taken(true);
+    for (UOp r : other > most ? others : ranges) set_lanes(r);
+  }
+  std::pair<double, std::vector<UOp>> lanes_taken(bool by_loss) {
+    const std::vector<UOp> before = vectors_;
+    double total = 0;
     while (true) {
-      UOp best;
-      double most = 0;
-      for (UOp r : view_.ranges()) {
-        if (in(vectors_, r) || in(fixed_, r) || meets_vector(r)) continue;
-        double saved = 0;
-        for (const Work& w : view_.works()) {
-          if (!w.runs_over(r) || vector_by_itself(w, r) || meets_vector(w)) continue;
-          saved += w.iterations * (element(w, {}) - element(w, r)) * std::min(1.0, static_cast<double>(view_.size(r)) / 4);
+      std::vector<UOp> open;
+      for (UOp r : view_.ranges())
+        if (!in(vectors_, r) && !in(fixed_, r) && !meets_vector(r)) open.push_back(r);
+      std::vector<double> gain(open.size()), loss(open.size()), each(open.size());
+      for (const Work& w : view_.works()) {
+        double first = 0, second = 0;  // of what lanes along one range or another save the statement
+        for (size_t i = 0; i < open.size(); ++i) {
+          gain[i] += each[i] = saved(w, open[i]);
+          second = std::max(second, std::min(first, each[i]));
+          first = std::max(first, each[i]);
         }
-        if (saved > most) most = saved, best = r;
+        for (size_t i = 0; i < open.size() && by_loss; ++i)
+          if (w.runs_over(open[i])) loss[i] += each[i] - (each[i] == first ? second : first);
       }
-      if (!best) return;
-      set_lanes(best);
+      int best = -1;
+      for (int i = 0; i < static_cast<int>(open.size()); ++i)
+        if (gain[i] > 0 && (best < 0 || std::pair(loss[i], gain[i]) > std::pair(loss[best], gain[best]))) best = i;
+      if (best < 0) break;
+      total += gain[best];
+      vectors_.push_back(open[best]);
     }
+    std::vector<UOp> taken(vectors_.begin() + static_cast<std::ptrdiff_t>(before.size()), vectors_.end());
+    vectors_ = before;
+    return {total, std::move(taken)};
   }
   bool meets_vector(UOp range) const {
     return std::any_of(view_.works().begin(), view_.works().end(), [&](const Work& w) {

@@ -163,6 +163,26 @@ TEST_CASE("of two products whose results meet in one store, one has lanes", "[co
   b.check(opts, false);
 }
 
+TEST_CASE("loops in a row have lanes of their own, not along the range around them", "[codegen]") {
+  constexpr int64_t rows = 32, n = 40;
+  Bench b;
+  const UOp i = b.outer(rows);
+  auto row = [&](int id) {  // along which both loops save less than along i together
+    UOp x = b.buffer(random_array(DType::F32, {rows, n}, static_cast<unsigned>(id))), out = b.buffer(Array(DType::F32, {rows, n}));
+    UOp j = b.over(n, id);
+    return b.put(out, {i, j}, exp(b.at(x, {i, j})));
+  };
+  const UOp first = row(1), second = row(2);
+  b.stores({first, second});
+  const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+  for (const int id : {0, 1, 2})
+    CHECK(std::count_if(opts.begin(), opts.end(), [&](const Opt& o) {
+            const auto* lanes = std::get_if<Lanes>(&o);
+            return lanes && lanes->range == id;
+          }) == (id > 0));
+  b.check(opts, false);
+}
+
 TEST_CASE("partial results of a block are carried in the output: one nest for all of a layer norm's gradients",
           "[codegen]") {
   for (int64_t rows : {32, 37})
