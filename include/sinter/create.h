@@ -74,8 +74,8 @@ Tensor from(const Nested& values, DType dtype = DType::Void, Device device = def
 Tensor zeros(const Shape& shape, DType dtype = float32, Device device = default_device(), Loc where = Loc::current());
 /// 1 everywhere.
 Tensor ones(const Shape& shape, DType dtype = float32, Device device = default_device(), Loc where = Loc::current());
-/// The number everywhere: int64, bool or float32 after its C++ type; `dtype` overrides. A scalar tensor,
-/// which must lie there, is repeated.
+/// The number everywhere: int64, bool or float32 after its C++ type; `dtype` overrides. A number that the type cannot hold (1.5 as
+/// int32) is a UsageError. A scalar tensor, which must lie there, is cast and repeated.
 Tensor full(const Shape& shape, Arg value, DType dtype = DType::Void, Device device = default_device());
 /// Of x's shape and device, and its dtype unless one is given.
 Tensor zeros_like(Arg x, DType dtype = DType::Void);

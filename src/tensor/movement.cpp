@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "sinter/tensor.h"
 #include "tensor/axes.h"
@@ -198,8 +197,6 @@ Tensor Tensor::pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value, L
   if (widths.size() > x->rank())
     usage_error(fmt::format("{} pairs of widths given for {}, which has {} axes; give at most one per axis",
                             widths.size(), describe(x), x->rank()));
-  if (value.kind() == Arg::Kind::Float && !is_float(x->dtype) && value.real() != std::floor(value.real()))
-    usage_error(fmt::format("the value {} is no {}; give one of the tensor's type", value.real(), name_of(x->dtype)));
   const ir::Scalar fill = tensor::number_of(value, x->dtype);
   Shape shape = x->shape;
   ir::Region box = ir::whole(shape);

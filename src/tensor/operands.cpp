@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "uop/dump.h"
@@ -13,9 +14,14 @@ namespace {
 
 DType type_of(const Arg& a) { return a.is_tensor() ? node_of(a.cell())->dtype : default_type(a.kind()); }
 
-/// Whether an integer of the C++ program is a value of the type.
+/// Whether a number of the C++ program is a value of the type: of an integer type a whole one in its range; floats round, bools ask
+/// whether it is 0.
 bool fits(DType dtype, const Arg& a) {
   if (is_float(dtype) || is_bool(dtype)) return true;
+  if (a.kind() == Arg::Kind::Float) {
+    const double x = a.real(), above = std::ldexp(1.0, static_cast<int>(8 * size_of(dtype)) - !is_unsigned(dtype));
+    return x == std::floor(x) && x < above && x >= (is_unsigned(dtype) ? 0.0 : -above);
+  }
   if (a.kind() == Arg::Kind::Unsigned) return dtype == DType::U64;
   if (dtype == DType::U64) return a.integer() >= 0;
   return ir::Scalar::of(dtype, a.integer()).as_int() == a.integer();
@@ -117,9 +123,12 @@ Shape common_shape(const Shape& a, const Shape& b) {
 
 ir::Scalar number_of(const Arg& a, DType dtype) {
   if (a.is_tensor()) usage_error(fmt::format("needs a plain number here, not a tensor ({})", describe(a)));
-  if (a.kind() == Arg::Kind::Float) return ir::Scalar::of(dtype, a.real());
   if (!fits(dtype, a))
-    usage_error(fmt::format("{} does not fit {}, which holds {}; choose a dtype that holds it, to(int64) converts a tensor", describe(a), name_of(dtype), range_of(dtype)));
+    usage_error(fmt::format("{} does not fit {}, which holds {}{}; {}", describe(a), name_of(dtype),
+                            a.kind() == Arg::Kind::Float ? "whole numbers from " : "", range_of(dtype),
+                            a.kind() == Arg::Kind::Float ? "round it, or choose a float type"
+                                                         : "choose a dtype that holds it, to(int64) converts a tensor"));
+  if (a.kind() == Arg::Kind::Float) return ir::Scalar::of(dtype, a.real());
   return a.kind() == Arg::Kind::Unsigned ? ir::Scalar::of(dtype, a.natural()) : ir::Scalar::of(dtype, a.integer());
 }
 

@@ -41,8 +41,8 @@ void check_shape(const Shape& shape);
 int64_t saturating_add(int64_t a, int64_t b);
 /// NumPy's rule on two shapes; checked; UsageError naming both. A symbolic size matches only itself and 1.
 Shape common_shape(const Shape& a, const Shape& b);
-/// The argument in that type: a tensor's node cast, a number as a constant of rank 0. An integer that does not fit the
-/// type is a UsageError.
+/// The argument in that type: a tensor's node cast, a number as a constant of rank 0. A number that does not fit an
+/// integer type is a UsageError.
 ir::UOp operand(const Arg& a, DType dtype);
 /// A tensor argument's node in its own type; a number in its default type.
 ir::UOp operand(const Arg& a);
@@ -56,7 +56,7 @@ void broadcast(std::span<ir::UOp> nodes);
 /// UsageError when x has none of the allowed kinds; `what` says what is needed, such as "integers or bool".
 void require_type(bool allowed, const Arg& x, std::string_view what);
 
-/// A plain number in that type; UsageError for a tensor, and for an integer that does not fit.
+/// A plain number in that type; UsageError for a tensor, and for a number that an integer type does not hold: 300 as uint8, 1.5 as any.
 ir::Scalar number_of(const Arg& a, DType dtype);
 
 }  // namespace sinter::tensor

@@ -35,6 +35,8 @@ TEST_CASE("patterns", "[tensor]") {
   CHECK(full({2}, 3).dtype() == int64);
   CHECK(full({2}, 3.0).dtype() == float32);
   CHECK(full({2}, 3, float64).dtype() == float64);
+  CHECK(numbers(full({1}, -128.0, int8)) == list({-128}));  // a whole number, though it is written as a float
+  CHECK(numbers(full({1}, 2.5, boolean)) == list({1}));
   CHECK(numbers(full({2}, Tensor(4))) == list({4, 4}));
   CHECK(zeros_like(ones({3}, uint8)).dtype() == uint8);
   CHECK(numbers(full_like(ones({2}), 7.5)) == list({7.5, 7.5}));
