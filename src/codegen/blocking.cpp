@@ -19,7 +19,9 @@ using ir::UOp;
 constexpr int64_t kReuse = 16;         ///< results that share an element, from which copying it pays where it could be read as it lies,
 constexpr int64_t kReuseStrided = 4;   ///< or could not
 constexpr int64_t kDeepStrided = 128;  ///< summed values in one block, about, where the other operand takes a new page for each of them
-constexpr int64_t kMostRows = 1024;    ///< of a point
+constexpr int64_t kLine = 64;          ///< bytes
+constexpr int64_t kMostRows = 1024;    ///< of a point,
+constexpr int64_t kMostWindows = 4096; ///< or of one whose rows are windows that overlap, and whose blocks are less deep
 constexpr int64_t kFewRows = 96;       ///< of a point, below which its share of copying shows
 constexpr int64_t kMostColumns = 512;
 constexpr int64_t kTurns = 2;          ///< points for each of several threads, so that all end at about the same time
@@ -81,6 +83,31 @@ class Blocker {
             most = std::max(most, std::abs(stride) * static_cast<int64_t>(size_of(n->dtype)));
     return most;
   }
+  bool windows() {
+    const std::vector<UOp> values = values_of(w_.node);
+    return std::any_of(values.begin(), values.end(), [&](UOp v) { return !(without_gate(v) == panel_) && overlaps(view_, v); });
+  }
+  int64_t most_rows() { return windows() ? kMostWindows : kMostRows; }
+  /// Of windows beside the panel: bytes of the lines on which those elements lie that one row reads along some ranges; 0 for others, whose
+  /// lines no other row reads.
+  int64_t window_bytes(const std::vector<UOp>& ranges) {
+    int64_t bytes = 0;
+    for (UOp value : values_of(w_.node)) {
+      if (without_gate(value) == panel_ || !overlaps(view_, value)) continue;
+      for (UOp n : ir::topological(value)) {
+        if (n->op != Op::Load) continue;
+        std::vector<std::pair<int64_t, int64_t>> steps;  // how far, how often: the nearest first
+        for (UOp r : ranges)
+          if (const int64_t stride = view_.stride(n, r); stride != 0)
+            steps.emplace_back(stride == View::kScattered ? kLine : std::abs(stride) * static_cast<int64_t>(size_of(n->dtype)), view_.size(r));
+        std::sort(steps.begin(), steps.end());
+        int64_t span = 1, pieces = 1;
+        for (const auto& [step, times] : steps) (step <= std::max(span, kLine) ? span += step * (times - 1) : pieces *= times);
+        bytes += pieces * round_up(span + kLine / 2, kLine);
+      }
+    }
+    return bytes;
+  }
   /// The same of the operands beside the panel.
   int64_t step_of_rows(const std::vector<UOp>& ranges) {
     int64_t most = 0;
@@ -119,7 +146,10 @@ class Blocker {
     for (deep_ = 1; carried_ > 0; --carried_) {
       UOp range = w_.own[carried_ - 1];
       const int64_t size = view_.size(range);
-      const int64_t wanted = step_of_rows({range}) >= kPage ? kDeepStrided : std::clamp<int64_t>(room / width(), lanes_, kDeepest);
+      int64_t wanted = step_of_rows({range}) >= kPage ? kDeepStrided : std::clamp<int64_t>(room / width(), lanes_, kDeepest);
+      const std::vector<UOp> inside(w_.own.begin() + static_cast<std::ptrdiff_t>(carried_), w_.own.end());
+      if (const int64_t lines = tile_.rows * window_bytes(inside); lines > 0)  // which wait in the cache for the rows nearby
+        wanted = std::min(wanted, deep_ * (target_.l2 / 8) / (deep_ * width() * static_cast<int64_t>(size_of(panel_->dtype)) + lines));
       if (deep_ * size <= (fits ? kDeepest : wanted * 3 / 2)) {
         deep_ *= size;
         continue;
@@ -175,8 +205,8 @@ class Blocker {
     const int64_t fewest = target_.threads > 1 ? kTurns * target_.threads : 1;
     int64_t covered = is_outer(tile_.first) ? tile_.rows : view_.size(tile_.first);
     auto cover = [&](const std::vector<UOp>& ranges) {
-      for (size_t i = ranges.size(); i-- > 0 && covered < kMostRows;) {
-        const int64_t size = view_.size(ranges[i]), most = std::min(size, ceil_div(kMostRows, covered));
+      for (size_t i = ranges.size(); i-- > 0 && covered < most_rows();) {
+        const int64_t size = view_.size(ranges[i]), most = std::min(size, ceil_div(most_rows(), covered));
         int64_t block = 1;
         for (int64_t b = 2; b <= most; ++b)
           if (size % b == 0 && points / b >= fewest) block = b;
@@ -192,7 +222,7 @@ class Blocker {
       cover(near);
       points /= tiles;
       const int64_t each = covered / tile_.rows;  // rows for a value of the tile's range
-      int64_t blocks = ceil_div(size, std::max<int64_t>(kMostRows / each, tile_.rows));
+      int64_t blocks = ceil_div(size, std::max<int64_t>(most_rows() / each, tile_.rows));
       while ((blocks * points) % target_.threads && ceil_div(size, blocks + 1) * each >= kFewRows) ++blocks;
       rows_ = round_up(ceil_div(size, blocks), tile_.rows);
       points *= blocks;

@@ -118,6 +118,22 @@ TEST_CASE("rows that share the columns of a matrix in memory share a copy of it"
   b.check(opts, false);
 }
 
+TEST_CASE("blocks under windows are so shallow that their lines wait for the neighbours", "[codegen][products]") {
+  const auto convolution = [](int64_t channels, int64_t side, int64_t window) {
+    Bench b;  // x [n, c, y + i, x + j] under w [o, c, i, j]
+    const int64_t n = 6, all = side + window - 1;
+    UOp x = b.buffer(Array(DType::F32, {n, channels, all, all})), w = b.buffer(Array(DType::F32, {channels, channels, window, window}));
+    UOp out = b.buffer(Array(DType::F32, {n, channels, side, side}));
+    UOp image = b.outer(n), to = b.outer(channels), row = b.outer(side), column = b.outer(side);
+    UOp from = b.over(channels, 4), i = b.over(window, 5), j = b.over(window, 6);
+    b.stores({b.put(out, {image, to, row, column}, b.reduce(Combine::Dot, {b.at(w, {to, from, i, j}), b.at(x, {image, from, row + i, column + j})}, {from, i, j}))});
+    return to_string(chosen(b));
+  };
+  CHECK(convolution(256, 14, 3).find("split(4, ") != std::string::npos);
+  CHECK(convolution(32, 14, 3).find("split(") == std::string::npos);   // all that is summed is one shallow block
+  CHECK(convolution(512, 14, 1).find("split(") == std::string::npos);  // no line is another row's
+}
+
 TEST_CASE("few columns leave the lanes to the rows, which are transposed in registers", "[codegen][products]") {
   for (const int64_t deep : {128, 101})
     for (const int64_t columns : {10, 12}) {
