@@ -162,7 +162,10 @@ Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, 
   }
   double reads = reads_of(st, nullptr);
   if (!hosted) reads = std::max(0.0, reads - prices_.transfer(stage(st.anchor).bytes));
-  o.split_price = st.own * 1.001 + reads + prices_.launch + write * static_cast<double>(1 + kernels.size()) + 1;
+  // Beside another accumulator of the same elements, which has a kernel of its own, it comes for nothing.
+  const auto twin = alone_.find(st.node->src.empty() ? nullptr : st.node->src[0].get());
+  const bool beside = twin != alone_.end() && one_reduction(stage(twin->second), st);
+  o.split_price = (beside ? 0 : st.own * 1.001) + reads + prices_.launch + write * static_cast<double>(1 + kernels.size()) + 1;
   return o;
 }
 
@@ -225,6 +228,7 @@ void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::ve
   }
   at(k).outputs.push_back({s, root});
   stored_by_[static_cast<size_t>(s)] = k;
+  if (st.kind == StageKind::Reduce && ir::state_count(st.node->reduction().combine) > 1) alone_[st.node->src[0].get()] = s;
   const char* reason = "cheaper than any other";
   if (kernels.empty())
     reason = "root";

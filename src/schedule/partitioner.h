@@ -8,6 +8,7 @@
 #include <array>
 #include <limits>
 #include <utility>
+#include <unordered_map>
 #include <vector>
 
 #include "schedule/partition.h"
@@ -198,6 +199,7 @@ class Partitioner {
   mutable std::vector<Kernel> kernels_;  // find() shortens paths
   std::vector<std::vector<int>> users_;  // per stage: kernels that need it, once each but for merges
   std::vector<int> stored_by_;           // per stage
+  std::unordered_map<const ir::Node*, int> alone_;  // reductions of several accumulators that were split, by the first value
   std::vector<std::vector<int>> late_wants_;  // per kernel: what only its late members need, ascending
   std::vector<Narrow> narrow_;                // per kernel
   std::vector<Decision> decisions_;

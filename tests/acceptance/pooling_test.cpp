@@ -61,6 +61,20 @@ TEST_CASE("max_pool2d alone is a maximum, beside its gradient one loop finds ele
   }
 }
 
+TEST_CASE("beside a loss that sums its elements, max_pool2d finds them in the kernel that finds their places", "[launches]") {
+  const Tensor leaf = stored(rand({16, 16, 32, 32})).requires_grad(), weights = stored(rand({16, 16, 32, 32}));
+  leaf.realize();
+  const Tensor y = max_pool2d(leaf, 3, {.stride = 1, .padding = 1}), loss = (y * weights).sum();
+  const std::vector<Tensor> asked{loss, gradient(loss, {leaf})[0]};
+  const schedule::Written made = tensor::explain(asked, runtime::reference_target());
+  int finding = 0;
+  for (const codegen::Kernel& k : made.scheduled.kernels) {
+    const std::vector<ir::UOp> nodes = ir::topological(k.sink);
+    finding += std::any_of(nodes.begin(), nodes.end(), [](ir::UOp n) { return n->op == ir::Op::Reduce && n->reduction().combine == ir::Combine::ArgMax; });
+  }
+  CHECK(finding == 1);
+}
+
 TEST_CASE("max_pool2d's gradient looks nothing up, and stores no positions for a loss that is held", "[launches]") {
   const FixedTarget fixed(kSmallPrograms);
   const Tensor x = stored(rand({4, 8, 16, 16})), leaf = x.clone().requires_grad(), index = stored(zeros({4, 8, 16, 1}, int64));
