@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <utility>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "schedule/partition.h"
