@@ -108,6 +108,6 @@ TEST_CASE("products run beside the two innermost loops, whether or not an if sta
   for (int i = 0; i < 3 + between; ++i) p.emit.close();
   verify(p.code);
   const std::string text = render_c(p.code, nullptr, "loops", runtime::reference_target()).text;
-  CHECK_THAT(text, !Contains(" += 3)"));
-  CHECK_THAT(text, Contains(" += 4)") && Contains(" += 5)"));
+  CHECK_THAT(text, !Contains(" += 3,"));
+  CHECK_THAT(text, Contains(" += 4,") && Contains(" += 5,"));
 }

@@ -139,7 +139,7 @@ TEST_CASE("scatter: a zero fill, then sums in the order of the tokens", "[codege
   b.stores({b.put(out, {row, col}, constant(b.g(), DType::F32, 0.0)),
             b.put(out, {at, col}, b.at(grad, {t, col}), true, ok)});
   const std::string text = b.check();
-  CHECK(count(text, "for (i64") == 3);
+  CHECK(loops(text) == 3);
   b.check({Lanes{0, 4}});
   b.check({Unroll{2, 3}});
 }

@@ -88,7 +88,7 @@ TEST_CASE("softmax: siblings by dependence, one loop where there is none", "[cod
     b.stores({b.put(out, {i, j}, exp(b.at(x, {i, j}) - top) / total), b.put(least, {i}, bottom)});
     const std::string text = b.check();
     // Rows; max with min; sum of exponentials; the output. The tails of the two with lanes have a limit and no loop.
-    CHECK(count(text, "for (i64") == 4);
+    CHECK(loops(text) == 4);
     CHECK(count(text, "// inner range 2 of 37") == 2);
     CHECK((count(text, "sn_below") > 0) == (lanes > 1));
   }

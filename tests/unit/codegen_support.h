@@ -192,6 +192,9 @@ inline int count(const std::string& text, const std::string& what) {
   return n;
 }
 
+/// Those that test before a turn and those that test behind it.
+inline int loops(const std::string& text) { return count(text, "for (i64") + count(text, "} while ("); }
+
 inline Array random_array(DType dtype, std::vector<int64_t> shape, unsigned seed) {
   std::mt19937_64 rng(seed);
   Array a(dtype, std::move(shape));

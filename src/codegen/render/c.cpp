@@ -32,12 +32,12 @@ class C final : public CStyle {
   }
   void end() override { line("return 0;"); }
   /// LLVM's back end counts a loop down to zero if it is known to meet its end: a comparison and often a register less. Said so, it
-  /// needs no pass that finds out.
-  std::string turning(const Inst& loop) const override {
+  /// needs no pass that finds out, and none that turns the loop round.
+  bool tests_last(const Inst& loop) const override {
     const Inst &from = code_[loop.src[0]], &to = code_[loop.src[1]];
-    if (from.code != Code::Const || to.code != Code::Const) return "<";
+    if (from.code != Code::Const || to.code != Code::Const) return false;
     const int64_t span = to.number.as_int() - from.number.as_int();
-    return span > 0 && span % loop.imm == 0 ? "!=" : "<";
+    return span > 0 && span % loop.imm == 0;
   }
   /// Compilers are told that pointers wrap.
   bool term_by_term() const override { return true; }

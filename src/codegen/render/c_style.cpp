@@ -96,7 +96,8 @@ void CStyle::define(Id id, const std::string& expression, bool movable) {
   }
   if (uses_[i] == 0 && movable) return;
   text(id) = fresh("v");
-  line(fmt::format("const {} {} = {};", spell_.type(code_[id].type), text(id), expression));
+  // Not const: of each use of a constant Clang asks whether its value is known.
+  line(fmt::format("{} {} = {};", spell_.type(code_[id].type), text(id), expression));
 }
 
 /// Whether a value is a sum that each of its uses repeats: a name, what moves with an innermost loop, a number, of which one may be
@@ -231,9 +232,12 @@ void CStyle::plain_loop(Id loop) {
     first += from.code == Code::Const ? std::to_string(from.number.as_int() * factor) : fmt::format("{} * {}", text(n.src[0]), factor);
     step += fmt::format(", {} += {}", text(id), n.imm * factor);
   }
-  line(fmt::format("for ({} {}; {} {} {}; {}) {{", spell_.type(n.type), first, text(loop), turning(n), text(n.src[1]), step));
+  first = fmt::format("{} {};", spell_.type(n.type), first);
+  const bool last = tests_last(n);
+  if (last) line(first);
+  line(last ? "do {" : fmt::format("for ({} {} < {}; {}) {{", first, text(loop), text(n.src[1]), step));
   block(n.block);
-  line("}");
+  line(last ? fmt::format("}} while ({}, {} != {});", step, text(loop), text(n.src[1])) : "}");
 }
 
 void CStyle::load(Id id) {

@@ -39,8 +39,8 @@ class CStyle {
   virtual void points(Id loop) { plain_loop(loop); }
   /// A line before a loop; empty: none.
   virtual std::string unrolling(const Inst&) const { return ""; }
-  /// What holds between a loop's variable and its end while the loop turns.
-  virtual std::string turning(const Inst&) const { return "<"; }
+  /// Whether a loop, known to make a turn and to meet its end, tests for that behind each turn.
+  virtual bool tests_last(const Inst&) const { return false; }
   /// Whether a pointer may be moved out of its array and back.
   virtual bool term_by_term() const { return false; }
   virtual std::string thread(int64_t stride, int64_t count);

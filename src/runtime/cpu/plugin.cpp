@@ -28,11 +28,11 @@ constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
 // Kernels come with vector types and written-out unrolling, so that this short list reaches the speed of -O2 in a third
 // of its time. Variables become values before the helpers are copied into the kernel: what is copied is short then. indvars is
 // left out: it looks at each of a tile's hundreds of addresses, half of the time of such kernels, and what it finds of loops
-// their text says (turning() in codegen/render/c.cpp). No pass changes what floats round to.
+// their text says (tests_last() in codegen/render/c.cpp). No pass changes what floats round to.
 constexpr const char* kPasses =
     "function(mem2reg),always-inline,"
     "function(sroa<modify-cfg>,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
-    "loop-mssa(loop-rotate,licm),simplifycfg,loop(loop-deletion,loop-unroll-full),sroa<modify-cfg>,early-cse<memssa>,"
+    "loop-mssa(loop-rotate,licm),simplifycfg,loop(loop-unroll-full),sroa<modify-cfg>,early-cse<memssa>,"
     "instcombine<no-verify-fixpoint>,simplifycfg)";
 constexpr int kCodegenLevel = 1;
 
