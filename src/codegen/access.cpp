@@ -70,6 +70,17 @@ void write(Values& values, Emitter& emit, UOp access, Id v, Id only, UOp gate, c
     for (int l = 0; l < (limit.known >= 0 ? static_cast<int>(limit.known) : lanes); ++l) element(l, 1);
 }
 
+bool write_apart(Values& values, Emitter& emit, UOp store, Id v) {
+  const Values::Place place = values.place(store);
+  const bool apart = values.varies(store) && place.regular && place.stride != 0 && place.stride != 1;
+  if (!apart || !values.limit(store).none() || values.exists(store, kWhole) != kNone || values.lanes(store) < emit.type(v).lanes) return false;
+  Inst inst{Code::Store, {}, {values.address(store, 0), emit.splat(v, values.lanes(store))}};
+  inst.imm = slot_of(store);
+  inst.number = ir::Scalar::of(DType::Index, place.stride);
+  emit.here(std::move(inst));
+  return true;
+}
+
 void write_rows(Values& values, Emitter& emit, UOp store, std::vector<Id> columns, Code code) {
   const int lanes = values.lanes(store);
   const Limit limit = values.limit(store);

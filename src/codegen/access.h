@@ -14,6 +14,10 @@ Id read(Values& values, Emitter& emit, ir::UOp access, Id open, Id other);
 void write(Values& values, Emitter& emit, ir::UOp access, Id v, Id only, ir::UOp gate = {}, const ir::Op* add = nullptr,
            Code code = Code::Store);
 
+/// Puts v where a STORE without a gate stands whose lanes lie apart, as one instruction, which is a call: fewer lines than a store of each
+/// lane, and slower. Otherwise, or where some lanes may not exist, it does nothing and returns false.
+bool write_apart(Values& values, Emitter& emit, ir::UOp store, Id v);
+
 /// Puts vectors where a STORE without a gate stands, one for each copy of its Run, of which the present copy is the first: row by row.
 void write_rows(Values& values, Emitter& emit, ir::UOp store, std::vector<Id> columns, Code code);
 

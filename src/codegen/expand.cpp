@@ -269,7 +269,8 @@ class Expander {
     const Code code = s.nontemporal ? Code::Stream : Code::Store;
     const Values::Run run = adds || gate || leader != kNone ? Values::Run{} : values_.run(n);
     if (run.count == 1) {
-      write(values_, emit_, n, v, leader, gate, adds ? &sum : nullptr, code);
+      const bool shorter = seldom_ && !gate && !adds && leader == kNone && values_.written_out(n) >= kMany;
+      if (!shorter || !write_apart(values_, emit_, n, v)) write(values_, emit_, n, v, leader, gate, adds ? &sum : nullptr, code);
     } else if (values_.copy_of(run) == run.first) {  // for all copies of the run
       std::vector<Id> columns;
       values_.for_each(run, [&] { columns.push_back(values_.value(value_of(n))); });
@@ -420,7 +421,9 @@ class Expander {
     const int copies = rest ? static_cast<int>((rest + span - 1) / span) : level.unroll;
     Limit limit{-1, count};
     if (rest % span) limit = level.threads > 1 ? Limit{-1, emit_.number(rest), rest % level.lanes == 0} : Limit{rest, kNone};
+    const bool around = std::exchange(seldom_, seldom_ || (rest && schedule_.of(level.range).size >= kSeldom * level.width()));
     body(whole, level.lanes, copies, limit);
+    seldom_ = around;
     emit_.close();
   }
 
@@ -474,6 +477,9 @@ class Expander {
   Values values_;
   Accumulators accumulators_;
   Fetched fetched_;
+  static constexpr int64_t kSeldom = 8;  ///< whole steps of a range, beside which its remainder is little work
+  static constexpr int kMany = 128;      ///< lanes of a store that are most of what its kernel takes to compile
+  bool seldom_ = false;                  ///< inside such a remainder
   std::vector<std::pair<UOp, int>> unrolled_;
   std::vector<UOp> clipped_;  ///< conditions that the ends of the open loops see to
 };

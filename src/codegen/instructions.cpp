@@ -84,6 +84,7 @@ class Checker {
       case Code::Store:
         require(slot(n).written, id, "stores to a buffer that is only read");
         require(n.src.size() == 2 || index(n.src[2]), id, "has a count that is no index");
+        require(n.src.size() == 2 || n.number.as_int() == 0, id, "has lanes apart and a count");
         return require(slot(n).dtype == type(n.src[1]).dtype && index(n.src[0]), id, "stores another type");
       case Code::Raise: return require(type(n.src[0]).dtype == DType::Bool, id, "has a condition that is not bool");
       case Code::If: return require(type(n.src[0]) == Type{DType::Bool, 1}, id, "has a condition that is not bool");
@@ -144,6 +145,7 @@ void print(const Instructions& code, int block, size_t indent, std::string& text
     if (n.type.dtype != DType::Void) text += fmt::format(" {}", name_of(n.type.dtype));
     if (n.type.narrow) text += "32";
     if (n.type.lanes > 1) text += fmt::format("x{}", n.type.lanes);
+    if (n.code == Code::Store && n.number.as_int() != 0) text += fmt::format(" apart {}", n.number.as_int());
     if (n.code == Code::Const)
       text += n.number.floating() ? fmt::format(" {}", n.number.as_double()) : fmt::format(" {}", n.number.as_int());
     for (Id s : n.src) text += fmt::format(" %{}", s);

@@ -41,7 +41,8 @@ enum class Code : uint8_t {
                 ///< is false, other, of which the memory need not exist; the gate may be one for each lane, then without a count, but
                 ///< perhaps with how many elements further each lane is found instead of beside the one before;
                 ///< with a count only that many lanes are read and the rest is 0
-  Store,        ///< src[1] goes to element src[0] of slot imm and its neighbours; with src[2] only so many lanes
+  Store,        ///< src[1] goes to element src[0] of slot imm and its neighbours; with src[2] only so many lanes. `number` != 0: its
+                ///< lanes lie so many elements apart, and all are stored
   Stream,       ///< as Store, of a whole vector at a multiple of its size, past the caches
   Fence,        ///< what Streams stored is seen before anything that is stored later
   Prefetch,     ///< element src[0] of slot imm may be asked for soon; it need not exist

@@ -219,7 +219,7 @@ class Scalariser {
     const Type type = code_[n.src[1]].type;
     const Id address = of(n.src[0])[0];
     const bool counted = n.src.size() > 2;
-    const int64_t width = counted ? 1 : this->width(n, type);
+    const int64_t apart = n.number.as_int(), width = counted || apart ? 1 : this->width(n, type);
     for (int64_t at = 0; at < type.lanes; at += width) {
       const size_t before = open_;
       Id only = kNone;
@@ -230,7 +230,7 @@ class Scalariser {
         open_ = out_.blocks.size();
         out_.blocks.emplace_back();
       }
-      Inst some{Code::Store, {}, {behind(address, at), kNone}};
+      Inst some{Code::Store, {}, {behind(address, apart ? at * apart : at), kNone}};
       some.imm = n.imm;
       some.src[1] = packed(n.src[1], at, width);
       add(std::move(some));

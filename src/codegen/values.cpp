@@ -250,6 +250,13 @@ Values::Place Values::place(UOp access) {
   return place;
 }
 
+int Values::written_out(UOp n) const {
+  int count = lanes(n);
+  for (const Copy& c : copy_)
+    if (ranges_.depends(n, c.range)) count *= c.count;
+  return count;
+}
+
 Values::Run Values::run(UOp access) {
   const Open* vector = vector_of(access);
   const Tile* tile = tile_of(access);

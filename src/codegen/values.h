@@ -78,6 +78,8 @@ class Values {
   bool depends(ir::UOp n, ir::UOp range) { return ranges_.depends(n, range); }
   /// Which register copy of a range is the present one.
   int copy_of(ir::UOp range) const;
+  /// Lanes of n that are written out: those of all its register copies.
+  int written_out(ir::UOp n) const;
   /// Whether n differs between the lanes of an open range.
   bool varies(ir::UOp n) const { return vector_of(n) != nullptr; }
   int lanes(ir::UOp n) const;

@@ -129,6 +129,16 @@ TEST_CASE("gather: lanes are checked together, and those whose gates are open ar
       }
 }
 
+TEST_CASE("lanes apart are stored by calls in a remainder beside many whole steps", "[codegen]") {
+  for (int size : {104, 92}) {
+    Bench b;
+    UOp x = b.buffer(random_array(DType::F32, {size, 16, 5}, 1)), out = b.buffer(Array(DType::F32, {size, 16, 5}));
+    UOp i = b.outer(16), c = b.outer(5), j = b.inner(size, 2);
+    b.stores({b.put(out, {j, i, c}, b.at(x, {j, i, c}) + 1.0)});
+    CHECK(count(b.check({Lanes{0, 16}, Unroll{2, 12}}), "sn_store_apart_f32x16(p") == (size == 104 ? 8 : 0));
+  }
+}
+
 TEST_CASE("scatter: a zero fill, then sums in the order of the tokens", "[codegen]") {
   Bench b;
   UOp grad = b.buffer(random_array(DType::F32, {9, 4}, 1)),

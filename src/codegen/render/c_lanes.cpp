@@ -302,6 +302,16 @@ std::string CSpelling::load_some(Type t, const std::string& pointer, const std::
 std::string CSpelling::load_where(Type t, const std::string& pointer, const std::string& gate, const std::string& other) {
   return fmt::format("{}({}, {}, {})", where(t), pointer, gate, other);
 }
+/// One call for each vector, written out inside: a loop of lanes would be one through memory.
+std::string CSpelling::store_apart(Type t, const std::string& pointer, const std::string& value, int64_t stride) {
+  const std::string name = "sn_store_apart_" + type(t);
+  if (!known_.contains(name)) {
+    std::string lanes = "  *p = x[0];\n";
+    for (int l = 1; l < t.lanes; ++l) lanes += fmt::format("  *(p += s) = x[{}];\n", l);
+    function(name, "void", fmt::format("({}* p, {} x, {} s) {{\n{}}}", type({t.dtype, 1}), type(t), type({DType::I64, 1}), lanes), true);
+  }
+  return fmt::format("{}({}, {}, {})", name, pointer, value, stride);
+}
 std::string CSpelling::load_if(Type t, const std::string& pointer, const std::string& gate, const std::string& other) {
   const Type vector{t.dtype, static_cast<int>(16 / size_of(t.dtype))};
   const std::string name = "sn_load_if_" + type(t);

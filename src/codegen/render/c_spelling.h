@@ -54,6 +54,8 @@ class CSpelling {
   std::string load_if(Type type, const std::string& pointer, const std::string& gate, const std::string& other);
   /// A statement that stores the first `count` lanes.
   std::string store_some(Type type, const std::string& pointer, const std::string& value, const std::string& count);
+  /// A statement that stores a vector's lanes so many elements apart.
+  std::string store_apart(Type type, const std::string& pointer, const std::string& value, int64_t stride);
   /// A statement that stores a vector past the caches.
   std::string stream(Type type, const std::string& pointer, const std::string& value);
   /// The value of that type whose bits are the low bits of a 64-bit integer.

@@ -259,6 +259,7 @@ void CStyle::load(Id id) {
 
 void CStyle::store(const Inst& n) {
   const Type type = code_[n.src[1]].type;
+  if (const int64_t stride = n.number.as_int()) return line(spell_.store_apart(type, pointer(n.imm, n.src[0]), bare(n.src[1]), stride) + ";");
   if (n.src.size() > 2)
     return line(spell_.store_some(type, pointer(n.imm, n.src[0]), bare(n.src[1]), bare(n.src[2])) + ";");
   line(fmt::format("{} = {};", element(n.imm, n.src[0], type, true), bare(n.src[1])));
