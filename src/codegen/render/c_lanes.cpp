@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "codegen/render/c_spelling.h"
+#include "uop/scalar_eval.h"
 
 namespace sinter::codegen {
 namespace {
@@ -312,15 +313,12 @@ std::string CSpelling::store_apart(Type t, const std::string& pointer, const std
   }
   return fmt::format("{}({}, {}, {})", name, pointer, value, stride);
 }
-std::string CSpelling::load_if(Type t, const std::string& pointer, const std::string& gate, const std::string& other) {
-  const Type vector{t.dtype, static_cast<int>(16 / size_of(t.dtype))};
-  const std::string name = "sn_load_if_" + type(t);
-  if (!known_.contains(name)) {
-    const Masked m(vector);
-    const std::string first = m.load(type(vector), fmt::format("(v)({}){{x}}", type(vector)), "g");
-    function(name, type(t), fmt::format("(const {0}* p, {1} g, {0} x) {{\n  {2}\n  return ({3})[0];\n}}", type(t), type({DType::Bool, 1}), m.vector(), first));
-  }
-  return fmt::format("{}({}, {}, {})", name, pointer, gate, other);
+/// Which address is read is chosen, not what: masks and shuffles would take the units that multiply, and a branch may be guessed wrong.
+std::string CSpelling::load_if(Type t, const std::string& pointer, const std::string& gate, ir::Scalar other) {
+  const std::string name = fmt::format("sn_load_if_{}_{:x}", type(t), ir::to_bits(t.dtype, other));
+  function(name, type(t), fmt::format("(const {0}* p, {1} g) {{\n  static const {0} other = {2};\n  return *(g ? p : &other);\n}}", type(t),
+                                      type({DType::Bool, 1}), number(t.dtype, other)));
+  return fmt::format("{}({}, {})", name, pointer, gate);
 }
 std::string CSpelling::store_some(Type t, const std::string& pointer, const std::string& value, const std::string& count) {
   return fmt::format("{}({}, {}, {})", some(t, true), pointer, value, count);

@@ -48,10 +48,10 @@ class CSpelling {
   std::string gather(Type type, const std::string& pointer, const std::string& indices, const std::string& gate, const std::string& other);
   /// The lanes of a vector in memory for which `gate` holds, and those of `other`; no other memory is touched.
   std::string load_where(Type type, const std::string& pointer, const std::string& gate, const std::string& other);
-  /// Whether load_if() of a scalar is an instruction.
-  bool has_load_if(Type type) const { return !cuda() && target_.masks && type.lanes == 1 && size_of(type.dtype) >= 4; }
+  /// Whether load_if() of a scalar is better than a branch, which threads of a GPU take by masks at any rate.
+  bool has_load_if(Type type) const { return !cuda() && type.lanes == 1; }
   /// The scalar in memory if `gate` holds, or `other`, without a branch.
-  std::string load_if(Type type, const std::string& pointer, const std::string& gate, const std::string& other);
+  std::string load_if(Type type, const std::string& pointer, const std::string& gate, ir::Scalar other);
   /// A statement that stores the first `count` lanes.
   std::string store_some(Type type, const std::string& pointer, const std::string& value, const std::string& count);
   /// A statement that stores a vector's lanes so many elements apart.

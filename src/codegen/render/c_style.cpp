@@ -246,8 +246,8 @@ void CStyle::load(Id id) {
     return define(id, spell_.gather(n.type, pointer(n.imm, n.src[0]), bare(n.src[3]), bare(n.src[1]), bare(n.src[2])), false);
   if (n.src.size() == 3 && code_[n.src[1]].type.lanes > 1)
     return define(id, spell_.load_where(n.type, pointer(n.imm, n.src[0]), bare(n.src[1]), bare(n.src[2])), false);
-  if (n.src.size() == 3 && spell_.has_load_if(n.type))
-    return define(id, spell_.load_if(n.type, pointer(n.imm, n.src[0]), bare(n.src[1]), bare(n.src[2])), false);
+  if (n.src.size() == 3 && code_[n.src[2]].code == Code::Const && spell_.has_load_if(n.type))
+    return define(id, spell_.load_if(n.type, pointer(n.imm, n.src[0]), bare(n.src[1]), code_[n.src[2]].number), false);
   const bool counted = n.src.size() % 2 == 0;
   std::string value = counted ? spell_.load_some(n.type, pointer(n.imm, n.src[0]), bare(n.src.back()))
                               : element(n.imm, n.src[0], n.type, code_.slots[static_cast<size_t>(n.imm)].written);
