@@ -8,6 +8,7 @@
 
 #include "codegen/blocking.h"
 #include "codegen/loop_tree.h"
+#include "codegen/memory_node.h"
 #include "codegen/register_tile.h"
 #include "codegen/rows.h"
 #include "codegen/rows_ahead.h"
@@ -299,19 +300,24 @@ class Chooser {
         if (repeated) width(r).copies = static_cast<int>(view_.size(r));
       }
   }
-  /// A short loop of a sum along which memory is read at no fixed distance, such as a window whose rows and columns are one range, is
-  /// written out: there each place is a known one.
+  /// A short loop of a sum along which memory is read at no fixed distance, such as a window whose rows and columns are one range, or under
+  /// masks that change with it, as at the edge of an image, is written out: there each place and each mask is a known one.
   void choose_short() {
     for (const Work& w : view_.works()) {
       if (!w.is_reduce() || w.chains() > 1 || w.own.empty()) continue;
       UOp r = w.own.back();
-      const bool product = std::any_of(products_.begin(), products_.end(), [&](const Product& p) { return p.work == &w; });
       const int64_t size = view_.size(r);
-      if (size > (product ? kShortLoop : kShortWindow) || static_cast<double>(std::max(size, kShortLoop)) * w.operations > kLongCode) continue;
+      if (size > (is_product(w) ? kShortLoop : kShortWindow) || static_cast<double>(std::max(size, kShortLoop)) * w.operations > kLongCode) continue;
       if (in(fixed_, r) || width_of(r) > 1) continue;
-      if (std::any_of(w.accesses.begin(), w.accesses.end(), [&](UOp a) { return view_.stride(a, r) == View::kScattered; }))
+      if (std::any_of(w.accesses.begin(), w.accesses.end(), [&](UOp a) { return view_.stride(a, r) == View::kScattered || masks_change(w, a, r); }))
         width(r).copies = static_cast<int>(size);
     }
+  }
+  /// Whether the lanes of a load are masked by a gate that differs from value to value of a range.
+  bool masks_change(const Work& w, UOp load, UOp range) {
+    const UOp gate = load->op == Op::Load ? gate_of(load) : UOp();
+    return gate && view_.depends(gate, range) &&
+           std::any_of(vectors_.begin(), vectors_.end(), [&](UOp v) { return in(w.outs, v) && view_.depends(gate, v); });
   }
   void choose_copies() {
     for (UOp r : vectors_) {

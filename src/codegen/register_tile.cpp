@@ -31,6 +31,7 @@ constexpr int64_t kTallest = 12;     ///< or of one whose two vectors are all co
 constexpr double kAcross = 1.3;     ///< of an element of what follows that is loaded or stored across the lanes,
 constexpr double kWritten = 300;    ///< and of each such access in the text, which is compiled,
 constexpr double kDearest = .05;    ///< but no more for all of them than such a part: short text is no reason for slow loops
+constexpr int kMasks = 8;           ///< registers of the bools that masks of a tile's loads are made of
 constexpr int kFewest = 4;          ///< copies of what is summed last that are transposed in registers
 constexpr int kMostTurned = 15;     ///< results of one element that is transposed in registers, above which copying it first pays
 
@@ -38,7 +39,7 @@ class Model {
  public:
   Model(View& view, const Work& w, int lanes, const runtime::Target& target)
       : view_(view), w_(w), lanes_(lanes), registers_(target.vector_registers), multiplications_(target.multiplications),
-        threads_(target.threads) {
+        threads_(target.threads), masks_(target.masks) {
     for (UOp a : w.accesses)
       if (a->op == Op::Load) loads_.push_back(a);
     steps_ = w.chains() > 1 ? 1.0 / lanes : 1;
@@ -51,6 +52,7 @@ class Model {
     int held = 0;  // the vectors of one operand, while the other one's pass
     for (UOp q : loads_)
       if (varies(q, t) && !(t.first && view_.depends(q, t.first))) held += t.columns;
+    if (masks_ && std::any_of(loads_.begin(), loads_.end(), [&](UOp q) { return t.lanes && gate_of(q) && view_.depends(gate_of(q), t.lanes); })) held += kMasks;
     // The columns of this turn are there while the rows of one vector become columns of the next one (codegen/pipeline.h).
     if (t.turned > 1) return t.rows * t.columns + (t.columns + 1) * t.turned <= registers_;
     return (t.rows * t.columns) * vectors_ + (t.rows > 1 ? held : 1) + 1 <= registers_;
@@ -190,6 +192,7 @@ class Model {
   View& view_;
   const Work& w_;
   const int lanes_, registers_, multiplications_, threads_;
+  const bool masks_;
   int vectors_ = 1;  ///< accumulators of one element
   double steps_ = 1;
   std::vector<UOp> loads_;

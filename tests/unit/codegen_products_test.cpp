@@ -234,6 +234,22 @@ TEST_CASE("a short window along which memory is read at no fixed distance is wri
   b.check(opts, false);
 }
 
+TEST_CASE("masks of a padded window have registers, and are known ones where the window is short", "[codegen][products]") {
+  const int64_t window = GENERATE(3, 5), n = 2, c = 2, size = 56, border = window / 2;
+  Bench b;  // x [n, c, y, x] under w [c, i, j], with zeros around
+  UOp x = b.buffer(random_array(DType::F32, {n, c, size, size}, 1)), w = b.buffer(random_array(DType::F32, {c, window, window}, 2));
+  UOp out = b.buffer(Array(DType::F32, {n, c, size, size}));
+  UOp image = b.outer(n), plane = b.outer(c), row = b.outer(size), column = b.outer(size), i = b.over(window, 4), j = b.over(window, 5);
+  const auto inside = [&](UOp at) { return le(b.index(border), at) & lt(at, b.index(size + border)); };
+  UOp value = b.at(x, {image, plane, row + i - b.index(border), column + j - b.index(border)}, inside(row + i) & inside(column + j), constant(b.g(), DType::F32, 0.0));
+  b.stores({b.put(out, {image, plane, row, column}, b.reduce(Combine::Dot, {b.at(w, {plane, i, j}), value}, {i, j}))});
+  const std::vector<Opt> opts = chosen(b);
+  INFO(to_string(opts));
+  CHECK(to_string(opts).find(fmt::format("lanes(3, 16) unroll(3, 4) unroll(2, {})", window == 3 ? 5 : 4)) == 0);  // 7 would fit without masks
+  CHECK((to_string(opts).find("unroll(5, 3)") != std::string::npos) == (window == 3));
+  b.check(opts, false);
+}
+
 TEST_CASE("a matrix that lies in a cache is read as it lies", "[codegen][products]") {
   CHECK(to_string(chosen(product(1, 128, 1100))) == "lanes(0, 16) unroll(0, 4)");
   CHECK(to_string(chosen(product(64, 128, 128))) == "lanes(1, 16) unroll(1, 4) unroll(0, 6)");
