@@ -26,7 +26,7 @@ constexpr int64_t kFewRows = 96;       ///< of a point, below which its share of
 constexpr int64_t kMostColumns = 512;
 constexpr int64_t kTurns = 2;          ///< points for each of several threads, so that all end at about the same time
 
-/// Whether a tile of an operand would hold each element of memory several times, as one of windows does.
+/// Whether a tile of an operand would hold each element of memory several times, as one of windows does, or of what is repeated.
 bool overlaps(View& view, UOp operand) {
   int64_t elements = 1, stored = 0;
   for (UOp r : view.ranges())
@@ -149,7 +149,7 @@ class Blocker {
       int64_t wanted = step_of_rows({range}) >= kPage ? kDeepStrided : std::clamp<int64_t>(room / width(), lanes_, kDeepest);
       const std::vector<UOp> inside(w_.own.begin() + static_cast<std::ptrdiff_t>(carried_), w_.own.end());
       if (const int64_t lines = tile_.rows * window_bytes(inside); lines > 0)  // which wait in the cache for the rows nearby
-        wanted = std::min(wanted, deep_ * (target_.l2 / 8) / (deep_ * width() * static_cast<int64_t>(size_of(panel_->dtype)) + lines));
+        wanted = std::clamp<int64_t>(deep_ * (target_.l2 / 8) / (deep_ * width() * static_cast<int64_t>(size_of(panel_->dtype)) + lines), 1, wanted);
       if (deep_ * size <= (fits ? kDeepest : wanted * 3 / 2)) {
         deep_ *= size;
         continue;

@@ -179,12 +179,12 @@ void DiskCache::store(const std::string& name, const Hash128& key, std::string_v
 }
 
 /// All processes count together what they store, by the size of a file that each appends to: looking through a well-filled folder takes
-/// longer than compiling a kernel, and none is to do it for a few entries of its own.
-bool DiskCache::trim_is_due(uint64_t stored) const {
+/// longer than compiling a kernel, and none is to do it for a few entries of its own. Where they cannot count, each does it once.
+bool DiskCache::trim_is_due(uint64_t stored) {
   const uint64_t share = bound_ / 16, unit = std::max<uint64_t>(share / 4096, 1);
   const Descriptor count(openat(folder_fd_, ".stored", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
   struct stat info;
-  if (!write_all(count.get(), std::string(stored / unit + 1, '.')) || fstat(count.get(), &info)) return false;
+  if (!write_all(count.get(), std::string(stored / unit + 1, '.')) || fstat(count.get(), &info)) return !uncounted_.exchange(true);
   return static_cast<uint64_t>(info.st_size) * unit >= share && ftruncate(count.get(), 0) == 0;
 }
 

@@ -46,13 +46,14 @@ class DiskCache {
  private:
   bool write_entry(const std::string& file, std::string_view head, std::string_view body) const;
   /// Counts bytes that were stored; whether they and others since the last time are a share of the bound.
-  bool trim_is_due(uint64_t stored) const;
+  bool trim_is_due(uint64_t stored);
   void trim();
 
   std::string path_;
   uint64_t bound_;
   int folder_fd_ = -1;
   std::atomic<bool> writable_{true};
+  std::atomic<bool> uncounted_{false};  ///< the folder does not say how much was stored
 };
 
 }  // namespace sinter::runtime

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 #include <vector>
 
+#include "codegen/memory_node.h"
+#include "codegen/offset.h"
 #include "codegen/ranges.h"
 #include "rewrite/linear.h"
 #include "rewrite/view.h"
@@ -20,32 +23,77 @@ using ir::UOp;
 
 constexpr int64_t kLongest = 8;  ///< stride: each of its phases is a loop of its own
 
-/// Of outer ranges by id: the k by which places in their summed values are divided; 0 where there are several.
-std::map<int, int64_t> strides_of(UOp sink) {
-  std::vector<UOp> sums;
-  for (UOp n : ir::topological(sink))
-    if (n->op == Op::Reduce) sums.push_back(n);
-  std::map<int, int64_t> strides;
-  for (UOp n : ir::topological(sums)) {
-    int64_t k = 0;
-    if (n->dtype != DType::Index || (n->op != Op::IDiv && n->op != Op::Mod) || !ir::constant_of(n->src[1], k) || k < 2) continue;
-    for (const ir::Term& t : ir::linear_of(n->src[0]).terms) {
-      if (t.atom->op != Op::Range || !codegen::is_outer(t.atom) || t.factor % k == 0) continue;
-      const auto [it, first] = strides.try_emplace(codegen::range_id(t.atom), k);
-      if (it->second != k || t.factor != 1) it->second = 0;
+/// Which outer ranges the values of sums divide, and by what.
+class Divisions {
+ public:
+  explicit Divisions(UOp sink) {
+    for (UOp n : ir::topological(sink))
+      if (n->op == Op::Reduce) todo_.insert(todo_.end(), n->src.begin(), n->src.end());
+    while (!todo_.empty()) {
+      UOp n = todo_.back();
+      todo_.pop_back();
+      if (seen_.insert(n.get()).second) visit(n);
     }
   }
-  return strides;
-}
+  /// By id of the range: the one number that it is divided by where the remainder counts too; nothing that one load needs both for, which
+  /// is no window.
+  std::map<int, int64_t> strides() const {
+    std::map<int, int64_t> out;
+    for (const auto& [id, found] : ranges_)
+      if (found.by > 0 && found.quotient && found.remainder) out[id] = found.by;
+    return out;
+  }
+
+ private:
+  struct Found {
+    int64_t by = 0;  ///< -1: it does not fit
+    bool quotient = false, remainder = false;
+    void add(const Found& other) {
+      by = by == 0 || by == other.by ? other.by : -1;
+      quotient |= other.quotient;
+      remainder |= other.remainder;
+    }
+  };
+  using Ranges = std::map<int, Found>;
+
+  static void note(UOp n, Ranges& to) {
+    int64_t k = 0;
+    if (n->dtype != DType::Index || (n->op != Op::IDiv && n->op != Op::Mod) || !ir::constant_of(n->src[1], k) || k < 2) return;
+    for (const ir::Term& t : ir::linear_of(n->src[0]).terms)
+      if (t.atom->op == Op::Range && codegen::is_outer(t.atom) && t.factor % k)
+        to[codegen::range_id(t.atom)].add({t.factor == 1 ? k : -1, n->op == Op::IDiv, n->op == Op::Mod});
+  }
+  /// A load counts by where it lies, not by its indices: of axes that lie in one piece no division is left.
+  void visit(UOp n) {
+    if (n->op != Op::Load) {
+      note(n, ranges_);
+      todo_.insert(todo_.end(), n->src.begin(), n->src.end());
+      return;
+    }
+    Ranges here;
+    for (const ir::Term& t : ir::rejoined(codegen::offset_of(n)).terms)
+      for (UOp x : ir::topological(t.atom)) note(x, here);
+    for (auto& [id, found] : here) {
+      if (found.quotient && found.remainder) found.by = -1;
+      ranges_[id].add(found);
+    }
+    for (UOp s : {codegen::gate_of(n), codegen::other_of(n)})
+      if (s) todo_.push_back(s);
+  }
+
+  std::vector<UOp> todo_;
+  std::unordered_set<ir::Node*> seen_;
+  Ranges ranges_;
+};
 
 }  // namespace
 
 void split_phases(codegen::Kernel& kernel) {
   if (kernel.finish) return;  // whose ranges are numbered after those of the sink
-  std::map<int, int64_t> strides = strides_of(kernel.sink);
+  std::map<int, int64_t> strides = Divisions(kernel.sink).strides();
   std::erase_if(strides, [&](const auto& s) {
     const Dim& size = kernel.outer[static_cast<size_t>(s.first)];
-    return s.second == 0 || s.second > kLongest || size.symbolic() || size.value() % s.second || size.value() == s.second;
+    return s.second > kLongest || size.symbolic() || size.value() % s.second || size.value() == s.second;
   });
   if (strides.empty()) return;
 

@@ -95,7 +95,7 @@ TEST_CASE("loads whose gates differ from lane to lane read what their masks leav
 }
 
 TEST_CASE("copies ask for what the bounds of their indices leave open, and load without a branch", "[codegen][memory]") {
-  const auto [dtype, border] = GENERATE(values<std::pair<DType, double>>({{DType::F32, -0.0}, {DType::F64, -HUGE_VAL}, {DType::F16, 0.0}, {DType::I8, 7}}));
+  const auto [dtype, border] = GENERATE(values<std::pair<DType, double>>({{DType::F32, -0.0}, {DType::F64, -HUGE_VAL}, {DType::F16, 1.5}, {DType::BF16, -1.5}, {DType::I8, 7}, {DType::U64, 3}, {DType::Bool, 1}}));
   Bench b;  // x between borders
   const int64_t size = 18;
   UOp x = b.buffer(random_array(dtype, {size}, 1)), out = b.buffer(Array(dtype, {size + 2}));

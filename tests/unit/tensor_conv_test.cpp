@@ -3,6 +3,7 @@
 #include <random>
 
 #include "differences.h"
+#include "tensor/explain.h"
 
 using namespace sinter;
 using namespace sinter::testing;
@@ -115,6 +116,33 @@ TEST_CASE("pooling: padding is never the largest, and counts in a mean if asked"
   leaf.requires_grad();
   CHECK(numbers(max_pool2d(leaf, 2, {.stride = 1, .padding = 1})) ==
         numbers(max_pool2d(x, 2, {.stride = 1, .padding = 1})));
+}
+
+TEST_CASE("sums of windows with a stride loop over phases of what they are the gradient of, and no other ones", "[conv][schedule]") {
+  const auto loops = [](const Tensor& t, bool cuda = false) {
+    const schedule::Written made = tensor::explain({&t, 1}, cuda ? runtime::cuda_target({}) : runtime::reference_target());
+    REQUIRE(made.scheduled.kernels.size() == 1);
+    std::vector<int64_t> sizes;
+    for (const Dim& d : made.scheduled.kernels[0].outer) sizes.push_back(d.bound());
+    return sizes;
+  };
+  using Sizes = std::vector<int64_t>;
+  const auto slope = [](int64_t size, int64_t kernel, const ConvOptions& options) {
+    Tensor x = rand({6, 3, size, size}).realize(), w = rand({4, 3, kernel, kernel}).realize();
+    x.requires_grad();
+    const Tensor y = conv2d(x, w, {}, options);
+    return gradient((y * rand(y.shape()).realize()).sum(), {x})[0];
+  };
+  CHECK(loops(slope(16, 3, {.stride = 2, .padding = 1})) == Sizes{6, 3, 8, 2, 8, 2});
+  CHECK(loops(slope(18, 5, {.stride = 3, .padding = 2})) == Sizes{6, 3, 6, 3, 6, 3});
+  CHECK(loops(slope(16, 3, {.stride = {2, 1}, .padding = 1})) == Sizes{6, 3, 8, 2, 16});
+  CHECK(loops(slope(16, 3, {.padding = 1})) == Sizes{6, 3, 16, 16});
+  CHECK(loops(slope(17, 3, {.stride = 2, .padding = 1})) == Sizes{6, 3, 17, 17});  // which 2 does not divide
+  CHECK(loops(slope(16, 3, {.stride = 2, .padding = 1}), true) == Sizes{6, 3, 16, 16});
+  const Tensor x = rand({5, 8, 2}).realize();
+  CHECK(loops(x.reshape({5, 16}).sum(0)) == Sizes{16});
+  CHECK(loops(x.permute({1, 0, 2}).reshape({8, 10}).sum(0)) == Sizes{10});                 // one load needs quotient and remainder
+  CHECK(loops(x.unsqueeze(3).expand({5, 8, 2, 2}).reshape({5, 32}).sum(0)) == Sizes{32});  // no remainder is looked at
 }
 
 TEST_CASE("max_pool2d gives its gradient to the first of equal elements", "[conv][gradient]") {
