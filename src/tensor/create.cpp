@@ -187,7 +187,7 @@ Tensor linspace(Arg begin, Arg end, int64_t count, DType dtype, Device device) {
     usage_error(fmt::format("{} numbers from {} to {}; the count is 0 or more", count, begin.real(), end.real()));
   check_shape({count});
   tensor::check_device(device);
-  if (count < 2) return full({count}, begin.real(), t, device);
+  if (count < 2) return full({count}, begin.real(), float64, device).to(t);
   // From both ends inwards, so that both are met exactly.
   const double step = (end.real() - begin.real()) / static_cast<double>(count - 1);
   UOp place = ir::arange(graph(), count, device);

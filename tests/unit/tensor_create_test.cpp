@@ -52,6 +52,9 @@ TEST_CASE("patterns", "[tensor]") {
   CHECK(numbers(linspace(0, 1, 5)) == list({0, 0.25, 0.5, 0.75, 1}));
   CHECK(numbers(linspace(-1, 0.3, 11, float64)).back() == 0.3);
   CHECK(numbers(linspace(3, 4, 1)) == list({3}));
+  CHECK(numbers(linspace(0.5, 2.5, 2, int32)) == list({0, 2}));
+  CHECK(numbers(linspace(0.5, 2.5, 1, int32)) == list({0}));
+  CHECK(numbers(linspace(0.5, 2.5, 0, int32)).empty());
   CHECK(numbers(eye(2, 3)) == list({1, 0, 0, 0, 1, 0}));
   CHECK(numbers(eye(2)) == list({1, 0, 0, 1}));
   CHECK(numbers(number(0.5)) == list({0.5}));
