@@ -219,10 +219,12 @@ class Rerun {
 
 /// What the thread has assigned, and inputs that wait: no part of the function's program.
 void settle(std::span<const Tensor> inputs) {
-  std::vector<UOp> waiting = tensor::recorded([](const Cell&) { return false; });
-  for (const Tensor& t : inputs)
-    if (UOp n = tensor::node_of(t); !n->storage()) waiting.push_back(n);
-  if (!waiting.empty()) tensor::realize(waiting);
+  for (std::vector<UOp> waiting = tensor::recorded([](const Cell&) { return false; });; waiting.clear()) {
+    for (const Tensor& t : inputs)  // again if another thread has assigned one meanwhile
+      if (UOp n = tensor::node_of(t); !n->storage()) waiting.push_back(n);
+    if (waiting.empty()) return;
+    tensor::realize(waiting);
+  }
 }
 
 }  // namespace
