@@ -196,6 +196,7 @@ TEST_CASE("shapes of movement ops", "[tensor]") {
   CHECK(numbers(from({{1, 2}, {3, 4}}).flip()) == list({4, 3, 2, 1}));
   CHECK(numbers(from({1, 2}).pad({{1, 2}})) == list({0, 1, 2, 0, 0}));
   CHECK(same(numbers(from({1.0, kNan}).pad({{1, 0}}, -0.0)), {-0.0, 1, kNan}));
+  CHECK(numbers(from({true, false}).pad({{1, 0}}, 0.5)) == list({1, 1, 0}));  // true as anything but 0 is
   CHECK(x.pad({{1, 1}}).shape() == Shape{2, 3, 6});
   CHECK(x.size(-1) == 4);
   CHECK(x.rank() == 3);
