@@ -137,6 +137,25 @@ TEST_CASE("V3 a store writes in place only what dies with the plan", "[semantics
   CHECK(memory == Vec{1, 2, 3});
 }
 
+TEST_CASE("V3 memory that is read in two shapes is written in place in the shape that the plan meets first", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  const Vec numbers{1, 2, 3, 4, 5, 6};
+  Tensor x = from(numbers, {2, 3});
+  const auto assigned = [&](const std::function<Tensor(const Tensor&)>& value) {  // with no handle on the flat one
+    x.assign(value(x.reshape({6}).realize()));
+    const Count c;
+    x.realize();
+    CHECK(c.in_place() + c.moved() == 1);
+    return c.in_place() == 1;
+  };
+  CHECK(assigned([&](const Tensor& flat) { return where(x < flat.reshape({2, 3}) * 2.0, flat.reshape({2, 3}) * 3.0, x); }));
+  CHECK(read(x) == Vec{3, 6, 9, 12, 15, 18});
+  CHECK_FALSE(assigned([](const Tensor& flat) { return (flat - 1.0).reshape({2, 3}); }));
+  CHECK(read(x) == Vec{2, 5, 8, 11, 14, 17});
+  assigned([&](const Tensor& flat) { return x + flat.reshape({3, 2}).transpose(); });  // reads elsewhere than it writes
+  CHECK(read(x) == Vec{4, 13, 22, 16, 25, 34});
+}
+
 TEST_CASE("V3 positions and numbers that were stored are memory like any other", "[semantics]") {
   ON_EACH_EXECUTOR();
   for (const bool positions_first : {true, false}) {
