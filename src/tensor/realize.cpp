@@ -34,16 +34,17 @@ using ir::TensorGraph;
 using ir::UOp;
 using schedule::Parametrised;
 
-/// What n is a reshape of: the same elements in the same order, so both lie in one memory (SEMANTICS H3).
+/// What n is a reshape of: the same elements in the same order, so both lie in one memory (SEMANTICS H3). A reshape that a plan in
+/// flight stores itself gets memory of its own, which is waited for (H6).
 UOp base_of(UOp n) {
-  while (!n->storage() && (n->op == Op::Reshape || n->op == Op::Detach)) n = n->src[0];
+  while (!n->storage() && !n->state.claimed && (n->op == Op::Reshape || n->op == Op::Detach)) n = n->src[0];
   return n;
 }
 
 /// Gives n the memory of what it is a reshape of, if that has any.
 void lie_with_base(UOp n) {
   ir::Storage* memory = base_of(n)->storage();
-  if (n->storage() || n->state.claimed || !memory || !memory->error.empty()) return;
+  if (n->storage() || !memory || !memory->error.empty()) return;
   TensorGraph::get().own(n, memory);
   TensorGraph::get().settle(n);
 }
