@@ -3,6 +3,7 @@
 
 #include "schedule/parametrise.h"
 #include "tensor/cell.h"
+#include "tensor/realize.h"
 #include "tensor/version.h"
 
 namespace sinter::tensor {
@@ -12,9 +13,10 @@ schedule::Written explain(std::span<const Tensor> tensors, const runtime::Target
   {
     const Call call("explain", Loc::current());
     ir::TensorGraph::get().drain();
+    ir::Sources asked;
+    for (const Tensor& t : tensors) asked.push_back(node_of(t));
     schedule::Request request;
-    for (const Tensor& t : tensors)
-      if (ir::UOp n = node_of(t); !n->storage()) request.roots.push_back(n);
+    request.roots = roots_for(asked);
     for (ir::UOp version : recorded([](const Cell&) { return false; })) request.roots.push_back(version);
     if (request.roots.empty()) usage_error("all of the tensors are computed already");
     std::unique_ptr<schedule::Parametrised> program = schedule::parametrise(request, debug::Executor::Compiled, target);

@@ -49,13 +49,6 @@ void lie_with_base(UOp n) {
   TensorGraph::get().settle(n);
 }
 
-/// What a plan is asked for, so that n may lie with it: what n is a reshape of if that is computed, not a number or a view, which
-/// others may share that want no memory for it.
-UOp computed_for(UOp n) {
-  UOp base = base_of(n);
-  return ir::is_movement(base->op) || ir::info(base->op).cls == ir::OpClass::Leaf ? n : base;
-}
-
 /// Keeps nodes while others may use the graph.
 class Keep {
  public:
@@ -73,6 +66,16 @@ class Keep {
 };
 
 }  // namespace
+
+ir::Sources roots_for(std::span<const UOp> asked) {
+  ir::Sources roots;
+  for (UOp n : asked) {
+    UOp base = base_of(n);
+    if (const ir::Storage* memory = base->storage(); memory && memory->error.empty()) continue;
+    roots.push_back(ir::is_movement(base->op) || ir::info(base->op).cls == ir::OpClass::Leaf ? n : base);
+  }
+  return roots;
+}
 
 /// One call of realize(), which may need several attempts: after a wait, a compilation, or plans that are not the last,
 /// everything is looked at again.
@@ -103,9 +106,7 @@ class Realization {
       if (commit_) commit_->switch_cells();  // plans that were not the last have stored all versions
       return true;
     }
-    ir::Sources roots;
-    for (UOp n : asked_) roots.push_back(captured_ ? n : computed_for(n));
-    schedule::Request request{roots, commit_ ? ir::Sources(commit_->ending()) : ir::Sources(), all_};
+    schedule::Request request{captured_ ? asked_ : roots_for(asked_), commit_ ? ir::Sources(commit_->ending()) : ir::Sources(), all_};
     const std::vector<UOp> records = recorded([&](const Cell& c) { return commit_ && commit_->switches(&c); });
     const bool more = with_records_ && !records.empty();
     if (more) request.roots.insert(request.roots.end(), records.begin(), records.end());

@@ -9,6 +9,10 @@ namespace sinter::tensor {
 
 class StepCommit;
 
+/// What a plan computes for `asked`: instead of a reshape what it is a reshape of, with which it lies (SEMANTICS H3), if that is computed,
+/// not a number or a view, which others may share that want no memory for it; nothing for what has memory already.
+ir::Sources roots_for(std::span<const ir::UOp> asked);
+
 /// Computes what has no storage of `asked`, in one plan with what the calling thread has assigned, or in several where
 /// devices change; nothing to compute runs nothing. With `commit`, its cells take their new versions when nothing can
 /// fail before the last launches any more.

@@ -2,8 +2,10 @@
 #include <atomic>
 #include <type_traits>
 
+#include "runtime/target.h"
 #include "semantics/support.h"
 #include "tensor/cell.h"
+#include "tensor/explain.h"
 
 using namespace semantics;
 
@@ -92,6 +94,11 @@ TEST_CASE("H3 a reshape lies where its source lies", "[semantics]") {
   CHECK(node(z)->storage() == node(y)->storage());
   zeros({2, 3}).reshape({6}).realize();
   CHECK_FALSE(node(zeros({2, 3}))->storage());  // whoever uses the number wants no memory for it
+
+  const auto kernels = [](const Tensor& t) { return tensor::explain(std::vector{t}, runtime::host_target()).scheduled.kernels.size(); };
+  const Tensor lazy = exp(z) + 1.0;
+  CHECK(kernels(lazy.reshape({6})) == 1);
+  CHECK_THROWS_WITH(kernels(x.reshape({3, 2})), Catch::Matchers::Contains("computed already"));
 
   flat += x.reshape({6});  // V1, V3: x has the memory too
   CHECK(read(flat) == Vec{2, 4, 6, 8, 10, 12});
