@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tensor/realize.h"
 #include "uop/walk.h"
 
 namespace sinter::tensor {
@@ -62,8 +63,10 @@ Division divide(std::span<const UOp> roots) {
     out.last = true;
     return out;
   }
-  for (UOp copy : ready)
-    if (UOp s = source_of(copy); pending(s)) add(out.plans, s);
+  ir::Sources sources;
+  for (UOp copy : ready) sources.push_back(source_of(copy));
+  for (UOp s : sources) lie_with_base(s);
+  for (UOp r : roots_for(sources)) add(out.plans, r);
   out.copies = out.plans.empty();
   if (out.copies) out.plans.push_back(std::move(ready));
   return out;

@@ -41,14 +41,6 @@ UOp base_of(UOp n) {
   return n;
 }
 
-/// Gives n the memory of what it is a reshape of, if that has any.
-void lie_with_base(UOp n) {
-  ir::Storage* memory = base_of(n)->storage();
-  if (n->storage() || !memory || !memory->error.empty()) return;
-  TensorGraph::get().own(n, memory);
-  TensorGraph::get().settle(n);
-}
-
 /// Keeps nodes while others may use the graph.
 class Keep {
  public:
@@ -66,6 +58,13 @@ class Keep {
 };
 
 }  // namespace
+
+void lie_with_base(UOp n) {
+  ir::Storage* memory = base_of(n)->storage();
+  if (n->storage() || !memory || !memory->error.empty()) return;
+  TensorGraph::get().own(n, memory);
+  TensorGraph::get().settle(n);
+}
 
 ir::Sources roots_for(std::span<const UOp> asked) {
   ir::Sources roots;

@@ -251,6 +251,10 @@ TEST_CASE("a realize that spans devices is a plan for each, and copies", "[devic
   before = plans();
   CHECK(read(y.cuda() + y.cuda()) == Floats{14, 28});
   CHECK(plans() == before + 3);
+  // What is copied lies where it is a reshape of: the copy is all.
+  before = plans();
+  CHECK(read(x.reshape({2, 1}).detach().cuda()) == Floats{1, 2});
+  CHECK(plans() == before + 1);
 }
 
 TEST_CASE("equal programs on two devices are two plans", "[device]") {
