@@ -87,7 +87,6 @@ class Blocker {
     const std::vector<UOp> values = values_of(w_.node);
     return std::any_of(values.begin(), values.end(), [&](UOp v) { return !(without_gate(v) == panel_) && overlaps(view_, v); });
   }
-  int64_t most_rows() { return windows() ? kMostWindows : kMostRows; }
   /// Of windows beside the panel: bytes of the lines on which those elements lie that one row reads along some ranges; 0 for others, whose
   /// lines no other row reads.
   int64_t window_bytes(const std::vector<UOp>& ranges) {
@@ -203,10 +202,11 @@ class Blocker {
     }
     // Panels are copied once for each point: rather few of those, as long as all threads have work.
     const int64_t fewest = target_.threads > 1 ? kTurns * target_.threads : 1;
+    const int64_t most_rows = windows() ? kMostWindows : kMostRows;
     int64_t covered = is_outer(tile_.first) ? tile_.rows : view_.size(tile_.first);
     auto cover = [&](const std::vector<UOp>& ranges) {
-      for (size_t i = ranges.size(); i-- > 0 && covered < most_rows();) {
-        const int64_t size = view_.size(ranges[i]), most = std::min(size, ceil_div(most_rows(), covered));
+      for (size_t i = ranges.size(); i-- > 0 && covered < most_rows;) {
+        const int64_t size = view_.size(ranges[i]), most = std::min(size, ceil_div(most_rows, covered));
         int64_t block = 1;
         for (int64_t b = 2; b <= most; ++b)
           if (size % b == 0 && points / b >= fewest) block = b;
@@ -222,7 +222,7 @@ class Blocker {
       cover(near);
       points /= tiles;
       const int64_t each = covered / tile_.rows;  // rows for a value of the tile's range
-      int64_t blocks = ceil_div(size, std::max<int64_t>(most_rows() / each, tile_.rows));
+      int64_t blocks = ceil_div(size, std::max<int64_t>(most_rows / each, tile_.rows));
       while ((blocks * points) % target_.threads && ceil_div(size, blocks + 1) * each >= kFewRows) ++blocks;
       rows_ = round_up(ceil_div(size, blocks), tile_.rows);
       points *= blocks;

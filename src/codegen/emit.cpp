@@ -188,7 +188,7 @@ Id Emitter::fold_ends(const Inst& n) {
 
 /// How an Index goes on from lane to lane: by 0, or by 1. `first` is kNone for other ones.
 Emitter::Along Emitter::along(Id id) {
-  const Inst n = code_[id];
+  const Inst n = code_[id];  // a copy: new instructions move the others
   if (n.code == Code::Splat) return {n.src[0], 0};
   if (n.code == Code::Iota) return {number(0), 1};
   if (n.code != Code::Alu || (n.op != Op::Add && n.op != Op::Sub)) return {};

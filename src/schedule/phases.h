@@ -5,8 +5,8 @@
 
 namespace sinter::schedule {
 
-/// In:  a kernel that sums values read at (r + c) / k or (r + c) % k of an outer range r of n * k values, for one small k, as the
-///      gradient of a window that goes on by k does, or a transposed convolution.
+/// In:  a kernel that sums values for which (r + c) / k and (r + c) % k of an outer range r of n * k values are looked at, for one small k,
+///      and not by one load both, as the gradient of a window that goes on by k does, or a transposed convolution.
 /// Out: the same stores with r = q * k + p, of outer ranges q of n values and p, next to each other. What is read lies then at a fixed
 ///      distance along q, and which places of the window are read depends on p alone. Points keep their order in memory.
 void split_phases(codegen::Kernel& kernel);
