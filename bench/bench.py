@@ -4,37 +4,20 @@ import argparse
 import os
 import re
 import signal
-import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from statistics import median
 
 import peers
 import plot
 import table
 from cases import CASES
 from compare import compare
-from workers import ALL_CPUS, Worker, WorkerError, cpus_for, run_once
+from workers import Worker, WorkerError, run_once
 
 LOSS = (1.0, 4.0)  # of a first step over ten classes, whatever the initial values are
 LOG = os.path.join(peers.BIN, "..", "bench.log")
 FIRST_ANSWER = 180  # seconds: some peers compile for long
-
-
-@dataclass(frozen=True)
-class Roofs:
-    flops: float  # per second
-    copy: float   # bytes per second, as the next
-    read: float
-
-
-def measure_roofs(device, threads):
-    """The best of three, as a disturbed one is too low. NaN for what is not measured: a GPU's FLOPs, for which cuBLAS stands."""
-    os.sched_setaffinity(0, cpus_for(threads))
-    command = [os.path.join(peers.BIN, "bench_roofs"), str(threads) if device == "cpu" else device]
-    runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() for _ in range(3)]
-    os.sched_setaffinity(0, ALL_CPUS)
-    return Roofs(*(max(map(float, column)) for column in zip(*runs)))
 
 
 def cannot_run(device):
@@ -72,13 +55,13 @@ class Bench:
         self.options, self.threads, self.log, self.complain = options, threads, log, complain
         self.libraries = {library.name: library for library in libraries}
         self.workers = {}
-        self.roofs = measure_roofs(options.device, threads)
+        self.roofs = {}  # unit -> us of a thousand million, each time it was asked
 
     def row(self, case):
         complain = lambda name, text: self.complain(f"{case.name}, {self.threads} threads: {name}: {text}")
         names = [name for name in self.libraries if name != "sinter"]
         if case.kind == "time":
-            return compare(case, self.threads, lambda name: self.ask(name, case), names, self.options.pairs, self.roofs, complain)
+            return compare(case, self.threads, lambda name: self.ask(name, case), names, self.options.pairs, self.ask_roof, complain)
         caches = {name: tempfile.TemporaryDirectory(prefix="bench-") for name in self.libraries}
         try:
             if case.warm:
@@ -86,17 +69,25 @@ class Bench:
                     self.once(name, case, caches[name].name, ignore=True)
             count = 11 if case.kind == "start" else 1
             plausible = lambda a, b: all(LOSS[0] < loss < LOSS[1] for loss in (a[0], b[0]))
-            return compare(case, self.threads, lambda name: self.once(name, case, caches[name].name), names, count, None, complain,
+            return compare(case, self.threads, lambda name: self.once(name, case, caches[name].name), names, count, self.ask_roof, complain,
                            same=plausible)
         finally:
             for cache in caches.values():
                 cache.cleanup()
 
     def ask(self, name, case):
-        worker = self.workers.get(name)
+        return self.worker(self.libraries[name]).ask(case.name, self.options.seconds, FIRST_ANSWER)
+
+    def ask_roof(self, unit):
+        sample = self.worker(peers.roofs(self.options.device)).ask(unit, self.options.seconds, FIRST_ANSWER)
+        self.roofs.setdefault(unit, []).append(sample.us)
+        return sample
+
+    def worker(self, library):
+        worker = self.workers.get(library.name)
         if worker is None or not worker.alive():
-            worker = self.workers[name] = Worker(self.libraries[name], self.threads, self.log)
-        return worker.ask(case.name, self.options.seconds, FIRST_ANSWER)
+            worker = self.workers[library.name] = Worker(library, self.threads, self.log)
+        return worker
 
     def once(self, name, case, cache, ignore=False):
         try:
@@ -146,8 +137,8 @@ def main():
                         print(table.to_tsv(row) if options.tsv else table.to_text(row), flush=True)
             finally:
                 bench.close()
-            print(f"# roofs, {threads} threads: {bench.roofs.flops / 1e9:.0f} GFLOP/s, copy {bench.roofs.copy / 1e9:.1f} GB/s, "
-                  f"read {bench.roofs.read / 1e9:.1f} GB/s", file=sys.stderr)
+            for unit, us in bench.roofs.items():
+                print(f"# roof, {threads} threads: {unit}, {1e6 / median(us):.1f}e9 a second", file=sys.stderr)
     for line in [*table.summary(rows, CASES), *faults]:
         print(line, file=sys.stderr)
     if faults:

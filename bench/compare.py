@@ -28,12 +28,14 @@ def agree(a, b):
     return len(a) == len(b) and all(math.isfinite(x) and abs(x - y) <= TOLERANCE * scale for x, y in zip(a, b))
 
 
+def roofs_of(case):
+    """What the case needs of the machine: unit of a roof -> amount."""
+    return {unit: amount for unit, amount in (("flops", case.flops), ("copy", case.bytes)) if amount}
+
+
 def floor_us(case, roofs):
-    """NaN where the machine's roofs say nothing."""
-    if roofs is None:
-        return math.nan
-    floors = [work / roof for work, roof in ((case.flops, roofs.flops), (case.bytes, roofs.copy)) if work and not math.isnan(roof)]
-    return 1e6 * max(floors, default=math.nan)
+    """`roofs`: the us of a thousand million of a unit, by unit, where that is measured. NaN where they say nothing."""
+    return max((amount * roofs[unit] / 1e9 for unit, amount in roofs_of(case).items() if unit in roofs), default=math.nan)
 
 
 def ask_all(ask, libraries, complain):
@@ -48,10 +50,11 @@ def ask_all(ask, libraries, complain):
     return samples
 
 
-def compare(case, threads, ask, peers, pairs, roofs, complain, same=agree):
-    """The Row of a case, or None if Sinter itself failed. `ask(name)` gives a Sample or raises WorkerError; `peers` are
-    names; `complain(name, text)` hears of each fault. Sinter and the peers near the best take turns `pairs` times: sinter,
-    peer, sinter, peer. A peer with another result is no peer."""
+def compare(case, threads, ask, peers, pairs, ask_roof, complain, same=agree):
+    """The Row of a case, or None if Sinter itself failed. `ask(name)` and `ask_roof(unit)` give a Sample or raise WorkerError;
+    `peers` are names; `complain(name, text)` hears of each fault. Sinter and the peers near the best take turns `pairs` times:
+    roofs, sinter, peer, sinter, peer. The floor is of medians too: what disturbs a run disturbs the roofs in it. A peer with another
+    result is no peer."""
     first = ask_all(ask, ["sinter", *peers], complain)
     if "sinter" not in first:
         return None
@@ -63,8 +66,11 @@ def compare(case, threads, ask, peers, pairs, roofs, complain, same=agree):
     quickest = min((s.us for s in first.values()), default=0.0)
     times = {name: [] for name in ["sinter", *(n for n in first if first[n].us <= NEAR * quickest)]}
     ratios = {name: [] for name in times if name != "sinter"}
+    roofs = {unit: [] for unit in ask_all(ask_roof, roofs_of(case), complain)}
     try:
         for _ in range(pairs):
+            for unit in roofs:
+                roofs[unit].append(ask_roof(unit).us)
             for name in ratios or [None]:
                 times["sinter"].append(ask("sinter").us)
                 if name:
@@ -73,7 +79,7 @@ def compare(case, threads, ask, peers, pairs, roofs, complain, same=agree):
     except WorkerError as error:
         complain("sinter and its peers", str(error))
         return None
-    row = Row(case.name, threads, median(times["sinter"]), floor=floor_us(case, roofs))
+    row = Row(case.name, threads, median(times["sinter"]), floor=floor_us(case, {unit: median(us) for unit, us in roofs.items()}))
     if not ratios:
         return row
     best = min(ratios, key=lambda name: median(ratios[name]))

@@ -49,6 +49,11 @@ def sinter(device):
     return Library("sinter", [os.path.join(BIN, "bench_sinter")], {"SINTER_DEVICE": device})
 
 
+def roofs(device):
+    """What the machine allows: asked in turns like a peer."""
+    return Library("roofs", [os.path.join(BIN, "bench_roofs")], {"SINTER_DEVICE": device})
+
+
 def has_module(python, name):
     code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({name!r}) is None)"
     return subprocess.run([python, "-c", code], capture_output=True).returncode == 0

@@ -1,44 +1,62 @@
-// Prints the machine's roofs with N threads: FLOP/s, bytes/s of a copy, bytes/s of a read. `cuda [MIB]`: those of the first GPU, of
-// which only the copy is measured, by the driver's own, of so much memory.
-#include <algorithm>
+// The machine's roofs, as a worker that takes turns with the others: a case is a unit, its time that of a thousand million of it.
+//   flops  multiply-adds, 2 FLOPs each; not of a GPU, for which cuBLAS stands
+//   copy   bytes that a copy reads and writes; of a GPU by the driver's own
+// BENCH_THREADS says with how many threads, SINTER_DEVICE whether of the first GPU (cuda).
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <memory>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "runtime/cpu/roofs.h"
 #include "runtime/cuda/device.h"
+#include "worker.h"
+
+namespace cuda = sinter::runtime::cuda;
 
 namespace {
 
-/// Bytes per second that a copy reads and writes: the best of some turns of several copies each.
-double gpu_copy(size_t bytes) {
-  constexpr int kTurns = 5, kCopies = 20;
-  const auto device = sinter::runtime::cuda::Context::get(0);
-  const auto from = device->allocator().allocate(bytes), to = device->allocator().allocate(bytes);
-  device->fill(from, 1, bytes);
-  double best = 0;
-  for (int turn = 0; turn <= kTurns; ++turn) {  // the first is a warm-up
-    device->synchronize();
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < kCopies; ++i) device->copy(to, from, bytes);
-    device->synchronize();
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    if (turn) best = std::max(best, 2.0 * kCopies * static_cast<double>(bytes) / passed.count());
+constexpr double kUnits = 1e9;
+
+/// Copies between two GiB of a GPU's memory, more than its caches hold.
+class GpuCopy {
+ public:
+  ~GpuCopy() {
+    for (const cuda::DevicePointer memory : {from_, to_}) device_->allocator().deallocate(memory, kBytes);
   }
-  device->allocator().deallocate(from, bytes);
-  device->allocator().deallocate(to, bytes);
-  return best;
+  /// Bytes per second.
+  double operator()() {
+    constexpr int kCopies = 20;
+    device_->synchronize();
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < kCopies; ++i) device_->copy(to_, from_, kBytes);
+    device_->synchronize();
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    return 2.0 * kCopies * static_cast<double>(kBytes) / passed.count();
+  }
+
+ private:
+  static constexpr size_t kBytes = size_t{1} << 30;
+  const std::shared_ptr<cuda::Context> device_ = cuda::Context::get(0);
+  const cuda::DevicePointer from_ = device_->allocator().allocate(kBytes), to_ = device_->allocator().allocate(kBytes);
+};
+
+bench::Work rounds(std::function<double()> rate) {
+  const auto seconds = [rate = std::move(rate)] { return kUnits / rate(); };
+  return {.run = seconds, .check = [] { return std::vector<double>{kUnits}; }, .seconds = seconds};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "cuda") {
-    const size_t mib = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1024;
-    std::printf("nan %.6g nan\n", gpu_copy(mib << 20));
-    return 0;
+  const char *device = std::getenv("SINTER_DEVICE"), *threads = std::getenv("BENCH_THREADS");
+  const auto family = [](std::function<double()> rate) { return bench::Family{[rate = std::move(rate)](const bench::Arguments&) { return rounds(rate); }}; };
+  if (device && std::string_view(device) == "cuda") {
+    GpuCopy copy;
+    return bench::serve(argc, argv, {{"copy", family(std::ref(copy))}});
   }
-  const auto roofs = sinter::runtime::cpu::measure_roofs(argc > 1 ? std::atoi(argv[1]) : 1);
-  std::printf("%.6g %.6g %.6g\n", roofs.flops, roofs.copy, roofs.read);
+  sinter::runtime::cpu::RoofLoops loops(threads ? std::atoi(threads) : 1);
+  return bench::serve(argc, argv, {{"flops", family([&] { return loops.flops(); })}, {"copy", family([&] { return loops.copy(); })}});
 }

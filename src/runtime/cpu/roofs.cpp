@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -83,7 +84,7 @@ void finish_stores() {}
 // Four vectors a turn: a cache line on x86-64.
 constexpr size_t kTurn = 16;
 
-void copy(const float* from, float* to, size_t count) {
+void copy_floats(const float* from, float* to, size_t count) {
   for (size_t i = 0; i < count; i += kTurn)
     for (size_t j = 0; j < kTurn; j += 4) store_past_caches(to + i + j, *reinterpret_cast<const Quad*>(from + i + j));
   finish_stores();
@@ -134,7 +135,7 @@ void pin(const cpu_set_t& allowed, int number) {
   }
 }
 
-/// Seconds from the first thread's start to the last one's end of work(member), on `threads` threads.
+/// Seconds from the first thread's start to the last one's end of work(member), on `threads` threads that begin together.
 template <class Work>
 double seconds(int threads, const Work& work) {
   using Clock = std::chrono::steady_clock;
@@ -142,12 +143,14 @@ double seconds(int threads, const Work& work) {
   CPU_ZERO(&allowed);
   sched_getaffinity(0, sizeof allowed, &allowed);
   const int cpus = std::max(1, CPU_COUNT(&allowed));
+  std::atomic<int> missing = threads;
   std::vector<std::pair<Clock::time_point, Clock::time_point>> spans(static_cast<size_t>(threads));
   {
     std::vector<std::jthread> team;
     for (int member = 0; member < threads; ++member) {
       team.emplace_back([&, member] {
         pin(allowed, member % cpus);
+        for (--missing; missing > 0;) std::this_thread::yield();
         const auto begin = Clock::now();
         work(member);
         spans[static_cast<size_t>(member)] = {begin, Clock::now()};
@@ -159,32 +162,50 @@ double seconds(int threads, const Work& work) {
   return std::chrono::duration<double>(last - first).count();
 }
 
-template <class Work>
-double best_seconds(int threads, const Work& work) {
-  double best = seconds(threads, work);
-  for (int round = 1; round < kRounds; ++round) best = std::min(best, seconds(threads, work));
-  return best;
+template <class Rate>
+double best(const Rate& rate) {
+  double most = 0;
+  for (int round = 0; round < kRounds; ++round) most = std::max(most, rate());
+  return most;
 }
 
 }  // namespace
 
-Roofs measure_roofs(int threads) {
-  threads = std::max(1, threads);
-  const size_t floats = kBytes / sizeof(float) / static_cast<size_t>(threads) / kTurn * kTurn;  // per thread
-  const double bytes = static_cast<double>(floats * sizeof(float)) * threads;
-  const Pages from(kBytes), to(kBytes);
-  const auto part = [&](const Pages& pages, int member) { return pages.data() + static_cast<size_t>(member) * floats; };
-  Roofs roofs{};
-  const Arithmetic fma = arithmetic();
-  const double fma_seconds = best_seconds(threads, [&](int) { keep(fma.loop(kSteps)); });
-  roofs.flops = 2.0 * kChains * fma.lanes * kSteps * threads / fma_seconds;
-  seconds(threads, [&](int member) {  // the first touch, of both
-    std::fill_n(part(from, member), floats, 1.0f);
-    std::fill_n(part(to, member), floats, 0.0f);
+/// Each thread has as many floats, which it touched first.
+struct RoofLoops::Memory {
+  explicit Memory(int threads) : floats(kBytes / sizeof(float) / static_cast<size_t>(threads) / kTurn * kTurn) {}
+  float* part(const Pages& pages, int member) const { return pages.data() + static_cast<size_t>(member) * floats; }
+  double bytes(int threads) const { return static_cast<double>(floats * sizeof(float)) * threads; }
+
+  const size_t floats;
+  const Pages from{kBytes}, to{kBytes};
+};
+
+RoofLoops::RoofLoops(int threads) : threads_(std::max(1, threads)), memory_(std::make_unique<Memory>(threads_)) {
+  const Memory& m = *memory_;
+  seconds(threads_, [&](int member) {
+    std::fill_n(m.part(m.from, member), m.floats, 1.0f);
+    std::fill_n(m.part(m.to, member), m.floats, 0.0f);
   });
-  roofs.read = bytes / best_seconds(threads, [&](int member) { keep(sum(part(from, member), floats)); });
-  roofs.copy = 2 * bytes / best_seconds(threads, [&](int member) { copy(part(from, member), part(to, member), floats); });
-  return roofs;
+}
+RoofLoops::~RoofLoops() = default;
+
+double RoofLoops::flops() {
+  const Arithmetic fma = arithmetic();
+  return 2.0 * kChains * fma.lanes * kSteps * threads_ / seconds(threads_, [&](int) { keep(fma.loop(kSteps)); });
+}
+double RoofLoops::copy() {
+  const Memory& m = *memory_;
+  return 2 * m.bytes(threads_) / seconds(threads_, [&](int member) { copy_floats(m.part(m.from, member), m.part(m.to, member), m.floats); });
+}
+double RoofLoops::read() {
+  const Memory& m = *memory_;
+  return m.bytes(threads_) / seconds(threads_, [&](int member) { keep(sum(m.part(m.from, member), m.floats)); });
+}
+
+Roofs measure_roofs(int threads) {
+  RoofLoops loops(threads);
+  return {.flops = best([&] { return loops.flops(); }), .copy = best([&] { return loops.copy(); }), .read = best([&] { return loops.read(); })};
 }
 
 }  // namespace sinter::runtime::cpu

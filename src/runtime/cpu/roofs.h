@@ -1,6 +1,8 @@
 // How fast this machine can be at best: what kernels are compared with.
 #pragma once
 
+#include <memory>
+
 namespace sinter::runtime::cpu {
 
 /// Of float32 arithmetic and main memory, with a number of threads.
@@ -10,9 +12,26 @@ struct Roofs {
   double read;   ///< bytes/s of a sum over as much memory
 };
 
-/// Measures each roof with `threads` threads (at least 1), each pinned to a CPU of the process's affinity mask, and keeps
-/// the best of several rounds. Takes about 0.2 s and, meanwhile, 256 MiB; other work on these CPUs lowers what it finds.
-/// Throws std::bad_alloc and, where no thread can be started, std::system_error.
+/// Loops that nothing but the unit in question limits, with `threads` threads (at least 1), each pinned to a CPU of the process's
+/// affinity mask. Keeps 256 MiB. Other work on these CPUs lowers what it finds.
+class RoofLoops {
+ public:
+  /// Throws std::bad_alloc and, like what follows, std::system_error where no thread can be started.
+  explicit RoofLoops(int threads);
+  ~RoofLoops();
+
+  /// The rate of one round, which takes some milliseconds; units as in Roofs.
+  double flops();
+  double copy();
+  double read();
+
+ private:
+  struct Memory;
+  const int threads_;
+  std::unique_ptr<Memory> memory_;
+};
+
+/// The best of several rounds of each, in about 0.2 s. Throws what RoofLoops throws.
 Roofs measure_roofs(int threads);
 
 }  // namespace sinter::runtime::cpu
