@@ -19,8 +19,8 @@ namespace sinter::codegen {
 ///    A REDUCE closes its own ranges. One inner range may belong to several stores and be bound by several REDUCEs, also by one in the
 ///    value of another: x[i, j] is one node in max over j, in sum over j of exp(x - max), and in the store over j. The ids of a REDUCE's
 ///    ranges ascend, above those of the inner ranges that it depends on unless its Tree is one chain, so no loop ever stands inside itself;
-///  - LOAD and STORE keep one index per dim of their Param (dtype Index); gates are bool; what a LOAD reads was written before the launch,
-///    or by an earlier STORE of the SINK at the same index, or is the Param that the STORE itself overwrites, read at the same element
+///  - LOAD and STORE keep one index per dim of their Param (dtype Index), which is an axis of the buffer or several neighbouring ones; gates
+///    are bool; what a LOAD reads was written before the launch, or by an earlier STORE of the SINK at the same index, or is the Param that the STORE itself overwrites, read at the same element
 ///    (or through an Add store);
 ///  - stores run in the SINK's order within one point of the outer ranges. A store that lacks an outer range runs at its first index only.
 /// Arguments reach the code as: bufs[0] the error word (uint32), bufs[1 + slot] the Params (those that it stores to at a multiple of 64 bytes: Buffer::allocate), then scratch memory if there is any; vars[i] the value of `vars[i]`, then

@@ -276,14 +276,13 @@ class StoreRun {
     UOp n = order_[node], param = n->src[0];
     if (static_cast<size_t>(param->integer()) >= inputs_.params.size()) refuse(param, "no such buffer");
     const KernelBuffer& buffer = inputs_.params[static_cast<size_t>(param->integer())];
-    if (buffer.dtype != param->dtype || buffer.shape.size() != param->rank())
-      refuse(param, "the buffer has another type or rank");
+    const bool same_rank = buffer.shape.size() == param->rank();  // else neighbouring axes of the buffer are one dim
+    if (buffer.dtype != param->dtype || (!same_rank && param->shape.symbolic())) refuse(param, "the buffer has another type or rank");
     int64_t at = 0;
-    for (size_t d = 0; d < buffer.shape.size(); ++d) {
-      const int64_t i = value(sources_[node][1 + d]).as_int();
-      if (i < 0 || i >= buffer.shape[d])
-        refuse(n, fmt::format("index {} of axis {} lies outside 0..{}", i, d, buffer.shape[d]));
-      at = at * buffer.shape[d] + i;
+    for (size_t d = 0; d < param->rank(); ++d) {
+      const int64_t i = value(sources_[node][1 + d]).as_int(), size = same_rank ? buffer.shape[d] : param->shape[d].value();
+      if (i < 0 || i >= size) refuse(n, fmt::format("index {} of axis {} lies outside 0..{}", i, d, size));
+      at = at * size + i;
     }
     const auto offset = static_cast<size_t>(at) * size_of(buffer.dtype);
     if (offset + size_of(buffer.dtype) > buffer.bytes.size()) refuse(param, "the buffer is smaller than its shape");

@@ -41,7 +41,7 @@ struct InterpretOptions {
 std::vector<Array> interpret(std::span<const ir::UOp> roots, const Inputs& inputs, InterpretOptions options = {},
                              uint32_t* error = nullptr);
 
-/// Memory behind a Param of a kernel.
+/// Memory behind a Param of a kernel. Neighbouring axes of it may be one dim of a Param of fixed size.
 struct KernelBuffer {
   std::span<std::byte> bytes;
   DType dtype = DType::F32;

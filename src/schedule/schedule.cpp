@@ -17,6 +17,7 @@
 #include "schedule/launches.h"
 #include "schedule/memory.h"
 #include "schedule/phases.h"
+#include "schedule/pieces.h"
 #include "schedule/quotients.h"
 #include "schedule/rangeify.h"
 #include "schedule/rebuild.h"
@@ -108,7 +109,10 @@ class PlanWriter {
  private:
   void add(int k) {
     Ranged ranged = rangeifier_.kernel(k);
-    if (!target_.cuda()) split_phases(ranged.kernel);  // neighbouring threads of a GPU would take neighbouring phases
+    if (!target_.cuda()) {  // whose threads share ranges as they are: neighbouring ones would take neighbouring phases
+      join_pieces(ranged.kernel);
+      split_phases(ranged.kernel);
+    }
     if (runtime::env().check)
       for (ir::UOp sink : {ranged.kernel.sink, ranged.kernel.finish})
         if (sink) ir::verify_kernel(sink, "rangeify");
