@@ -108,7 +108,7 @@ class GraphRun {
   View leaf(UOp n) const {
     switch (n->op) {
       case Op::Const: return scalar(n, n->scalar());
-      case Op::Num: return scalar(n, n->get<ir::NumAttr>().value);
+      case Op::Num: return scalar(n, n->scalar());
       case Op::Var: return scalar(n, ir::Scalar::of(n->dtype, bound_value(n)));
       case Op::Arange: {
         Array a(n->dtype, sizes(n->shape));

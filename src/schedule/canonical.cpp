@@ -104,8 +104,8 @@ class Writer {
       if (n->op == Op::Var) return dim((*box)[0].end);
       for (const ir::Extent& e : *box)  // sizes follow from the shapes
         out_.numbers.push_back({ir::Scalar::of(DType::Index, e.begin.value()), DType::Index});
-    } else if (const auto* num = std::get_if<ir::NumAttr>(&n->attr)) {
-      out_.numbers.push_back({num->value, n->dtype, true});
+    } else if (n->op == Op::Num) {
+      out_.numbers.push_back({n->scalar(), n->dtype, true});
     } else if (const auto* v = std::get_if<int64_t>(&n->attr)) {
       word(*v);
     } else if (const auto* list = std::get_if<ir::Ints>(&n->attr)) {
@@ -117,7 +117,7 @@ class Writer {
       word(static_cast<uint64_t>(r->combine) | static_cast<uint64_t>(r->result) << 8 | static_cast<uint64_t>(r->tree.lanes) << 32);
       word(r->tree.block);
       ints(r->axes);
-    } else if (!std::holds_alternative<std::monostate>(n->attr) && !std::holds_alternative<ir::Fresh>(n->attr)) {
+    } else if (!std::holds_alternative<std::monostate>(n->attr)) {
       throw InternalError("writing a plan key: " + std::string(ir::info(n->op).name) +
                           " has an attribute that no tensor graph has");
     }

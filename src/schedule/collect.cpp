@@ -126,7 +126,7 @@ class Collector {
   }
   /// Of two operands that may be swapped the order does not count: DETACH hides from make() what they are.
   uint64_t hash(UOp n) const {
-    uint64_t h = n->form;
+    uint64_t h = n->form.identity;
     if (swapped(n)) {
       const auto [a, b] = std::minmax(scratch_[0].index, scratch_[1].index);
       return ir::mix(ir::mix(h, static_cast<uint64_t>(a)), static_cast<uint64_t>(b));
@@ -138,9 +138,7 @@ class Collector {
   }
   bool equal(const Position& p, UOp n) const {
     UOp m = p.node;
-    if (m->op != n->op || m->dtype != n->dtype || m->device != n->device || p.source_count != scratch_.size())
-      return false;
-    if (m->shape != n->shape || m->attr != n->attr) return false;
+    if (&m->form != &n->form || p.source_count != scratch_.size()) return false;
     const std::span<const Operand> theirs = out_.sources_of(p);
     if (std::equal(theirs.begin(), theirs.end(), scratch_.begin(), [&](Operand a, Operand b) { return same(a, b); }))
       return true;

@@ -19,10 +19,9 @@ uint8_t state_of(UOp n, const Reach& reached) {
 /// Where the value of a node lies, or may be written.
 Storage* memory_of(UOp n) { return n->storage() ? n->storage() : n->state.home; }
 
-/// Attributes that differ in what merely tells nodes apart are the same: a NUM's value is renewed.
-bool same_attr(const ir::Attr& a, const ir::Attr& b) {
-  if (std::holds_alternative<ir::Fresh>(a) || std::holds_alternative<ir::NumAttr>(a)) return a.index() == b.index();
-  return a == b;
+/// Forms that may stand for each other: what made a value that has memory does not count, and the number of a NUM is renewed.
+bool alike(const ir::Form& a, const ir::Form& b, bool stored) {
+  return a.dtype == b.dtype && a.device == b.device && a.shape == b.shape && (stored || (a.op == ir::Op::Num && b.op == ir::Op::Num));
 }
 
 }  // namespace
@@ -54,11 +53,9 @@ Imprint::Imprint(const Request& request, const Reach& reached, const Collected& 
   Slots slots;
   nodes_.reserve(reached.order.size());
   for (UOp n : reached.order) {
-    Met met{.op = n->op, .state = state_of(n, reached), .dtype = n->dtype, .device = n->device, .slot = slots.number(n->storage()),
-            .home = -1, .shape = n->shape, .attr = {}, .sources = {}};
+    Met met{.form = keep(n->form), .state = state_of(n, reached), .slot = slots.number(n->storage()), .home = -1, .sources = {}};
     if (!n->storage()) {
       met.home = slots.number(n->state.home);
-      met.attr = n->attr;
       for (UOp s : n->src) met.sources.push_back(s->position);
     }
     nodes_.push_back(std::move(met));
@@ -82,13 +79,12 @@ bool Imprint::fits(const Request& request, const Reach& reached, const Collected
   for (size_t i = 0; i < nodes_.size(); ++i) {
     UOp n = reached.order[i];
     const Met& met = nodes_[i];
-    if (state_of(n, reached) != met.state || n->dtype != met.dtype || !(n->device == met.device) || !(n->shape == met.shape)) return false;
-    if (slots.number(n->storage()) != met.slot) return false;
+    if (state_of(n, reached) != met.state || slots.number(n->storage()) != met.slot) return false;
+    if (&n->form != met.form.get() && !alike(n->form, *met.form, n->storage())) return false;
     if (n->storage()) continue;
-    if (n->op != met.op || slots.number(n->state.home) != met.home || n->src.size() != met.sources.size()) return false;
+    if (slots.number(n->state.home) != met.home || n->src.size() != met.sources.size()) return false;
     for (size_t s = 0; s < met.sources.size(); ++s)
       if (n->src[s]->position != met.sources[s]) return false;
-    if (!same_attr(n->attr, met.attr)) return false;
   }
   for (size_t i = 0; i < storages_.size(); ++i) {
     const Use& use = storages_[i];
@@ -108,7 +104,7 @@ void Imprint::renew(const Reach& reached, Collected& plan, Canonical& canonical)
     plan.storages[i].node = n;
     plan.storages[i].storage = memory_of(n);
   }
-  for (const Num& num : nums_) canonical.numbers[num.number].value = reached.order[num.node]->get<ir::NumAttr>().value;
+  for (const Num& num : nums_) canonical.numbers[num.number].value = reached.order[num.node]->scalar();
 }
 
 }  // namespace sinter::schedule

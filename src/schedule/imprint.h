@@ -1,4 +1,4 @@
-// What a walk looked like, without pointers: by it a program that was met before is known again at the price of a comparison, and
+// What a walk looked like, without pointers to its nodes: by it a program that was met before is known again at the price of a comparison, and
 // what merging, keying and looking up said of it then holds for the new nodes.
 #pragma once
 
@@ -25,15 +25,11 @@ class Imprint {
   void renew(const Reach& reached, Collected& plan, Canonical& canonical) const;
 
  private:
-  /// A node: all of it that collect() and canonicalise() look at. One with storage is type, shape and slot.
+  /// A node: all of it that collect() and canonicalise() look at. One with storage is type, device, shape and slot.
   struct Met {
-    ir::Op op;
+    ir::KeptForm form;
     uint8_t state;
-    DType dtype;
-    Device device;
     int32_t slot = -1, home = -1;  ///< storages, numbered as they are met
-    Shape shape;
-    ir::Attr attr;
     InlineVector<uint32_t, 4> sources;  ///< places in the walk
   };
   class Slots;

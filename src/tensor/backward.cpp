@@ -66,7 +66,7 @@ void collect(const Reached& r, UOp g, UOp loss) {
   } else {
     TensorGraph& graph = TensorGraph::get();
     cell.grad =
-        std::make_shared<Cell>(graph.make({ir::Op::After, g->dtype, g->shape, {g}, ir::Fresh{graph.fresh_id()}}));
+        std::make_shared<Cell>(graph.make({ir::Op::After, g->dtype, g->shape, {g}}));
     cell.taker.clear();
   }
   TensorGraph::get().set_loss(cell.grad->node.get(), loss);
@@ -106,7 +106,7 @@ Tensor& Tensor::requires_grad(bool on, Loc where) {
                             tensor::describe(n)));
   TensorGraph& graph = TensorGraph::get();
   const uint64_t id = graph.fresh_id();
-  UOp leaf = graph.make({ir::Op::Leaf, n->dtype, n->shape, {n}, ir::Fresh{id}});
+  UOp leaf = graph.make({ir::Op::Leaf, n->dtype, n->shape, {n}});
   leaf->state.requires_grad = leaf->state.leaf = true;
   leaf->state.leaf_id = id;
   if (ir::Storage* storage = n->storage()) {

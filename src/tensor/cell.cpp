@@ -55,7 +55,7 @@ void usage_error(const std::string& message) {
 
 ir::UOp launch_argument(ir::Scalar value, DType dtype, Device device) {
   ir::TensorGraph& g = ir::TensorGraph::get();
-  return g.make({ir::Op::Num, dtype, {}, {}, ir::NumAttr{g.fresh_id(), value}, device});
+  return g.make({ir::Op::Num, dtype, {}, {}, value, device});
 }
 
 Tensor wrap(ir::UOp node) {

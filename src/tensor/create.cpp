@@ -96,7 +96,7 @@ Tensor from_bytes(const void* data, DType dtype, const Shape& shape, Device devi
   tensor::check_device(device);
   auto buffer = runtime::Buffer::allocate(static_cast<size_t>(shape.numel()) * size_of(dtype), device);
   buffer->write(data);
-  UOp n = graph().make({ir::Op::Data, dtype, shape, {}, ir::Fresh{graph().fresh_id()}, device});
+  UOp n = graph().make({ir::Op::Data, dtype, shape, {}, {}, device});
   graph().own(n, buffer.release());
   return wrap(n);
 }

@@ -19,9 +19,10 @@ using ir::Storage;
 using ir::TensorGraph;
 using ir::UOp;
 
-/// All plans in flight: who needs a claimed node waits until one has landed. Both are written under the graph's mutex.
+/// All plans in flight: who needs a claimed node waits until one has landed. All is written under the graph's mutex.
 struct Flights {
-  std::atomic<uint64_t> landed{0};
+  std::atomic<uint64_t> landed{0};  ///< while somebody waited
+  size_t waiting = 0;               ///< threads
   std::vector<Flight*> in_air;
 
   static Flights& get() {
@@ -34,14 +35,19 @@ struct Flights {
   static void land_orphans();
   void land(Flight* flight) {
     std::erase(in_air, flight);
+    if (!waiting) return;
     ++landed;
     landed.notify_all();
   }
   /// Inside a GraphScope, in which the claim was seen: it cannot have landed in between.
   void wait() {
     const uint64_t seen = landed;
-    const ir::GraphPause pause;
-    landed.wait(seen);
+    ++waiting;
+    {
+      const ir::GraphPause pause;
+      landed.wait(seen);
+    }
+    --waiting;
   }
 };
 
@@ -86,12 +92,13 @@ Flight::Flight(const schedule::Parametrised& program, std::unique_ptr<schedule::
     slots_.push_back(s.storage);
   }
   for (const schedule::Position& p : program.plan.positions) {
-    const bool pick = p.slot < 0 && (p.node->op == ir::Op::Gather || p.node->op == ir::Op::ScatterAdd);
-    if (pick && p.node->device != Device::cpu() && !contains(picks_, p.node->state.origin))
+    if (p.slot >= 0) {
+      const std::shared_ptr<ir::Notice>& n = p.node->storage()->notice;
+      if (n && !n->silent() && !contains(before_, n)) before_.push_back(n);
+    } else if ((p.node->op == ir::Op::Gather || p.node->op == ir::Op::ScatterAdd) && p.node->device != Device::cpu() &&
+               !contains(picks_, p.node->state.origin)) {
       picks_.push_back(p.node->state.origin);
-    if (p.slot < 0) continue;
-    const std::shared_ptr<ir::Notice>& n = p.node->storage()->notice;
-    if (n && !n->silent() && !contains(before_, n)) before_.push_back(n);
+    }
   }
   for (const schedule::Landing& t : plan_->targets) {
     if (program.plan.positions[static_cast<size_t>(t.position)].home < 0) continue;

@@ -195,7 +195,7 @@ class Rerun {
 
   UOp value(const ReplayTarget& target, Storage* storage) const {
     TensorGraph& g = TensorGraph::get();
-    UOp n = g.make({ir::Op::Data, target.dtype, target.shape, {}, ir::Fresh{g.fresh_id()}, replay_.device});
+    UOp n = g.make({ir::Op::Data, target.dtype, target.shape, {}, {}, replay_.device});
     g.own(n, storage);
     return n;
   }

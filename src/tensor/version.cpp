@@ -38,7 +38,7 @@ UOp next_version(const Cell& cell, UOp value, const std::optional<ir::Region>& b
   ir::TensorGraph& g = ir::TensorGraph::get();
   UOp old = cell.node.get();
   UOp n = box ? g.make({ir::Op::After, old->dtype, old->shape, {old, value}, *box})
-              : g.make({ir::Op::After, old->dtype, old->shape, {value}, ir::Fresh{g.fresh_id()}});
+              : g.make({ir::Op::After, old->dtype, old->shape, {value}});
   g.set_origin(n, *old->state.origin);
   ir::Storage* home = old->storage() ? old->storage() : old->state.home;
   if (home && home->device() == n->device) g.set_home(n, home);

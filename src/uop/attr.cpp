@@ -117,7 +117,6 @@ uint64_t hash_of(const Attr& attr) {
           if (a.result) h = mix(h, static_cast<uint64_t>(a.result));
         }
         if constexpr (std::is_same_v<T, RangeAttr>) h = mix(h, mix(static_cast<uint64_t>(a.id), static_cast<uint64_t>(a.kind)));
-        if constexpr (std::is_same_v<T, Fresh> || std::is_same_v<T, NumAttr>) h = mix(h, a.id);
         if constexpr (std::is_same_v<T, sinter::Var>) h = mix(h, hash_text(a.name()));
         return h;
       },

@@ -97,21 +97,7 @@ struct RangeAttr {
   friend bool operator==(const RangeAttr&, const RangeAttr&) = default;
 };
 
-/// Distinguishes nodes that must never be merged.
-struct Fresh {
-  uint64_t id = 0;
-  friend bool operator==(const Fresh&, const Fresh&) = default;
-};
-
-/// A launch argument: its id is its identity, its value reaches the kernel at launch.
-struct NumAttr {
-  uint64_t id = 0;
-  Scalar value;
-  friend bool operator==(const NumAttr&, const NumAttr&) = default;
-};
-
-using Attr = std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceAttr, RangeAttr, Fresh, NumAttr,
-                          sinter::Var, WindowAttr>;
+using Attr = std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceAttr, RangeAttr, sinter::Var, WindowAttr>;
 
 /// Of nodes without one. Never destroyed: destructors of static objects make nodes (SEMANTICS V7).
 inline const Attr& no_attr() {

@@ -68,8 +68,6 @@ std::string dump(const Attr& attr) {
           return fmt::format("{{{} axes {} lanes {} block {}{}}}", name_of(a.combine), text(a.axes), a.tree.lanes,
                              a.tree.block, a.result ? fmt::format(" result {}", a.result) : "");
         if constexpr (std::is_same_v<T, RangeAttr>) return fmt::format("{{{} {}}}", name_of(a.kind), a.id);
-        if constexpr (std::is_same_v<T, Fresh>) return fmt::format("{{fresh {}}}", a.id);
-        if constexpr (std::is_same_v<T, NumAttr>) return fmt::format("{{num {} = {}}}", a.id, dump(a.value));
         if constexpr (std::is_same_v<T, sinter::Var>) return fmt::format("{{var {}}}", text(a, ""));
       },
       attr);

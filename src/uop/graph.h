@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "uop/intern_table.h"
+#include "uop/node.h"
 
 namespace sinter::ir {
 
 /// What make() needs to know of a node, for the time of that call: shape and attribute stay where they are, and are copied once, into a
-/// node that is new. The device is taken from the sources when there are any.
+/// form that is new. The device is taken from the sources when there are any.
 struct NodeSpec {
   Op op;
   DType dtype;
@@ -42,16 +43,13 @@ class Graph {
  protected:
   Graph() = default;
   static void canonicalise(NodeSpec& spec);
-  /// Of a description: `kind` is that of all but attribute and sources.
-  struct Hashes {
-    uint64_t kind, attr, form;
-    explicit Hashes(const NodeSpec& spec);
-    uint64_t identity(const NodeSpec& spec) const;
-    uint64_t likeness(const NodeSpec& spec) const;
-  };
-  UOp find(const NodeSpec& spec, uint64_t identity) const;
+  const Form& form_of(const NodeSpec& spec) { return forms_.of(spec.op, spec.dtype, spec.device, spec.shape, spec.attr); }
+  static uint64_t identity_of(const Form& form, const Sources& src);
+  UOp find(const Form& form, const Sources& src, uint64_t identity) const {
+    return table_.find(identity, [&](const Node& n) { return &n.form == &form && n.src == src; });
+  }
   /// Interned unless `identity` is 0.
-  Node* create(const NodeSpec& spec, const Hashes& hashes, uint64_t identity);
+  Node* create(const Form& form, const Sources& src, uint64_t identity);
   void forget(Node* node) noexcept { table_.remove(node); }
   /// Memory for a node, which begins to live there at once.
   virtual void* allocate() = 0;
@@ -62,7 +60,8 @@ class Graph {
   uint64_t mark_ = 0;  ///< of the last walk: 64 bits, which no process counts through
 
  private:
-  InternTable table_;
+  FormTable forms_;
+  InternTable<Node> table_;
   uint64_t next_id_ = 1;
 };
 

@@ -1,52 +1,70 @@
-// Nodes by their identity. A bucket is a chain through the nodes themselves, so that only doubling the table takes memory.
+// Nodes, and their forms, by identity. A bucket is a chain through the things themselves, so that only doubling the table takes memory.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "uop/node.h"
-
 namespace sinter::ir {
 
+/// T has an `identity`, which is a hash, and for the table `next` and `interned`.
+template <class T>
 class InternTable {
  public:
-  /// A node of that identity for which equal(node) holds; null if there is none.
+  /// One of that identity for which equal(one) holds; null if there is none.
   template <class Equal>
-  Node* find(uint64_t identity, Equal equal) const {
+  T* find(uint64_t identity, Equal equal) const {
     if (heads_.empty()) return nullptr;
-    for (Node* n = heads_[place(identity)]; n; n = n->next)
-      if (n->identity == identity && equal(*n)) return n;
+    for (T* t = heads_[place(identity)]; t; t = t->next)
+      if (t->identity == identity && equal(*t)) return t;
     return nullptr;
   }
 
-  /// Before add(), which then cannot fail.
-  void make_room() {
-    if (count_ < heads_.size()) return;
-    std::vector<Node*> old(heads_.empty() ? 64 : 2 * heads_.size());
+  bool full() const { return count_ >= heads_.size(); }
+  bool half_full() const { return 2 * count_ >= heads_.size(); }
+  /// One that is full has to, before add(), which then cannot fail.
+  void grow() {
+    std::vector<T*> old(heads_.empty() ? 64 : 2 * heads_.size());
     old.swap(heads_);
-    for (Node* n : old)
-      while (n) link(std::exchange(n, n->next));
+    for (T* t : old)
+      while (t) link(std::exchange(t, t->next));
   }
-  void add(Node* node) noexcept {
-    link(node);
-    node->interned = true;
+  void add(T* one) noexcept {
+    link(one);
+    one->interned = true;
     ++count_;
   }
-  /// Nothing for a node that is not in the table.
-  void remove(Node* node) noexcept {
-    if (!node->interned) return;
-    Node** at = &heads_[place(node->identity)];
-    while (*at != node) at = &(*at)->next;
-    *at = node->next;
-    node->interned = false;
+  /// Nothing for one that is not in the table.
+  void remove(T* one) noexcept {
+    if (!one->interned) return;
+    T** at = &heads_[place(one->identity)];
+    while (*at != one) at = &(*at)->next;
+    *at = one->next;
+    one->interned = false;
     --count_;
+  }
+  /// Deletes those that are not needed: needless(one).
+  template <class Needless>
+  void drop(Needless needless) noexcept {
+    for (T*& head : heads_)
+      for (T** at = &head; *at;) {
+        T* const one = *at;
+        if (!needless(std::as_const(*one))) {
+          at = &one->next;
+          continue;
+        }
+        *at = one->next;
+        --count_;
+        delete one;
+      }
   }
 
  private:
   size_t place(uint64_t identity) const { return identity & (heads_.size() - 1); }
-  void link(Node* node) noexcept { node->next = std::exchange(heads_[place(node->identity)], node); }
+  void link(T* one) noexcept { one->next = std::exchange(heads_[place(one->identity)], one); }
 
-  std::vector<Node*> heads_;  ///< as many as a power of two
+  std::vector<T*> heads_;  ///< as many as a power of two
   size_t count_ = 0;
 };
 

@@ -8,8 +8,7 @@
 
 #include "sinter/device.h"
 #include "sinter/inline_vector.h"
-#include "uop/attr.h"
-#include "uop/op.h"
+#include "uop/form.h"
 #include "uop/storage.h"
 
 namespace sinter::ir {
@@ -52,20 +51,24 @@ struct NodeState {
 
 struct Node {
   /// No aggregate: compilers would clear all of its bytes first, for every node of every step.
-  Node(Graph* graph, Op op, DType dtype, Device device, uint64_t id, const Shape& shape, const Attr& attr, const Sources& src, uint64_t form,
-       uint64_t identity, uint64_t likeness)
-      : graph(graph), op(op), dtype(dtype), device(device), id(id), shape(shape), attr(attr), src(src),
-        form(form), identity(identity), likeness(likeness) {}
+  Node(Graph* graph, const Form& form, uint64_t id, const Sources& src, uint64_t identity, uint64_t likeness)
+      : graph(graph), form(form), op(form.op), dtype(form.dtype), device(form.device), id(id), shape(form.shape), attr(form.attr), src(src),
+        identity(identity), likeness(likeness) {
+    ++form.users;
+  }
+  ~Node() { --form.users; }
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
 
   Graph* const graph;
+  const Form& form;
   const Op op;
   const DType dtype;
   const Device device;
-  const uint64_t id;  ///< number of creation in its graph: an address-free order
-  const Shape shape;
-  const Attr attr;
+  const uint64_t id;   ///< number of creation in its graph: an address-free order
+  const Shape& shape;  ///< of the form
+  const Attr& attr;    ///< the same
   Sources src;              ///< emptied when a node with storage lets its history go
-  const uint64_t form;      ///< hash of op, type, device, shape and attribute
   const uint64_t identity;  ///< hash of form and sources: of all that makes two nodes one; 0 of a node that is never interned
   const uint64_t likeness;  ///< hash that orders commutative operands: blind to ids, constants and what lies behind storage (N4)
   bool interned = false;

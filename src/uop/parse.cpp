@@ -91,13 +91,6 @@ Attr attribute(Cursor& c) {
     c.expect("step");
     window.step = c.integer<int64_t>();
     attr = window;
-  } else if (c.take("fresh ")) {
-    attr = Fresh{c.integer<uint64_t>()};
-  } else if (c.take("num ")) {
-    NumAttr num{c.integer<uint64_t>(), {}};
-    c.expect("=");
-    num.value = c.scalar("}");
-    attr = num;
   } else if (c.take("var ")) {
     std::string var = name(c);
     attr = bounds(c, std::move(var));

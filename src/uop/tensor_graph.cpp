@@ -25,12 +25,12 @@ UOp TensorGraph::make(NodeSpec&& spec) {
         s = make({Op::Detach, s->dtype, s->shape, {s}});
   }
   canonicalise(spec);
-  const Hashes hashes(spec);
+  const Form& form = form_of(spec);
   const bool interned = !has(spec.op, kFresh) && !requires_grad;
-  const uint64_t identity = interned ? hashes.identity(spec) : 0;
+  const uint64_t identity = interned ? identity_of(form, spec.src) : 0;
   if (interned)
-    if (UOp found = find(spec, identity)) return found;
-  Node* n = create(spec, hashes, identity);
+    if (UOp found = find(form, spec.src, identity)) return found;
+  Node* n = create(form, spec.src, identity);
   for (UOp s : n->src) retain(s);
   n->state.requires_grad = requires_grad;
   n->state.refs = 1;

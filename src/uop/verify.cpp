@@ -82,13 +82,11 @@ class Verifier {
     auto holds = [&]<class T>(const T*) { return std::holds_alternative<T>(n->attr); };
     bool ok = true;
     switch (n->op) {
-      case Op::Const: ok = holds(static_cast<Scalar*>(nullptr)) && n->scalar().floating() == is_float(n->dtype); break;
+      case Op::Const:
+      case Op::Num: ok = holds(static_cast<Scalar*>(nullptr)) && n->scalar().floating() == is_float(n->dtype); break;
       case Op::Var:  // the tensor graph knows the number, not only the variable
         ok = holds(static_cast<sinter::Var*>(nullptr)) || (level_ == Level::Tensor && holds(static_cast<Region*>(nullptr)));
         break;
-      case Op::Num: ok = holds(static_cast<NumAttr*>(nullptr)); break;
-      case Op::Data:
-      case Op::Leaf: ok = holds(static_cast<Fresh*>(nullptr)); break;
       case Op::Param:
       case Op::Arg:
       case Op::Check:
@@ -104,7 +102,7 @@ class Verifier {
       case Op::Reduce:
       case Op::Scan: ok = holds(static_cast<ReduceAttr*>(nullptr)); break;
       case Op::Range: ok = holds(static_cast<RangeAttr*>(nullptr)); break;
-      case Op::After: return;  // a version of a whole tensor has none, a partial one its box; a leaf's carries an id
+      case Op::After: return;  // a version of a whole tensor has none, a partial one its box
       default: ok = holds(static_cast<std::monostate*>(nullptr)); break;
     }
     require(ok, n, "carries the wrong kind of attribute");

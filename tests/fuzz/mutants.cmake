@@ -93,15 +93,12 @@ edit(src/schedule/reach.cpp [=[
 edit(src/schedule/imprint.cpp [=[
     if (state_of(n, reached) != met.state || ]=] [=[
     if ((state_of(n, reached) != met.state && !FAULT(BlindImprint)) || ]=])
-
 edit(src/schedule/imprint.cpp [=[
-  return a == b;
-}]=] [=[
-  return a == b || (FAULT(AnyNumberFits) && a.index() == b.index());
-}]=])
+(stored || (a.op == ir::Op::Num && b.op == ir::Op::Num));]=] [=[
+(stored || (a.op == ir::Op::Num && b.op == ir::Op::Num) || (FAULT(AnyNumberFits) && a.op == b.op && a.attr.index() == b.attr.index()));]=])
 edit(src/schedule/imprint.cpp [=[
-    if (slots.number(n->storage()) != met.slot) return false;]=] [=[
-    if (slots.number(n->storage()) != met.slot && !FAULT(AnySlotFits)) return false;]=])
+slots.number(n->storage()) != met.slot) return false;]=] [=[
+(slots.number(n->storage()) != met.slot && !FAULT(AnySlotFits))) return false;]=])
 
 # -- src/schedule/collect.cpp
 edit(src/schedule/collect.cpp [=[
@@ -233,11 +230,6 @@ edit(src/codegen/expand.cpp [=[
 edit(src/tensor/flight.cpp [=[
 memory.back()->error = text;]=] [=[
 if (!(FAULT(PoisonOnlyCurrent) && home < 0)) memory.back()->error = text;]=])
-
-# -- src/tensor/version.cpp
-edit(src/tensor/version.cpp [=[
-ir::Fresh{g.fresh_id()}]=] [=[
-ir::Fresh{FAULT(VersionsMerged) ? 0 : g.fresh_id()}]=])
 
 # -- src/rewrite/view.cpp
 edit(src/rewrite/view.cpp [=[

@@ -44,20 +44,6 @@ class Recorder final : public runtime::LogSink {
   LogSink* before_;
 };
 
-/// Numbers that tell nodes of one process apart, counted from 1 in the order of their lines.
-std::string without_history(std::string text) {
-  std::vector<std::string> seen;
-  for (const std::string mark : {"{fresh ", "{num "})
-    for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
-      const size_t begin = at + mark.size(), end = text.find_first_not_of("0123456789", begin);
-      const std::string id = text.substr(begin, end - begin);
-      auto known = std::find(seen.begin(), seen.end(), id);
-      if (known == seen.end()) known = seen.insert(seen.end(), id);
-      text.replace(begin, end - begin, std::to_string(known - seen.begin() + 1));
-    }
-  return text;
-}
-
 std::vector<Section> follow(const golden::Program& program) {
   std::vector<Section> sections;
   const debug::Executor before = debug::executor();
@@ -67,7 +53,7 @@ std::vector<Section> follow(const golden::Program& program) {
     const ir::GraphScope scope;
     std::vector<ir::UOp> roots;
     for (const Tensor& t : tensors) roots.push_back(tensor::node_of(t));
-    sections.push_back({"tensor graph", without_history(ir::dump(roots))});
+    sections.push_back({"tensor graph", ir::dump(roots)});
   }
   {
     const Recorder recorder(sections);

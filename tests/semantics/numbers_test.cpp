@@ -146,5 +146,5 @@ TEST_CASE("N5 equal nodes of a plan are merged, looking through DETACH", "[seman
   Tensor u = number(2.0, float64), v = number(2.0, float64);
   Tensor p = full64({2}, 1) * u, q = full64({2}, 1) * v;
   realize(p, q);
-  CHECK_FALSE(tensor::node_of(p)->storage() == tensor::node_of(q)->storage());  // fresh ids stay apart
+  CHECK_FALSE(tensor::node_of(p)->storage() == tensor::node_of(q)->storage());  // fresh nodes stay apart
 }

@@ -14,7 +14,7 @@ namespace {
 Tensor foreign(const Vec& memory) {
   ir::GraphScope scope;
   ir::TensorGraph& g = ir::TensorGraph::get();
-  ir::UOp n = g.make({ir::Op::Data, DType::F64, {memory.size()}, {}, ir::Fresh{g.fresh_id()}});
+  ir::UOp n = g.make({ir::Op::Data, DType::F64, {memory.size()}, {}});
   g.own(n, runtime::Buffer::wrap(memory.data(), memory.size() * sizeof(double), {}).release());
   return tensor::wrap(n);
 }

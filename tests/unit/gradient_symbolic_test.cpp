@@ -70,7 +70,7 @@ std::vector<Case> cases() {
     auto node = [&](Op op, Sources src, ir::Attr attr = {}) {
       return g.make({op, DType::F64, x[0]->shape, std::move(src), std::move(attr)});
     };
-    UOp leaf = node(Op::Leaf, {x[0] * x[1]}, ir::Fresh{g.fresh_id()});
+    UOp leaf = node(Op::Leaf, {x[0] * x[1]});
     UOp part = node(Op::After, {leaf, ir::shrink(x[2] * x[1], {{0, n}, {0, 1}})}, ir::Region{{0, n}, {1, 2}});
     return node(Op::Copy, {ir::contiguous(node(Op::After, {part * x[0]}))});
   });

@@ -29,7 +29,7 @@ class Check {
   Check() : g_(TensorGraph::get()) {}
 
   UOp data(Array a) {
-    UOp n = g_.make({Op::Data, a.dtype, Shape(a.shape), {}, Fresh{g_.fresh_id()}});
+    UOp n = g_.make({Op::Data, a.dtype, Shape(a.shape), {}});
     g_.own(n, new Storage(a.data.size(), Device::cpu()));
     values_[n] = std::move(a);
     return n;
@@ -40,7 +40,7 @@ class Check {
     return data(std::move(a));
   }
   UOp leaf(UOp value) {
-    UOp n = g_.make({Op::Leaf, value->dtype, value->shape, {value}, Fresh{g_.fresh_id()}});
+    UOp n = g_.make({Op::Leaf, value->dtype, value->shape, {value}});
     n->state.requires_grad = n->state.leaf = true;
     return n;
   }

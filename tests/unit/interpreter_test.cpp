@@ -323,7 +323,7 @@ TEST_CASE("sizes come from the inputs, or from the graph", "[interpreter]") {
 TEST_CASE("stored nodes are read, and depth is no limit", "[interpreter]") {
   GraphScope scope;
   TensorGraph& g = TensorGraph::get();
-  UOp data = g.make({Op::Data, DType::F32, {2}, {}, Fresh{g.fresh_id()}});
+  UOp data = g.make({Op::Data, DType::F32, {2}, {}});
   Storage* storage = new Storage(8, Device::cpu());
   g.own(data, storage);
   UOp x = data;
@@ -337,6 +337,6 @@ TEST_CASE("stored nodes are read, and depth is no limit", "[interpreter]") {
   CHECK(numbers<float>(runtime::interpret(std::span<const UOp>(&x, 1), inputs)[0]) ==
         std::vector<float>{100001, 100002});
   CHECK(reads == 1);
-  UOp missing = g.make({Op::Data, DType::F32, {2}, {}, Fresh{g.fresh_id()}});
+  UOp missing = g.make({Op::Data, DType::F32, {2}, {}});
   CHECK_THROWS_AS(run(exp(missing)), InternalError);
 }

@@ -50,8 +50,8 @@ UOp sample(Graph& g, Op op, DType dtype) {
     case Op::Const: return constant(g, dtype, 1);
     case Op::Arange: return arange(g, 3);
     case Op::Var: return variable(g, Var("n", 1, 8), DType::I64);
-    case Op::Num: return g.make({op, dtype, {}, {}, NumAttr{1, Scalar::of(dtype, 1)}});
-    case Op::Data: return g.make({op, dtype, {2, 3}, {}, Fresh{1}});
+    case Op::Num: return g.make({op, dtype, {}, {}, Scalar::of(dtype, 1)});
+    case Op::Data: return g.make({op, dtype, {2, 3}, {}});
     case Op::Param: return x;
     case Op::Arg: return argument(g, 0, dtype);
     case Op::Reshape: return reshape(x, {3, 2});
@@ -65,7 +65,7 @@ UOp sample(Graph& g, Op op, DType dtype) {
     case Op::Scan: return scan(Combine::Add, x, 1);
     case Op::Gather: return gather(x, index, 1);
     case Op::ScatterAdd: return scatter_add(x, index, x, 1);
-    case Op::Leaf: return g.make({op, dtype, {2, 3}, {x}, Fresh{1}});
+    case Op::Leaf: return g.make({op, dtype, {2, 3}, {x}});
     case Op::Detach: return g.make({op, dtype, {2, 3}, {x}});
     case Op::After: return g.make({op, dtype, {2, 3}, {x, shrink(x, box)}, box});
     case Op::Contiguous: return contiguous(x);

@@ -55,10 +55,9 @@ std::vector<UOp> random_graph(Graph& g, std::mt19937& random) {
         make(Op::Reduce, ReduceAttr{static_cast<Combine>(pick(5)), {0, 2}, {1 << pick(4), pick(2) * 128}}, {any()});
         break;
       case 7: make(Op::Range, RangeAttr{pick(9), static_cast<AxisKind>(pick(2))}, {any()}); break;
-      case 8: make(Op::Data, Fresh{random()}); break;
+      case 8: make(Op::Data, {}); break;
       case 9:
-        make(Op::Num, NumAttr{random(),
-                              pick(2) ? Scalar::of(DType::F32, specials[pick(8)]) : Scalar::of(DType::I64, -pick(99))});
+        make(Op::Num, pick(2) ? Scalar::of(DType::F32, specials[pick(8)]) : Scalar::of(DType::I64, -pick(99)));
         break;
       case 10: make(Op::Var, batch); break;
       case 12: make(Op::Window, WindowAttr{pick(4), pick(9) - 4}, {any()}); break;

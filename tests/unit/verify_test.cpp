@@ -39,7 +39,7 @@ void refuse_kernel(UOp root, const std::string& why) {
 TEST_CASE("verify accepts what the builders make", "[rewrite][verify]") {
   Arena g;
   Var batch("batch", 1, 16);
-  UOp x = g.make({Op::Data, DType::F32, {batch(4), 6}, {}, Fresh{1}});
+  UOp x = g.make({Op::Data, DType::F32, {batch(4), 6}, {}});
   UOp i = shrink(arange(g, 12), {{0, 6}});
   UOp y = pad(flip(permute(reshape(x, {4, 2, 3}), {1, 0, 2}), {0, 2}), {{0, 2}, {1, 5}, {0, 3}}, {2, 6, 3});
   UOp z = where(lt(y, like(y, 0.0)), exp(y), expand(sum(y * 2.0, {2}), {2, 6, 3}, {2}));

@@ -73,20 +73,20 @@ class Pool {
     const size_t size = bytes < kLargest ? class_of(bytes) : bytes;
     std::lock_guard lock(mutex_);
     void* block = nullptr;
-    if (size <= limit && live_ <= limit - size) block = take_class(size, limit);
+    if (size <= limit && live() <= limit - size) block = take_class(size, limit);
     if (!block)
       throw OutOfMemory(fmt::format("out of memory on the CPU: {} asked for, {} live, limit {} (SINTER_MEMORY_LIMIT)",
-                                    readable_bytes(bytes), readable_bytes(live_), readable_bytes(limit)));
+                                    readable_bytes(bytes), readable_bytes(live()), readable_bytes(limit)));
     allow(block, bytes);  // and nothing beyond the bytes asked for
-    live_ += size;
-    peak_ = std::max(peak_, live_.load());
+    set_live(live() + size);
+    peak_ = std::max(peak_, live());
     return block;
   }
 
   void put(void* block, size_t bytes) noexcept {
     const size_t size = class_of(bytes);
     std::lock_guard lock(mutex_);
-    live_ -= size;
+    set_live(live() - size);
     // Over the bound, what was kept is of sizes that nobody asks for any more.
     if (cached_ + size > bound_) drop();
     if (size > bound_ || !keep(block, size)) give_to_system(block, size);
@@ -100,12 +100,13 @@ class Pool {
   MemoryStats stats() {
     const uint64_t limit = memory_limit();
     std::lock_guard lock(mutex_);
-    return {live_, peak_, cached_, limit};
+    return {live(), peak_, cached_, limit};
   }
 
   uint64_t live() const { return live_.load(std::memory_order_relaxed); }
 
  private:
+  void set_live(uint64_t bytes) { live_.store(bytes, std::memory_order_relaxed); }
   void* take_class(size_t size, uint64_t limit) {
     bound_ = std::max<uint64_t>(64 << 20, limit / 8);
     if (auto kept = free_.find(size); kept != free_.end() && !kept->second.empty()) {
@@ -114,7 +115,7 @@ class Pool {
       cached_ -= size;
       return block;
     }
-    if (cached_ > limit - live_ - size) drop();
+    if (cached_ > limit - live() - size) drop();
     void* block = take_from_system(size);
     if (!block && cached_) {
       drop();
