@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "codegen/blocking.h"
+#include "codegen/lanes.h"
 #include "codegen/loop_tree.h"
 #include "codegen/memory_node.h"
 #include "codegen/register_tile.h"
@@ -14,6 +15,7 @@
 #include "codegen/rows_ahead.h"
 #include "codegen/schedule.h"
 #include "codegen/streaming.h"
+#include "codegen/streams_ahead.h"
 #include "codegen/tile.h"
 #include "codegen/transpose.h"
 #include "codegen/view.h"
@@ -26,11 +28,8 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr double kGather = 1.5;         ///< cycles of an element whose neighbours lie elsewhere
-constexpr double kPicked = 2;           ///< cycles of a vector for each element that lies between its lanes' elements, and shuffled out
 constexpr int64_t kShortLoop = 4;       ///< values of a loop that may become copies
 constexpr int64_t kShortWindow = 9;     ///< the same of a window, each of whose places is then a known one
-constexpr double kInOrder = 2;          ///< cycles more of an element of a sum whose lanes are added one after the other
 constexpr double kPoint = 1 << 14;      ///< cycles that a point should take, so that a launch of points costs little
 constexpr double kLongestPoint = 16 * kPoint;  ///< cycles above which there are rather more points
 constexpr double kTurns = 2;            ///< points per parallel unit, so that every thread has its share several times
@@ -54,7 +53,7 @@ class Chooser {
     choose_width();
     fixed_ = ranges_in_order(kernel_, view_);
     choose_products();
-    choose_lanes();
+    for (UOp r : choose_lanes(view_, lanes_, fixed_, vectors_)) set_lanes(r);
     choose_transposes();
     if (std::vector<Opt> streamed = stream(); !streamed.empty()) return streamed;
     choose_chains();
@@ -128,93 +127,12 @@ class Chooser {
     });
   }
 
-  // ---- lanes
   void set_lanes(UOp range) {
     int lanes = lanes_;
     while (lanes > 2 && lanes / 2 >= view_.size(range)) lanes /= 2;
     width(range).lanes = lanes;
     vectors_.push_back(range);
   }
-  /// Cycles of an element with lanes along a range, or without.
-  double element(const Work& w, UOp range) {
-    double vector = 0, scalar = 0;
-    for (UOp a : w.accesses) {
-      const int64_t stride = range ? view_.stride(a, range) : 0;
-      if (stride == 0 || stride == 1)
-        vector += 1;
-      else if (a->op == Op::Load && stride > 1 && stride <= kWidestStride)
-        vector += kPicked * static_cast<double>(stride);
-      else
-        scalar += kGather;
-    }
-    if (range && in(w.own, range) && w.chains() == 1) scalar += kInOrder;
-    return (vector + w.operations) / (range ? lanes_ : 1) + scalar;
-  }
-  /// Cycles that lanes along the range save a statement.
-  double saved(const Work& w, UOp range) {
-    if (!w.runs_over(range) || vector_by_itself(w, range) || meets_vector(w)) return 0;
-    return w.iterations * (element(w, {}) - element(w, range)) * std::min(1.0, static_cast<double>(view_.size(range)) / 4);
-  }
-  /// Ranges with lanes; no statement may run over two of them. Taken one by one: those first that save most, or those without which
-  /// their statements would lose most, whichever order saves more in the end. The second gives two loops in a row a range each, where
-  /// the first sees one around both, along which memory is strided.
-  void choose_lanes() {
-    if (lanes_ < 2) return;
-    const auto [most, ranges] = lanes_taken(false);
-    const auto [other, others] = lanes_taken(true);
-    for (UOp r : other > most ? others : ranges) set_lanes(r);
-  }
-  std::pair<double, std::vector<UOp>> lanes_taken(bool by_loss) {
-    const std::vector<UOp> before = vectors_;
-    double total = 0;
-    while (true) {
-      std::vector<UOp> open;
-      for (UOp r : view_.ranges())
-        if (!in(vectors_, r) && !in(fixed_, r) && !meets_vector(r)) open.push_back(r);
-      std::vector<double> gain(open.size()), loss(open.size()), each(open.size());
-      for (const Work& w : view_.works()) {
-        double first = 0, second = 0;  // of what lanes along one range or another save the statement
-        for (size_t i = 0; i < open.size(); ++i) {
-          gain[i] += each[i] = saved(w, open[i]);
-          second = std::max(second, std::min(first, each[i]));
-          first = std::max(first, each[i]);
-        }
-        for (size_t i = 0; i < open.size() && by_loss; ++i)
-          if (w.runs_over(open[i])) loss[i] += each[i] - (each[i] == first ? second : first);
-      }
-      int best = -1;
-      for (int i = 0; i < static_cast<int>(open.size()); ++i)
-        if (gain[i] > 0 && (best < 0 || std::pair(loss[i], gain[i]) > std::pair(loss[best], gain[best]))) best = i;
-      if (best < 0) break;
-      total += gain[best];
-      vectors_.push_back(open[best]);
-    }
-    std::vector<UOp> taken(vectors_.begin() + static_cast<std::ptrdiff_t>(before.size()), vectors_.end());
-    vectors_ = before;
-    return {total, std::move(taken)};
-  }
-  bool meets_vector(UOp range) const {
-    return std::any_of(view_.works().begin(), view_.works().end(), [&](const Work& w) {
-      return std::any_of(vectors_.begin(), vectors_.end(), [&](UOp v) { return meet(w, range, v); });
-    });
-  }
-  /// Not where one of them has the chains of a sum, beside which the other goes one by one, nor where `range` is summed
-  /// along lanes of the result.
-  static bool meet(const Work& w, UOp range, UOp vector) {
-    if (!w.runs_over(range) || !w.runs_over(vector)) return false;
-    if (w.chains() > 1 && in(w.outs, range) != in(w.outs, vector)) return false;
-    return !(in(w.own, range) && in(w.outs, vector));
-  }
-  bool meets_vector(const Work& w) const {
-    return std::any_of(vectors_.begin(), vectors_.end(), [&](UOp v) { return in(w.outs, v); });
-  }
-  /// Whether lanes along the range would not reach a statement: it has those of its own chains, or sums inside do.
-  bool vector_by_itself(const Work& w, UOp range) {
-    if (w.chains() > 1 && !w.own.empty() && !(w.own.back() == range)) return true;
-    return std::any_of(w.sums.begin(), w.sums.end(),
-                       [&](UOp r) { return view_.of(r).chains() > 1 && view_.depends(r, range); });
-  }
-
   // ---- transposes
   /// Where a store reads or writes memory strided along its lanes, a range along which that lies side by side gets as many copies as
   /// a register has lanes: whole lines are used at once. Nothing long is summed along it.
@@ -371,14 +289,20 @@ class Chooser {
     return is_legal(kernel_, opts) ? opts : std::vector<Opt>{};
   }
 
-  /// With Prefetches of what the next tiles of products read, where nothing is staged: a panel passes under many rows.
+  /// With Prefetches of what the next tiles of products read, where nothing is staged: a panel passes under many rows; or of what other
+  /// statements read next.
   std::vector<Opt> ask_ahead(std::vector<Opt> opts) {
     if (!staged_.empty()) return opts;
-    for (const Product& p : products_)
-      for (const Opt& o : rows_ahead(kernel_, view_, *p.work, p.tile, target_)) {
-        opts.push_back(o);
-        if (!is_legal(kernel_, opts)) opts.pop_back();
-      }
+    std::vector<Opt> ahead;
+    if (products_.empty() && transposed_.empty()) ahead = streams_ahead(kernel_, view_, widths_, target_);
+    for (const Product& p : products_) {
+      const std::vector<Opt> rows = rows_ahead(kernel_, view_, *p.work, p.tile, target_);
+      ahead.insert(ahead.end(), rows.begin(), rows.end());
+    }
+    for (const Opt& o : ahead) {
+      opts.push_back(o);
+      if (!is_legal(kernel_, opts)) opts.pop_back();
+    }
     return opts;
   }
 

@@ -67,6 +67,13 @@ UOp size_behind(UOp x) {
   return by > 0 && x->src[0]->op == Op::Neg && is_size(x->src[0]->src[0]) ? x->src[0]->src[0] * by : UOp();
 }
 
+/// Whether x is y - max(y), which is never above 0.
+bool is_below_maximum(UOp x) {
+  if (x->op != Op::Sub || x->src[1]->op != Op::Reduce) return false;
+  const ir::ReduceAttr& maximum = x->src[1]->reduction();
+  return maximum.combine == ir::Combine::Max && x->src[1]->src[0] == x->src[0];
+}
+
 }  // namespace
 
 UOp exp_normal(UOp x) {
@@ -80,7 +87,8 @@ UOp expand_exp(UOp x) {
     Rounded n = round_scaled(size, -kLog2E);
     return ldexp(exp_core(-reduce(size, n.value, -1)), n.value);
   }
-  UOp bounded = single(x) ? clamp(x, -104, 89) : clamp(x, -746, 710);  // 0 and infinity begin inside
+  const double low = single(x) ? -104 : -746, high = single(x) ? 89 : 710;  // 0 and infinity begin inside
+  UOp bounded = is_below_maximum(x) ? at_least(x, low) : clamp(x, low, high);
   Rounded n = round_scaled(bounded, kLog2E);
   return ldexp(exp_core(reduce(bounded, n.value, 1)), n.value);
 }

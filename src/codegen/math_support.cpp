@@ -34,10 +34,11 @@ UOp at_most(UOp x, double hi) {
   const UOp high = like(x, hi);
   return where(lt(high, x), high, x);
 }
-UOp clamp(UOp x, double lo, double hi) {
-  const UOp low = like(x, lo), most = at_most(x, hi);
-  return where(lt(most, low), low, most);  // NaN stays; a minimum and a maximum of most machines
+UOp at_least(UOp x, double lo) {
+  const UOp low = like(x, lo);
+  return where(lt(x, low), low, x);
 }
+UOp clamp(UOp x, double lo, double hi) { return at_least(at_most(x, hi), lo); }  // a minimum and a maximum of most machines
 UOp polynomial(UOp x, std::span<const double> coefficients) {
   UOp sum = like(x, coefficients.back());
   for (size_t i = coefficients.size() - 1; i-- > 0;) sum = fma(sum, x, like(x, coefficients[i]));

@@ -33,8 +33,9 @@ ir::UOp absolute(ir::UOp x);
 ir::UOp with_sign(ir::UOp size, ir::UOp sign);
 ir::UOp shl(ir::UOp x, int by);
 ir::UOp shr(ir::UOp x, int by);
-/// x <= hi, or lo <= x <= hi, by selects; NaN stays NaN.
+/// x <= hi, lo <= x, or both, by selects; NaN stays NaN.
 ir::UOp at_most(ir::UOp x, double hi);
+ir::UOp at_least(ir::UOp x, double lo);
 ir::UOp clamp(ir::UOp x, double lo, double hi);
 /// The polynomial with these coefficients, lowest first, by Horner's rule.
 ir::UOp polynomial(ir::UOp x, std::span<const double> coefficients);

@@ -56,28 +56,31 @@ PlanRun::Limit PlanRun::Limit::of_launch(const StepLoad& load) {
   return limit;
 }
 
-PlanRun::PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots,
-                 std::span<const int64_t> vars, std::span<const uint64_t> args, std::span<const StepLoad> loads)
-    : plan_(plan),
-      vars_(vars.begin(), vars.end()),
-      args_(args.begin(), args.end()),
-      own_loads_(loads.empty() ? loads_of(plan, vars_) : std::vector<StepLoad>()),
-      loads_(loads.empty() ? own_loads_ : loads),
-      memory_(plan.buffers.size()),
-      owned_(plan.buffers.size()) {
-  if (layout.bytes) arena_ = Buffer::allocate(static_cast<size_t>(layout.bytes), plan.device);
-  for (size_t i = 0; i < plan.buffers.size(); ++i) {
-    switch (plan.buffers[i].kind) {
+PlanRun::PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<const StepLoad> loads)
+    : plan_(plan), layout_(layout), varies_(loads.empty()), loads_(loads), memory_(plan.buffers.size()), owned_(plan.buffers.size()) {}
+
+void PlanRun::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args) {
+  vars_.assign(vars.begin(), vars.end());
+  args_.assign(args.begin(), args.end());
+  if (varies_) loads_ = own_loads_ = loads_of(plan_, vars_);
+  if (layout_.bytes) arena_ = Buffer::allocate(static_cast<size_t>(layout_.bytes), plan_.device);
+  for (size_t i = 0; i < plan_.buffers.size(); ++i) {
+    switch (plan_.buffers[i].kind) {
       case PlanBuffer::Kind::Slot: memory_[i] = slots[i]->data(); break;
       case PlanBuffer::Kind::Output:
-        owned_[i] = Buffer::allocate(bytes(static_cast<int>(i)), plan.device);
+        owned_[i] = Buffer::allocate(bytes(static_cast<int>(i)), plan_.device);
         memory_[i] = owned_[i]->data();
         break;
       case PlanBuffer::Kind::Scratch:
-        memory_[i] = arena_ ? arena_->as<std::byte>() + layout.offsets[i] : nullptr;
+        memory_[i] = arena_ ? arena_->as<std::byte>() + layout_.offsets[i] : nullptr;
         break;  // all are empty
     }
   }
+}
+
+void PlanRun::let_go() {
+  arena_.reset();
+  for (std::unique_ptr<Buffer>& b : owned_) b.reset();
 }
 
 bool PlanRun::brief() const {

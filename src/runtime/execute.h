@@ -14,12 +14,18 @@
 
 namespace sinter::runtime {
 
-/// One run of a plan on given memory.
+/// Runs of a plan, one after the other, each on the memory that it is bound to: what a run is made of is made once.
 class PlanRun {
  public:
   virtual ~PlanRun() = default;
   PlanRun(const PlanRun&) = delete;
   PlanRun& operator=(const PlanRun&) = delete;
+
+  /// Before each run: allocates all outputs and the arena. The slots hold what the plan says; args are the bits of each argument in its
+  /// own type, zero-extended. Throws OutOfMemory.
+  virtual void bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args);
+  /// After it: gives back what nobody has taken.
+  virtual void let_go();
 
   /// Launches everything, once; returns the bits of the error word, if they are known. Throws BackendError.
   uint32_t run();
@@ -37,11 +43,9 @@ class PlanRun {
   std::unique_ptr<Buffer> take(int buffer) { return std::move(owned_[static_cast<size_t>(buffer)]); }
 
  protected:
-  /// Allocates all outputs and the arena. `plan` and `layout` (that of the plan) outlive the run; the slots hold what the
-  /// plan says; args are the bits of each argument in its own type, zero-extended. `loads`: loads_of() at these values of
-  /// the variables, which outlives the run too; worked out if not given. Throws OutOfMemory.
-  PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots, std::span<const int64_t> vars,
-          std::span<const uint64_t> args, std::span<const StepLoad> loads);
+  /// `plan` and `layout` (that of the plan) outlive it. `loads`: loads_of() where it is the same for all
+  /// runs, which outlives them too; worked out for each if not given.
+  PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<const StepLoad> loads);
 
   /// Independent kernels, side by side: steps from `first` on.
   virtual void launch(size_t first, size_t count) = 0;
@@ -65,9 +69,11 @@ class PlanRun {
   size_t launch_counted(size_t first, size_t count, const Limit* limit);
 
   const Plan& plan_;
+  const ArenaLayout& layout_;
+  const bool varies_;
   std::vector<int64_t> vars_;
   std::vector<uint64_t> args_;
-  std::vector<StepLoad> own_loads_;  ///< if none were given
+  std::vector<StepLoad> own_loads_;  ///< of a plan that varies
   std::span<const StepLoad> loads_;  ///< per step
   InlineVector<void*, 8> memory_;    ///< per buffer
   std::vector<std::unique_ptr<Buffer>> owned_;

@@ -22,10 +22,9 @@ Runnable::Runnable(Plan plan) : plan_(std::move(plan)), layout_(lay_out(plan_)) 
 
 Runnable::~Runnable() = default;
 
-std::unique_ptr<PlanRun> Runnable::start(std::span<Buffer* const> slots, std::span<const int64_t> vars,
-                                         std::span<const uint64_t> args) const {
-  if (lists_) return std::make_unique<cuda::Run>(*lists_, plan_, layout_, slots, vars, args, loads_);
-  return std::make_unique<cpu::Run>(plan_, layout_, slots, vars, args, loads_);
+std::unique_ptr<PlanRun> Runnable::runs() const {
+  if (lists_) return std::make_unique<cuda::Run>(*lists_, plan_, layout_, loads_);
+  return std::make_unique<cpu::Run>(plan_, layout_, loads_);
 }
 
 }  // namespace sinter::runtime

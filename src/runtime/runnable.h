@@ -14,7 +14,7 @@ namespace cuda {
 class LaunchLists;
 }
 
-/// Immutable; started from any thread.
+/// Immutable; run from any thread.
 class Runnable {
  public:
   /// The programs of the plan are there.
@@ -22,9 +22,8 @@ class Runnable {
   ~Runnable();
 
   const Plan& plan() const { return plan_; }
-  /// A run with all its memory, which this outlives; see PlanRun. Throws OutOfMemory.
-  std::unique_ptr<PlanRun> start(std::span<Buffer* const> slots, std::span<const int64_t> vars,
-                                 std::span<const uint64_t> args) const;
+  /// For runs one after the other, which this outlives.
+  std::unique_ptr<PlanRun> runs() const;
 
  private:
   Plan plan_;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <fstream>
 #include <string_view>
+#include <utility>
 
 #include "runtime/cpu/compiler.h"
 #include "runtime/cuda/device.h"
@@ -59,6 +60,22 @@ void read_cpu(Target& target) {
 
 std::atomic<const Target*> given{nullptr};
 
+/// What the machine was with one environment and compiler. Those before are kept for who refers to them: only tests change either often.
+struct Hosts {
+  Target target;
+  const Hosts* before = nullptr;
+};
+std::atomic<const Hosts*> hosts{nullptr};
+
+const Target& keep_host(Target target, int threads, Dialect dialect) {
+  target.threads = threads;
+  target.parallel_units = 4 * threads;
+  target.dialect = dialect;
+  auto* const made = new Hosts{std::move(target)};
+  made->before = hosts.exchange(made);
+  return made->target;
+}
+
 }  // namespace
 
 std::string Target::key() const {
@@ -71,7 +88,7 @@ std::string Target::key() const {
 
 void set_host_target(const Target* target) { given = target; }
 
-Target host_target() {
+const Target& host_target() {
   if (const Target* target = given) return *target;
   static const Target machine = [] {
     Target t;
@@ -79,14 +96,13 @@ Target host_target() {
     t.threads = usable_cpus();
     return t;
   }();
-  Target target = machine;
-  if (env().threads) target.threads = env().threads;
-  target.parallel_units = 4 * target.threads;
-  target.dialect = compiler_dialect();
-  return target;
+  const int threads = env().threads ? env().threads : machine.threads;
+  const Dialect dialect = compiler_dialect();
+  const Hosts* const last = hosts;  // every plan asks
+  return last && last->target.threads == threads && last->target.dialect == dialect ? last->target : keep_host(machine, threads, dialect);
 }
 
-Target target_of(Device device) {
+const Target& target_of(Device device) {
   return device == Device::cpu() ? host_target() : cuda::Context::get(device.index())->target();
 }
 

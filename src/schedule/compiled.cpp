@@ -23,7 +23,7 @@ namespace {
 
 class Compiled final : public Executable {
  public:
-  std::unique_ptr<Execution> start(const Bindings& bindings) const override;
+  std::unique_ptr<Execution> runs() const override;
 
   explicit Compiled(runtime::Plan plan) : runnable(std::move(plan)) {}
 
@@ -34,42 +34,48 @@ class Compiled final : public Executable {
 
 class Run final : public Execution {
  public:
-  Run(const Compiled& plan, const Bindings& bindings)
-      : device_(plan.runnable.plan().device),
-        run_(plan.runnable.start(bindings.slots, bindings.vars, bits(plan, bindings))) {
+  explicit Run(const Compiled& plan) : plan_(plan), run_(plan.runnable.runs()) { fresh.resize(plan.targets.size()); }
+
+  void bind(const Bindings& bindings) override {
+    bits_.clear();
+    for (size_t i = 0; i < bindings.args.size(); ++i) bits_.push_back(ir::to_bits(plan_.arg_types[i], bindings.args[i]));
+    run_->bind(bindings.slots, bindings.vars, bits_);
     brief = run_->brief();
-    fresh.resize(plan.targets.size());
-    for (size_t i = 0; i < plan.targets.size(); ++i) {
-      const int buffer = plan.buffers[i];
-      const int home = plan.targets[i].home;
+    for (size_t i = 0; i < plan_.targets.size(); ++i) {
+      const int buffer = plan_.buffers[i];
+      const int home = plan_.targets[i].home;
       if (home == buffer) continue;  // written in place
       if (home < 0 && (fresh[i] = run_->take(buffer))) continue;
       // An equal value of another cell: computed once, then copied.
-      if (home < 0) fresh[i] = runtime::Buffer::allocate(run_->bytes(buffer), device_);
+      if (home < 0) fresh[i] = runtime::Buffer::allocate(run_->bytes(buffer), device());
       copies_.push_back({home < 0 ? fresh[i]->data() : run_->data(home), buffer});
     }
+  }
+
+  void let_go() override {
+    run_->let_go();
+    copies_.clear();
+    error.reset();
+    for (std::unique_ptr<runtime::Buffer>& b : fresh) b.reset();
   }
 
   uint32_t run() override {
     const uint32_t bits = run_->run();
     error = run_->take_error();
-    for (const auto& [to, from] : copies_) runtime::copy(device_, to, device_, run_->data(from), run_->bytes(from));
+    for (const auto& [to, from] : copies_) runtime::copy(device(), to, device(), run_->data(from), run_->bytes(from));
     return bits;
   }
 
  private:
-  static std::vector<uint64_t> bits(const Compiled& plan, const Bindings& bindings) {
-    std::vector<uint64_t> out;
-    for (size_t i = 0; i < bindings.args.size(); ++i) out.push_back(ir::to_bits(plan.arg_types[i], bindings.args[i]));
-    return out;
-  }
+  Device device() const { return plan_.runnable.plan().device; }
 
-  const Device device_;
-  std::unique_ptr<runtime::PlanRun> run_;
+  const Compiled& plan_;
+  const std::unique_ptr<runtime::PlanRun> run_;
+  std::vector<uint64_t> bits_;  ///< of the arguments
   std::vector<std::pair<void*, int>> copies_;
 };
 
-std::unique_ptr<Execution> Compiled::start(const Bindings& bindings) const { return std::make_unique<Run>(*this, bindings); }
+std::unique_ptr<Execution> Compiled::runs() const { return std::make_unique<Run>(*this); }
 
 /// The one place where a kernel's Opts are chosen: none, by trying, or by the heuristic.
 runtime::KernelSource write_kernel(const Scheduled& scheduled, size_t number, const runtime::Target& target, bool unfused) {

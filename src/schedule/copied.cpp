@@ -9,7 +9,7 @@ namespace {
 
 class Copied final : public Executable {
  public:
-  std::unique_ptr<Execution> start(const Bindings& bindings) const override;
+  std::unique_ptr<Execution> runs() const override;
 
   struct Way {
     size_t slot;
@@ -20,10 +20,13 @@ class Copied final : public Executable {
 
 class Run final : public Execution {
  public:
-  Run(const Copied& plan, Bindings bindings) : plan_(plan), slots_(std::move(bindings.slots)) {
-    for (const Copied::Way& way : plan.ways)
-      fresh.push_back(runtime::Buffer::allocate(slots_[way.slot]->bytes(), way.to));
+  explicit Run(const Copied& plan) : plan_(plan) {}
+
+  void bind(const Bindings& bindings) override {
+    slots_ = bindings.slots;
+    for (const Copied::Way& way : plan_.ways) fresh.push_back(runtime::Buffer::allocate(slots_[way.slot]->bytes(), way.to));
   }
+  void let_go() override { fresh.clear(); }
   uint32_t run() override {
     for (size_t i = 0; i < plan_.ways.size(); ++i) fresh[i]->copy(*slots_[plan_.ways[i].slot]);
     return 0;
@@ -34,9 +37,7 @@ class Run final : public Execution {
   std::vector<runtime::Buffer*> slots_;
 };
 
-std::unique_ptr<Execution> Copied::start(const Bindings& bindings) const {
-  return std::make_unique<Run>(*this, bindings);
-}
+std::unique_ptr<Execution> Copied::runs() const { return std::make_unique<Run>(*this); }
 
 }  // namespace
 

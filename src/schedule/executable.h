@@ -23,10 +23,14 @@ struct Bindings {
   std::vector<int64_t> vars;
 };
 
-/// One run of a plan: made before the launch, with all its memory.
+/// Runs of a plan, one after the other: what each is made of is made once.
 class Execution {
  public:
   virtual ~Execution() = default;
+  /// Before each run: allocates everything. Throws OutOfMemory, and nothing has happened then.
+  virtual void bind(const Bindings& bindings) = 0;
+  /// After it: gives back what nobody has taken.
+  virtual void let_go() = 0;
   /// Puts it on the device's queue: on the CPU that is to run it. Returns the bits of the error word (SEMANTICS F6), if
   /// they are known. Throws BackendError when a launch fails: what the plan stores is then undefined; or OutOfMemory, and
   /// all memory is as it was. Needs no lock of the graph.
@@ -50,8 +54,8 @@ struct Landing {
 class Executable {
  public:
   virtual ~Executable() = default;
-  /// Allocates everything. Throws OutOfMemory, and nothing has happened then.
-  virtual std::unique_ptr<Execution> start(const Bindings& bindings) const = 0;
+  /// For runs one after the other, which this outlives; several may be there at the same time.
+  virtual std::unique_ptr<Execution> runs() const = 0;
 
   std::vector<Landing> targets;       ///< per stored value, sources first
   std::vector<int32_t> target_of;     ///< per position: its place in `targets`, or -1

@@ -177,7 +177,8 @@ void check_programs(const PlanGraph& plan, Scheduled scheduled) {
   std::vector<uint64_t> args;
   for (size_t i = 0; i < in->args.size(); ++i) args.push_back(ir::to_bits(plan.args[i], in->args[i]));
   const runtime::Runnable runnable(scheduled.plan);
-  const std::unique_ptr<runtime::PlanRun> run = runnable.start(slots, in->vars, args);
+  const std::unique_ptr<runtime::PlanRun> run = runnable.runs();
+  run->bind(slots, in->vars, args);
   uint32_t error = run->run();
   if (const std::unique_ptr<runtime::Buffer> word = run->take_error()) word->read(&error);
 

@@ -54,9 +54,9 @@ class Interpreted final : public Executable {
     for (const BoundVar& v : canonical.vars) vars_.push_back(numbered(vars_.size(), v.var));
   }
 
-  std::unique_ptr<Execution> start(const Bindings& bindings) const override;
+  std::unique_ptr<Execution> runs() const override;
 
-  std::map<std::string, int64_t> bind(const std::vector<int64_t>& values) const {
+  std::map<std::string, int64_t> named(const std::vector<int64_t>& values) const {
     std::map<std::string, int64_t> out;
     for (size_t v = 0; v < vars_.size(); ++v) out[vars_[v].name()] = values[v];
     return out;
@@ -72,20 +72,29 @@ class Interpreted final : public Executable {
 
 class Run final : public Execution {
  public:
-  Run(const Interpreted& plan, Bindings bindings)
-      : plan_(plan), bindings_(std::move(bindings)), vars_(plan.bind(bindings_.vars)) {
-    for (size_t i = 0; i < plan.targets.size(); ++i) {
-      if (plan.targets[i].home >= 0) {
+  explicit Run(const Interpreted& plan) : plan_(plan) {}
+
+  void bind(const Bindings& bindings) override {
+    bindings_ = bindings;
+    vars_ = plan_.named(bindings_.vars);
+    for (size_t i = 0; i < plan_.targets.size(); ++i) {
+      if (plan_.targets[i].home >= 0) {
         fresh.push_back(nullptr);
-        memory_.push_back(bindings_.slots[static_cast<size_t>(plan.targets[i].home)]);
+        memory_.push_back(bindings_.slots[static_cast<size_t>(plan_.targets[i].home)]);
       } else {
-        UOp v = plan.values_[i];
+        UOp v = plan_.values_[i];
         fresh.push_back(runtime::Buffer::allocate(
             static_cast<size_t>(runtime::count_of(sizes(v->shape))) * size_of(v->dtype), v->device));
         memory_.push_back(fresh.back().get());
       }
     }
-    scratch_.resize(plan.steps_.size());
+    scratch_.resize(plan_.steps_.size());
+  }
+  void let_go() override {
+    fresh.clear();
+    memory_.clear();
+    scratch_.clear();
+    before_.clear();
   }
 
   /// Values between two stores take memory while the plan runs: if there is none, what was written is put back.
@@ -160,9 +169,7 @@ class Run final : public Execution {
   std::vector<std::pair<runtime::Buffer*, runtime::PooledVector<std::byte>>> before_;  ///< what was overwritten
 };
 
-std::unique_ptr<Execution> Interpreted::start(const Bindings& bindings) const {
-  return std::make_unique<Run>(*this, bindings);
-}
+std::unique_ptr<Execution> Interpreted::runs() const { return std::make_unique<Run>(*this); }
 
 }  // namespace
 

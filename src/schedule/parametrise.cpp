@@ -98,8 +98,9 @@ void inject_refusal(const Collected& plan) {
 }  // namespace
 
 std::unique_ptr<Parametrised> parametrise(const Request& request, Executor executor) {
+  static const runtime::Target& none = *new runtime::Target;
   const bool kernels = executor != Executor::Interpreter && !request.copies;
-  return parametrise(request, executor, kernels ? runtime::target_of(request.roots[0]->device) : runtime::Target());
+  return parametrise(request, executor, kernels ? runtime::target_of(request.roots[0]->device) : none);
 }
 
 std::unique_ptr<Parametrised> parametrise(const Request& request, Executor executor, const runtime::Target& target) {
@@ -122,6 +123,7 @@ std::unique_ptr<Parametrised> parametrise(const Request& request, Executor execu
 
 void recycle(std::unique_ptr<Parametrised> program) {
   if (program->imprint.empty()) return;
+  program->run->let_go();
   std::unique_ptr<Parametrised>& place = recent(program->place);
   place = std::move(program);
 }
@@ -160,12 +162,13 @@ Build build_plan(const Parametrised& program, Executor executor) {
   return build;
 }
 
-Bindings bind(const Parametrised& program) {
+void bind(Parametrised& program) {
   Bindings out;
   for (const StorageUse& s : program.plan.storages) out.slots.push_back(static_cast<runtime::Buffer*>(s.storage));
   for (uint32_t n : program.executable->arg_numbers) out.args.push_back(program.canonical.numbers[n].value);
   for (const BoundVar& v : program.canonical.vars) out.vars.push_back(v.value);
-  return out;
+  if (!program.run) program.run = program.executable->runs();
+  program.run->bind(out);
 }
 
 }  // namespace sinter::schedule

@@ -26,6 +26,7 @@ struct Parametrised {
   runtime::Hash128 salt;   ///< of all that decides the plan beside the program
   uint64_t place = 0;      ///< where recycle() keeps it
   Imprint imprint;         ///< of the walk; empty where it cannot be known again
+  std::unique_ptr<Execution> run;  ///< of `executable`, once this was bound
 };
 
 /// Under the graph's mutex. Never null.
@@ -33,7 +34,7 @@ std::unique_ptr<Parametrised> parametrise(const Request& request, Executor execu
 /// For another machine than the host: to be written, not to be run.
 std::unique_ptr<Parametrised> parametrise(const Request& request, Executor executor, const runtime::Target& target);
 
-/// Keeps a program that has a plan for the next time that the same is asked for. Under the graph's mutex.
+/// Keeps a program that has run for the next time that the same is asked for. Under the graph's mutex.
 void recycle(std::unique_ptr<Parametrised> program);
 /// Forgets what recycle() kept.
 void forget_recent();
@@ -48,7 +49,7 @@ struct Build {
 };
 Build build_plan(const Parametrised& program, Executor executor);
 
-/// Slots, arguments and sizes of this call.
-Bindings bind(const Parametrised& program);
+/// Makes `run` ready on the slots, arguments and sizes of this call. Throws as Execution::bind() does.
+void bind(Parametrised& program);
 
 }  // namespace sinter::schedule

@@ -80,16 +80,14 @@ std::string text_of(const std::exception_ptr& error) {
 
 }  // namespace
 
-Flight::Flight(const schedule::Parametrised& program, std::unique_ptr<schedule::Execution> run)
-    : plan_(program.executable), run_(std::move(run)) {
+Flight::Flight(const schedule::Parametrised& program) : program_(program) {
+  const schedule::Executable& plan = *program.executable;
   for (size_t i = 0; i < program.plan.nodes.size(); ++i)
-    if (const int32_t t = plan_->target_of[static_cast<size_t>(program.plan.position_of[i])]; t >= 0)
+    if (const int32_t t = plan.target_of[static_cast<size_t>(program.plan.position_of[i])]; t >= 0)
       stored_.push_back({program.plan.nodes[i], t});
-  slots_.reserve(program.plan.storages.size());
   for (const schedule::StorageUse& s : program.plan.storages) {
     s.storage->retain();
     ++s.storage->owners;
-    slots_.push_back(s.storage);
   }
   for (const schedule::Position& p : program.plan.positions) {
     if (p.slot >= 0) {
@@ -100,7 +98,7 @@ Flight::Flight(const schedule::Parametrised& program, std::unique_ptr<schedule::
       picks_.push_back(p.node->state.origin);
     }
   }
-  for (const schedule::Landing& t : plan_->targets) {
+  for (const schedule::Landing& t : plan.targets) {
     if (program.plan.positions[static_cast<size_t>(t.position)].home < 0) continue;
     runtime::count(t.home >= 0 ? runtime::counters().in_place : runtime::counters().moved);
   }
@@ -114,7 +112,7 @@ Flight::Flight(const schedule::Parametrised& program, std::unique_ptr<schedule::
 void Flight::run() noexcept {
   try {
     runtime::once(runtime::faults().before_launch);
-    index_error_ = run_->run() & runtime::kIndexError;
+    index_error_ = program_.run->run() & runtime::kIndexError;
   } catch (const OutOfMemory&) {
     error_ = std::current_exception();
     unchanged_ = true;
@@ -132,9 +130,9 @@ void Flight::land() {
     n->state.claimed = false;
     g.release(n);
   }
-  for (Storage* s : slots_) {
-    --s->owners;
-    s->release();
+  for (const schedule::StorageUse& s : program_.plan.storages) {
+    --s.storage->owners;
+    s.storage->release();
   }
   Flights::get().land(this);
   if (error_) std::rethrow_exception(error_);
@@ -146,18 +144,18 @@ std::string Flight::fault() const {
   std::vector<UOp> values;
   for (const auto& [n, t] : stored_) values.push_back(n);
   return index_fault(values, [&](UOp n) {
-    return std::none_of(plan_->targets.begin(), plan_->targets.end(), [&](const schedule::Landing& t) {
-      return t.home >= 0 && slots_[static_cast<size_t>(t.home)] == n->storage();
-    });
+    const std::vector<schedule::Landing>& targets = program_.executable->targets;
+    return std::none_of(targets.begin(), targets.end(),
+                        [&](const schedule::Landing& t) { return t.home >= 0 && slot(t.home) == n->storage(); });
   });
 }
 
 std::shared_ptr<ir::Notice> Flight::notice() {
   if (index_error_) return std::make_shared<ir::Notice>(fault(), nullptr, std::move(before_));
-  if (run_->error)
+  if (program_.run->error)
     return std::make_shared<ir::Notice>(
         late_index_fault(picks_),
-        [word = std::shared_ptr<const runtime::Buffer>(std::move(run_->error))] {
+        [word = std::shared_ptr<const runtime::Buffer>(std::move(program_.run->error))] {
           uint32_t bits = 0;
           word->read(&bits);
           return (bits & runtime::kIndexError) != 0;
@@ -172,10 +170,11 @@ void Flight::store(const std::shared_ptr<ir::Notice>& notice) {
   std::string text;
   if (error_) text = text_of(error_);
   InlineVector<Storage*, 4> memory;
-  memory.reserve(plan_->targets.size());
-  for (size_t t = 0; t < plan_->targets.size(); ++t) {
-    const int32_t home = plan_->targets[t].home;
-    memory.push_back(home >= 0 ? slots_[static_cast<size_t>(home)] : run_->fresh[t].release());
+  const std::vector<schedule::Landing>& targets = program_.executable->targets;
+  memory.reserve(targets.size());
+  for (size_t t = 0; t < targets.size(); ++t) {
+    const int32_t home = targets[t].home;
+    memory.push_back(home >= 0 ? slot(home) : program_.run->fresh[t].release());
     memory.back()->error = text;
     memory.back()->notice = notice;
   }

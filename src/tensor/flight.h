@@ -18,8 +18,8 @@ namespace sinter::tensor {
 /// stores, so that no other plan writes it in place. All but run() inside a GraphScope.
 class Flight {
  public:
-  /// Claims the nodes that the plan stores.
-  Flight(const schedule::Parametrised& program, std::unique_ptr<schedule::Execution> run);
+  /// Claims the nodes that the plan stores. `program` is bound, and outlives it.
+  explicit Flight(const schedule::Parametrised& program);
   Flight(const Flight&) = delete;
   Flight& operator=(const Flight&) = delete;
 
@@ -40,14 +40,14 @@ class Flight {
   std::shared_ptr<ir::Notice> notice();
   void store(const std::shared_ptr<ir::Notice>& notice);
 
-  std::shared_ptr<const schedule::Executable> plan_;  ///< outlives the run, whatever becomes of the cache
-  std::unique_ptr<schedule::Execution> run_;
+  ir::Storage* slot(int32_t number) const { return program_.plan.storages[static_cast<size_t>(number)].storage; }
+
+  const schedule::Parametrised& program_;  ///< of its nodes only those that are stored are looked at after the claim
   struct Stored {
     ir::UOp node;
     int32_t value;  ///< which of the plan's
   };
   InlineVector<Stored, 4> stored_;
-  InlineVector<ir::Storage*, 8> slots_;
   std::vector<std::shared_ptr<ir::Notice>> before_;  ///< of what the plan reads
   std::vector<ir::Origin*> picks_;                   ///< calls that pick elements, if the device tells of them late
   std::exception_ptr error_;

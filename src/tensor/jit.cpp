@@ -72,6 +72,7 @@ struct Program {
   bool sure = false;              ///< two calls that it fitted in a row gave it
   int others = 0;                 ///< programs before it, each of them another
   std::optional<Replay> instead;  ///< of the last call, which `replay` did not fit
+  std::unique_ptr<schedule::Execution> run = nullptr;  ///< of `replay`, once it was run alone
 };
 
 /// Throws UsageError if numbers differ where nothing else does.
@@ -117,20 +118,25 @@ class Rerun {
     return true;
   }
 
-  std::vector<Tensor> run() {
+  std::vector<Tensor> run(schedule::Execution& run) {
     bindings_.args = replay_.args;
     bindings_.vars = replay_.vars;
     draw();
-    const std::unique_ptr<schedule::Execution> run = replay_.executable->start(bindings_);
+    struct Bound {
+      schedule::Execution& run;
+      ~Bound() { run.let_go(); }
+    };
+    const Bound bound{run};
+    run.bind(bindings_);
     runtime::count(runtime::counters().plans);
     uint32_t bits = 0;
     try {
-      bits = run->run();
+      bits = run.run();
     } catch (const std::exception& error) {
       poison(error.what());
       throw;
     }
-    return land(*run, bits & runtime::kIndexError);
+    return land(run, bits & runtime::kIndexError);
   }
 
  private:
@@ -255,6 +261,7 @@ struct JitPlans::Known {
     } else {
       known->sure = false;
     }
+    known->run.reset();
     known->replay = std::move(replay);
   }
 };
@@ -275,7 +282,8 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
     fitted = rerun.ready();
     if (fitted && known->sure && !runtime::env().check) {
       known->instead.reset();
-      return rerun.run();
+      if (!known->run) known->run = known->replay.executable->runs();
+      return rerun.run(*known->run);
     }
   }
 

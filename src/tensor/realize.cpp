@@ -91,7 +91,6 @@ class Realization {
  private:
   struct Prepared {
     std::unique_ptr<Parametrised> program;
-    std::unique_ptr<schedule::Execution> run = nullptr;
     std::optional<Flight> flight = {};
   };
   using Plans = std::list<Prepared>;  // flights stay where they are
@@ -148,7 +147,7 @@ class Realization {
     for (const Prepared& p : plans)
       if (!ready(*p.program, request.roots)) return {};
     for (const Prepared& p : plans) runtime::count(runtime::counters().plans_known, p.program->known);
-    for (Prepared& p : plans) p.run = p.program->executable->start(schedule::bind(*p.program));
+    for (Prepared& p : plans) schedule::bind(*p.program);
     runtime::count(runtime::counters().plans, plans.size());
     return plans;
   }
@@ -188,8 +187,8 @@ class Realization {
   static void fly(Plans& plans) {
     bool brief = !runtime::faults().before_launch;  // which is to see that others may use the graph
     for (Prepared& p : plans) {
-      brief &= p.run->brief;
-      p.flight.emplace(*p.program, std::move(p.run));
+      brief &= p.program->run->brief;
+      p.flight.emplace(*p.program);
     }
     {
       std::optional<runtime::OutsideGraph> outside;

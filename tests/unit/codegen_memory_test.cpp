@@ -1,4 +1,5 @@
 // How accesses pass through the caches: stores past them, loads that are asked for early.
+#include "codegen/heuristic.h"
 #include "codegen_support.h"
 #include "sinter/error.h"
 #include "uop/walk.h"
@@ -160,4 +161,31 @@ TEST_CASE("loads ask for lines further on, whether they exist or not", "[codegen
   UOp x = scattered.buffer(random_array(DType::F32, {64}, 1)), out = scattered.buffer(Array(DType::F32, {64})), i = scattered.outer(64);
   scattered.stores({scattered.put(out, {i}, scattered.at(x, {mod(i * scattered.index(3), scattered.index(64))}))});
   refused(scattered, {Prefetch{place_of(scattered.kernel, Op::Load), 0, 1}}, "fixed distance");
+}
+
+TEST_CASE("sums ask ahead for rows that come from memory one by one", "[codegen][memory]") {
+  // What the heuristic asks for in a kernel that sums columns from..to of each row, or of a row at some other place.
+  const auto asked = [](int64_t rows, int64_t columns, int64_t from, int64_t to, bool scattered = false) {
+    Bench b;
+    UOp x = b.buffer(Array(DType::F32, {rows, columns})), out = b.buffer(Array(DType::F32, {rows}));
+    UOp i = b.outer(rows), j = b.inner(to - from, 1);
+    const UOp row = scattered ? mod(i * b.index(3), b.index(rows)) : i;
+    b.stores({b.put(out, {i}, b.reduce(Combine::Add, {b.at(x, {row, j + b.index(from)})}, {j}, {16, 0}))});
+    std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+    std::erase_if(opts, [](const Opt& o) { return !std::holds_alternative<Prefetch>(o); });
+    return opts;
+  };
+  const auto along = [](const std::vector<Opt>& opts) {
+    REQUIRE(opts.size() == 1);
+    const auto& o = std::get<Prefetch>(opts[0]);
+    return std::pair(o.range, o.distance);
+  };
+  CHECK(along(asked(4096, 1024, 0, 1024)) == std::pair(1, int64_t{2048}));  // two pages, whatever row that is
+  CHECK(along(asked(512, 16384, 9, 16000)) == std::pair(1, int64_t{2048}));
+  CHECK(along(asked(4096, 1024, 100, 700)) == std::pair(0, int64_t{3}));  // rows that do not follow each other
+  CHECK(asked(512, 1024, 0, 1024).empty());                               // in the second cache or near it
+  CHECK(asked(4096, 1024, 0, 1024, true).empty());                        // nobody knows where the next row lies
+
+  Bench elements = doubled(DType::F32, 4096, 1024);
+  for (const Opt& o : codegen::heuristic(codegen::prepare(elements.kernel).main, runtime::reference_target())) CHECK(!std::holds_alternative<Prefetch>(o));
 }

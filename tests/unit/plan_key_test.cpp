@@ -73,7 +73,7 @@ TEST_CASE("a plan and its texts do not depend on what variables are called", "[s
 
 TEST_CASE("a plan that is known by its walk stays in the cache, however many others come", "[schedule]") {
   struct Idle : schedule::Executable {
-    std::unique_ptr<schedule::Execution> start(const schedule::Bindings&) const override { return nullptr; }
+    std::unique_ptr<schedule::Execution> runs() const override { return nullptr; }
   };
   debug::clear_plans();
   const Tensor a = from({1.0f, 2.0f}).realize();

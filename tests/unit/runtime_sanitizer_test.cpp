@@ -47,7 +47,12 @@ Plan two_buffers(std::shared_ptr<const Program> program, int others = 0) {
   return plan;
 }
 
-void run(const Plan& plan) { cpu::Run(plan, lay_out(plan), {}, {}, {}).run(); }
+void run(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots = {}, std::span<const int64_t> vars = {}) {
+  cpu::Run run(plan, layout);
+  run.bind(slots, vars, {});
+  run.run();
+}
+void run(const Plan& plan, std::span<Buffer* const> slots = {}) { run(plan, lay_out(plan), slots); }
 
 /// Such a kernel called with x and y, 1000 floats each, over 0..1000.
 void call(const std::string& name, const std::string& body) {
@@ -70,11 +75,10 @@ TEST_CASE("a launch must not write where another buffer of it lies", "[runtime][
   const Setting check("SINTER_CHECK", "1");
   const Plan plan = two_buffers(kernel("k_copy", "  for (long i = begin; i < end; ++i) if (i < 1000) y[i] = x[i];"));
   ArenaLayout layout = lay_out(plan);
-  CHECK_NOTHROW(cpu::Run(plan, layout, {}, {}, {}).run());
+  CHECK_NOTHROW(run(plan, layout));
   layout.offsets[1] = layout.offsets[0] + 3968;
-  cpu::Run overlapping(plan, layout, {}, {}, {});
-  CHECK_THROWS_AS(overlapping.run(), InternalError);
-  CHECK_THROWS_WITH(overlapping.run(), Contains("k_copy") && Contains("4000 bytes"));
+  CHECK_THROWS_AS(run(plan, layout), InternalError);
+  CHECK_THROWS_WITH(run(plan, layout), Contains("k_copy") && Contains("4000 bytes"));
 }
 
 TEST_CASE("launches that run at once must not write what the other uses", "[runtime][sanitizer]") {
@@ -92,11 +96,11 @@ TEST_CASE("launches that run at once must not write what the other uses", "[runt
   waits.buffers[0].shape = {PlanDim{2}};
 
   Buffer* const of_waits[] = {flags.get(), shared.get()};
-  std::thread thread([&] { cpu::Run(waits, lay_out(waits), of_waits, {}, {}).run(); });
+  std::thread thread([&] { run(waits, of_waits); });
   while (!__atomic_load_n(&state[0], __ATOMIC_ACQUIRE)) std::this_thread::yield();
   const auto copy = [&](Buffer* from, Buffer* to) {
     Buffer* const slots[] = {from, to};
-    cpu::Run(copies, lay_out(copies), slots, {}, {}).run();
+    run(copies, slots);
   };
   CHECK_THROWS_WITH(copy(own.get(), shared.get()), Contains("k_copies") && Contains("k_waits"));
   CHECK_THROWS_AS(copy(shared.get(), own.get()), InternalError);
@@ -131,7 +135,7 @@ TEST_CASE("wrong kernel: writes a buffer of the arena that is not its own", "[.w
   plan.steps[0].vars = {0};
   const ArenaLayout layout = lay_out(plan);
   const int64_t middle[] = {(layout.offsets[2] - layout.offsets[1]) / 4 + 500};
-  cpu::Run(plan, layout, {}, middle, {}).run();
+  run(plan, layout, {}, middle);
 }
 TEST_CASE("wrong kernel: uses memory that was given back", "[.wrong]") {
   auto x = Buffer::allocate(4000);
@@ -154,7 +158,7 @@ TEST_CASE("wrong kernel: all chunks write one element", "[.wrong]") {
   Buffer* const slots[] = {begun.get(), sum.get()};
   for (int i = 0; i < 20; ++i) {
     *begun->as<int32_t>() = 0;
-    cpu::Run(plan, lay_out(plan), slots, {}, {}).run();
+    run(plan, slots);
   }
 }
 

@@ -205,10 +205,10 @@ class PluginCompiler final : public Compiler {
 
 }  // namespace
 
-std::shared_ptr<const Compiler> plugin_compiler() {
-  static const bool found = !candidates().empty();
-  static const auto& compiler = *new std::shared_ptr<const Compiler>(std::make_shared<PluginCompiler>());
-  return found && !unusable ? compiler : nullptr;
+const std::shared_ptr<const Compiler>& plugin_compiler() {
+  using Compilers = std::pair<std::shared_ptr<const Compiler>, std::shared_ptr<const Compiler>>;
+  static const Compilers& found = *new Compilers(candidates().empty() ? nullptr : std::make_shared<PluginCompiler>(), nullptr);
+  return unusable ? found.second : found.first;
 }
 
 void report_missing_plugin() {

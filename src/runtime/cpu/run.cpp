@@ -11,12 +11,19 @@
 
 namespace sinter::runtime::cpu {
 
-Run::Run(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots, std::span<const int64_t> vars,
-         std::span<const uint64_t> args, std::span<const StepLoad> loads)
-    : PlanRun(plan, layout, slots, vars, args, loads) {
-  int64_t scratch = 0;
-  for (const auto& program : plan.programs) scratch = std::max(scratch, program->scratch());
-  if (scratch) scratch_ = std::make_unique<Scratch>(scratch, pool().threads());
+Run::Run(const Plan& plan, const ArenaLayout& layout, std::span<const StepLoad> loads) : PlanRun(plan, layout, loads) {
+  for (const auto& program : plan.programs) scratch_bytes_ = std::max(scratch_bytes_, program->scratch());
+}
+
+void Run::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args) {
+  PlanRun::bind(slots, vars, args);
+  error_ = 0;
+  if (scratch_bytes_) scratch_ = std::make_unique<Scratch>(scratch_bytes_, pool().threads());
+}
+
+void Run::let_go() {
+  PlanRun::let_go();
+  scratch_.reset();
 }
 
 struct Run::Call {

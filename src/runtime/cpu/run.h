@@ -10,9 +10,10 @@ namespace sinter::runtime::cpu {
 
 class Run final : public PlanRun {
  public:
+  Run(const Plan& plan, const ArenaLayout& layout, std::span<const StepLoad> loads = {});
   /// As PlanRun; allocates scratch memory too.
-  Run(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots, std::span<const int64_t> vars,
-      std::span<const uint64_t> args, std::span<const StepLoad> loads = {});
+  void bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args) override;
+  void let_go() override;
 
   /// The launch itself, neither counted nor logged; any number of times.
   void launch(size_t first, size_t count) override;
@@ -26,6 +27,7 @@ class Run final : public PlanRun {
   static int run_together(const std::vector<Call>& calls, Scratch* scratch);
   void open_arena(std::span<const Step> steps);  ///< forbids all of it but the buffers of the steps
 
+  int64_t scratch_bytes_ = 0;         ///< per thread
   std::unique_ptr<Scratch> scratch_;  ///< null if no kernel needs any
   uint32_t error_ = 0;
 };

@@ -91,7 +91,8 @@ std::unique_ptr<Trial::Candidate> Trial::prepare(std::shared_ptr<const Program> 
   state->loads = loads_of(state->plan, vars_);
   std::vector<Buffer*> slots;
   for (const auto& buffer : memory_) slots.push_back(buffer.get());
-  state->run = std::make_unique<Run>(state->plan, state->layout, slots, vars_, args_, state->loads);
+  state->run = std::make_unique<Run>(state->plan, state->layout, state->loads);
+  state->run->bind(slots, vars_, args_);
   return std::unique_ptr<Candidate>(new Candidate(std::move(state)));
 }
 

@@ -115,6 +115,7 @@ Context::Context(const Driver& driver, int index, bool simulated)
   p.clock_khz = number(DeviceAttribute::ClockRate);
   p.memory_clock_khz = number(DeviceAttribute::MemoryClockRate);
   p.bus_bits = number(DeviceAttribute::GlobalMemoryBusWidth);
+  target_ = cuda_target({p.sm, p.multiprocessors, p.shared_per_block, p.l2});
 
   check(driver.device_primary_ctx_retain(&handle_, device_), "making its context");
   try {
@@ -143,10 +144,6 @@ bool Context::settle() noexcept {
   driver_.ctx_set_current(handle_);
   driver_.stream_synchronize(stream_);
   return true;
-}
-
-Target Context::target() const {
-  return cuda_target({properties_.sm, properties_.multiprocessors, properties_.shared_per_block, properties_.l2});
 }
 
 void Context::enter() {

@@ -61,7 +61,7 @@ class Context : public std::enable_shared_from_this<Context> {
   const std::string& name() const { return name_; }  ///< "cuda:0"
   const Properties& properties() const { return properties_; }
   /// What kernels are written for.
-  Target target() const;
+  const Target& target() const { return target_; }
   Stream stream() const { return stream_; }
   Allocator& allocator() { return allocator_; }
 
@@ -116,6 +116,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Stream stream_ = nullptr;
   Event marker_ = nullptr;  ///< for other streams to wait for
   Properties properties_;
+  Target target_;
   std::atomic<const std::string*> lost_{nullptr};  ///< what every call says from now on
   std::mutex mutex_;
   std::deque<std::shared_ptr<const std::string>> launched_;  ///< since the last wait, the latest ones

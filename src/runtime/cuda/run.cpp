@@ -33,26 +33,38 @@ void LaunchLists::give(const std::shared_ptr<Context>& context, std::unique_ptr<
   idle_.emplace_back(context, std::move(list));
 }
 
-Run::Run(LaunchLists& lists, const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots,
-         std::span<const int64_t> vars, std::span<const uint64_t> args, std::span<const StepLoad> loads)
-    : PlanRun(plan, layout, slots, vars, args, loads), lists_(lists), context_(Context::get(plan.device.index())) {
-  for (const auto& p : plan.programs) kernels_.push_back(&p->image()->on(*context_));
+Run::Run(LaunchLists& lists, const Plan& plan, const ArenaLayout& layout, std::span<const StepLoad> loads)
+    : PlanRun(plan, layout, loads), lists_(lists) {}
+
+void Run::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args) {
+  PlanRun::bind(slots, vars, args);
+  context_ = Context::get(plan().device.index());
+  kernels_.clear();
+  for (const auto& p : plan().programs) kernels_.push_back(&p->image()->on(*context_));
   size_t most = 0, step = 0;
-  for (const int together : plan.launches) {
+  for (const int together : plan().launches) {
     size_t bytes = 0;
     for (int i = 0; i < together; ++i, ++step) bytes += scratch_of(program(step), kernel(step), load(step));
     most = std::max(most, bytes);
   }
-  if (most) scratch_ = Buffer::allocate(most, plan.device);
-  if (plan.checks) {
-    error_ = Buffer::allocate(sizeof(uint32_t), plan.device);
+  if (most) scratch_ = Buffer::allocate(most, plan().device);
+  if (plan().checks) {
+    error_ = Buffer::allocate(sizeof(uint32_t), plan().device);
     context_->fill(address(error_->data()), 0, error_->bytes());
   }
-  list_ = lists.take(context_);
+  list_ = lists_.take(context_);
   list_->begin();
 }
 
-Run::~Run() { lists_.give(context_, std::move(list_)); }
+void Run::let_go() {
+  PlanRun::let_go();
+  scratch_.reset();
+  error_.reset();
+  if (list_) lists_.give(context_, std::move(list_));
+  context_.reset();
+}
+
+Run::~Run() { let_go(); }
 
 void Run::launch(size_t first, size_t count) {
   std::byte* scratch = scratch_ ? scratch_->as<std::byte>() : nullptr;

@@ -29,11 +29,13 @@ class LaunchLists {
 
 class Run final : public PlanRun {
  public:
-  /// As PlanRun; allocates the error word and scratch memory of blocks too, and loads the kernels. Throws BackendError
-  /// for one that the device refuses. `lists`, those of the plan, outlive the run.
-  Run(LaunchLists& lists, const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots,
-      std::span<const int64_t> vars, std::span<const uint64_t> args, std::span<const StepLoad> loads);
+  /// `lists`, those of the plan, outlive it.
+  Run(LaunchLists& lists, const Plan& plan, const ArenaLayout& layout, std::span<const StepLoad> loads);
   ~Run() override;
+  /// As PlanRun; allocates the error word and scratch memory of blocks too, and loads the kernels. Throws BackendError
+  /// for one that the device refuses.
+  void bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args) override;
+  void let_go() override;
   std::unique_ptr<Buffer> take_error() override { return std::move(error_); }
 
  private:
@@ -43,8 +45,8 @@ class Run final : public PlanRun {
   const LoadedKernel& kernel(size_t step) const { return *kernels_[static_cast<size_t>(plan().steps[step].program)]; }
 
   LaunchLists& lists_;
-  const std::shared_ptr<Context> context_;
-  std::unique_ptr<LaunchList> list_;
+  std::shared_ptr<Context> context_;
+  std::unique_ptr<LaunchList> list_;          ///< null between two runs
   std::vector<const LoadedKernel*> kernels_;  ///< per program
   std::unique_ptr<Buffer> scratch_;           ///< null if no kernel needs any
   std::unique_ptr<Buffer> error_;             ///< null if no index can be out of range
