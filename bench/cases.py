@@ -31,10 +31,12 @@ def stream(name, floats, device=""):
     return Case(name, bytes=floats * FLOAT, device=device)
 
 
-def conv(n, c, size, k, window):
+def conv(n, c, size, k, window, stride=1, padding=0, groups=1, device="cpu"):
     """A convolution and its two gradients: as many FLOPs each."""
-    flops = 2.0 * n * k * (size - window + 1) ** 2 * c * window ** 2
-    return [Case(f"conv:{kind}:{n}x{c}x{size}x{size}:{k}x{window}x{window}", flops=flops, device="cuda") for kind in ("forward", "data", "filter")]
+    flops = 2.0 * n * k * ((size + 2 * padding - window) // stride + 1) ** 2 * c // groups * window ** 2
+    options = f":{stride}x{padding}x{groups}" if (stride, padding, groups) != (1, 0, 1) else ""
+    return [Case(f"conv:{kind}:{n}x{c}x{size}x{size}:{k}x{window}x{window}{options}", flops=flops, device=device)
+            for kind in ("forward", "data", "filter")]
 
 
 def conv_step_flops(batch=128):
@@ -67,12 +69,17 @@ CASES = [
     stream(f"total:{M16}", M16), stream("transpose:4096x4096", 2 * M16),
     Case("attention:4x8x512x64", flops=4.0 * 4 * 8 * 512 * 512 * 64),
     stream("matvec:nn:4096x4096", M16), stream("matvec:tn:4096x4096", M16),
+    # Convolutions as networks for images have them: LeNet's, ResNet's and those of MobileNet, which convolve each plane by itself.
+    *conv(128, 1, 28, 32, 5), *conv(128, 32, 24, 32, 5, device=""), *conv(16, 3, 112, 64, 7, 2, 3),
+    *conv(16, 64, 56, 64, 3, 1, 1), *conv(16, 128, 28, 128, 3, 1, 1), *conv(16, 256, 14, 256, 3, 1, 1), *conv(16, 512, 7, 512, 3, 1, 1),
+    *conv(1, 64, 56, 64, 3, 1, 1), *conv(16, 64, 56, 128, 3, 2, 1), *conv(16, 64, 56, 256, 1), *conv(16, 256, 28, 512, 1, 2),
+    *conv(16, 64, 56, 64, 3, 1, 1, 64), *conv(16, 64, 56, 64, 5, 1, 2, 64),
     Case("forward:mlp:1"), Case("forward:jit:1"),
     # What a CPU would take too long for, or streams more than a GPU's cache holds.
     product("nn", 4096, 4096, 4096, device="cuda"), stream(f"chain:{4 * M16}", 8 * M16, device="cuda"),
     stream("softmax:65536x1024", 16 * ROWS, device="cuda"), stream("layernorm:65536x1024", 16 * ROWS, device="cuda"),
-    # The convolutions of step:conv but the first.
-    *conv(128, 32, 24, 32, 5), *conv(128, 32, 10, 64, 3), *conv(128, 64, 8, 64, 3),
+    # The convolutions of step:conv but the first two.
+    *conv(128, 32, 10, 64, 3, device="cuda"), *conv(128, 64, 8, 64, 3, device="cuda"),
     Case("launch:256", device="cuda"),
     *(Case(f"start:{model}:{'warm' if warm else 'empty'}", kind="start", once=f"step:{model}", warm=warm)
       for model in ("mlp", "conv") for warm in (False, True)),

@@ -20,14 +20,18 @@ def attention(q, k, v):
     return torch.softmax(q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5, -1) @ v
 
 
-def around(w, dy):
-    """Shape of the images of a convolution, given its filters and its result."""
-    return dy.shape[0], w.shape[1], dy.shape[2] + w.shape[2] - 1, dy.shape[3] + w.shape[3] - 1
+def convolution(kind, images, filters, *options):
+    """The function of a case's operands, in the order of worker.operands()."""
+    c = worker.convolution(kind, images, filters, *options)
+    if kind == "forward":
+        return lambda x, w: F.conv2d(x, w, None, c.stride, c.padding, 1, c.groups)
+    shape = torch.empty(c.x if kind == "data" else c.w, device=DEVICE)  # of the operand that this gradient does not read
+    wanted = [kind == "data", kind == "filter", False]
 
-
-def filters(x, dy):
-    """Shape of its filters, given its images and its result."""
-    return dy.shape[1], x.shape[1], x.shape[2] - dy.shape[2] + 1, x.shape[3] - dy.shape[3] + 1
+    def backward(x, w, dy):
+        return torch.ops.aten.convolution_backward(dy, x, w, None, [c.stride] * 2, [c.padding] * 2, [1, 1], False, [0, 0], c.groups,
+                                                   wanted)[wanted.index(True)]
+    return (lambda w, dy: backward(shape, w, dy)) if kind == "data" else (lambda x, dy: backward(x, shape, dy))
 
 
 # Family -> function of its operands, and of the result that it writes where PyTorch has such a form.
@@ -41,9 +45,6 @@ OPS = {
     "slice": (lambda a, b: a[3:, 5:] @ b, lambda a, b, out: torch.mm(a[3:, 5:], b, out=out)),
     "matvec:nn": (torch.mv, lambda a, x, out: torch.mv(a, x, out=out)),
     "matvec:tn": (lambda a, x: torch.mv(a.t(), x), lambda a, x, out: torch.mv(a.t(), x, out=out)),
-    "conv:forward": (F.conv2d, None),
-    "conv:data": (lambda w, dy: torch.nn.grad.conv2d_input(around(w, dy), w, dy), None),
-    "conv:filter": (lambda x, dy: torch.nn.grad.conv2d_weight(x, filters(x, dy), dy), None),
     "attention": (getattr(F, "scaled_dot_product_attention", attention), None),
     "chain": (lambda x: torch.tanh(x * 1.5 + 0.25) * torch.sigmoid(x) + -0.5, None),
     "total": (torch.sum, None),
@@ -123,6 +124,9 @@ def make(family, *arguments):
         return run_step(arguments[0])
     if family == "forward":
         return run_forward(int(arguments[1]))
+    if family == "conv":
+        inputs, call = [torch.from_numpy(a).to(DEVICE) for a in operands(family, arguments)], convolution(*arguments)
+        return evaluate(lambda: call(*inputs))
     name = f"{family}:{arguments[0]}" if f"{family}:{arguments[0]}" in OPS else family
     if name not in OPS:
         raise ValueError("unknown case")

@@ -3,7 +3,7 @@ logarithmic axis. Nothing but text is written, so nothing needs to be installed.
 import math
 from xml.sax.saxutils import escape
 
-ROW, LABEL, WIDTH, TOP = 18, 250, 460, 46
+ROW, LABEL, WIDTH, TOP = 18, 320, 460, 46
 LOW, HIGH = 1 / 8, 16  # of the axis; a bar beyond is cut there, its number stands beside it
 COLOURS = {True: "#2f7d4f", False: "#b5523b"}  # ahead of the best peer, or behind
 STYLE = "text{font:12px sans-serif;fill:#222}.small{font-size:11px;fill:#555}line{stroke:#bbb}.one{stroke:#222}"

@@ -29,7 +29,7 @@ def read_tsv(path):
     return [from_tsv(line) for line in lines[1:]]
 
 
-WIDTHS = (24, 7, 12, 18, 12, 10, 10, 8)
+WIDTHS = (40, 7, 12, 18, 12, 10, 10, 8)
 
 
 def header():

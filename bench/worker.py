@@ -4,6 +4,7 @@ import statistics
 import sys
 import time
 from dataclasses import dataclass
+from dataclasses import dataclass
 from typing import Callable
 
 import numpy as np
@@ -45,6 +46,24 @@ def sizes(text):
     return tuple(map(int, text.split("x")))
 
 
+@dataclass(frozen=True)
+class Convolution:
+    """conv:KIND:NxCxHxW:KxRxS[:STRIDExPADDINGxGROUPS], as in sinter_convolutions.cpp: shapes."""
+    kind: str
+    x: tuple
+    w: tuple
+    y: tuple
+    stride: int
+    padding: int
+    groups: int
+
+
+def convolution(kind, images, filters, options="1x0x1"):
+    (n, c, *image), (k, *window), (stride, padding, groups) = sizes(images), sizes(filters), sizes(options)
+    result = ((size + 2 * padding - part) // stride + 1 for size, part in zip(image, window))
+    return Convolution(kind, (n, c, *image), (k, c // groups, *window), (n, k, *result), stride, padding, groups)
+
+
 def operands(family, arguments):
     """Inputs of a case as NumPy arrays, in the order in which a library's function of that family takes them."""
     if family == "sgemm":
@@ -54,9 +73,9 @@ def operands(family, arguments):
         m, n = sizes(arguments[1])
         return uniform((m, n), 1), uniform((m if arguments[0] == "tn" else n,), 2)
     if family == "conv":
-        (n, c, h, w), (k, r, s) = sizes(arguments[1]), sizes(arguments[2])
-        x, f, dy = ((n, c, h, w), 1), ((k, c, r, s), 2), ((n, k, h - r + 1, w - s + 1), 3)
-        return tuple(uniform(*operand) for operand in {"forward": (x, f), "data": (f, dy), "filter": (x, dy)}[arguments[0]])
+        c = convolution(*arguments)
+        x, w, dy = (c.x, 1), (c.w, 2), (c.y, 3)
+        return tuple(uniform(*operand) for operand in {"forward": (x, w), "data": (w, dy), "filter": (x, dy)}[c.kind])
     shape = sizes(arguments[0])
     if family == "batch":
         p, q, m, k, n = shape
