@@ -289,12 +289,12 @@ class Chooser {
     return is_legal(kernel_, opts) ? opts : std::vector<Opt>{};
   }
 
-  /// With Prefetches of what the next tiles of products read, where nothing is staged: a panel passes under many rows; or of what other
-  /// statements read next.
+  /// With Prefetches of what the next tiles of products read, where nothing is staged: a panel passes under many rows, and of
+  /// what sums read next.
   std::vector<Opt> ask_ahead(std::vector<Opt> opts) {
     if (!staged_.empty()) return opts;
     std::vector<Opt> ahead;
-    if (products_.empty() && transposed_.empty()) ahead = streams_ahead(kernel_, view_, widths_, target_);
+    if (transposed_.empty()) ahead = streams_ahead(kernel_, view_, widths_, target_);
     for (const Product& p : products_) {
       const std::vector<Opt> rows = rows_ahead(kernel_, view_, *p.work, p.tile, target_);
       ahead.insert(ahead.end(), rows.begin(), rows.end());

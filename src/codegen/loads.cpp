@@ -1,5 +1,6 @@
 // How a LOAD is read: a whole vector, lanes whose gates are open, gathered or side by side, rows or pieces along the copies, or lane by lane.
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "codegen/memory_node.h"
@@ -68,9 +69,14 @@ Id Values::masked(Inst inst, UOp n, Id open, Id missing, Id offsets) {
   return emit_load(std::move(inst), n);
 }
 
-/// Asks for each line that a load will touch so many elements further.
-void Values::prefetch(const Inst& load, int64_t ahead) {
+/// Asks for each line that a load will touch so many elements further, but for those that a copy less than a line behind asks for.
+void Values::prefetch(const Inst& load, UOp n, int64_t ahead) {
   const int64_t line = 64 / static_cast<int64_t>(size_of(load.type.dtype));
+  for (const Copy& c : copy_) {
+    const Open* vector = vector_of(n);
+    const int64_t behind = offset_of(n).factor(c.range) * c.number * (vector && vector->range == c.range ? vector->lanes : 1);
+    if (behind != 0 && std::abs(behind) < line) return;
+  }
   for (int64_t at = 0; at < load.type.lanes; at += line) {
     Inst inst{Code::Prefetch, {}, {emit_.index(Op::Add, load.src[0], emit_.number(ahead + at))}};
     inst.imm = load.imm;
@@ -79,7 +85,7 @@ void Values::prefetch(const Inst& load, int64_t ahead) {
 }
 
 Id Values::emit_load(Inst inst, UOp n) {
-  if (auto it = schedule_.ahead.find(n.get()); it != schedule_.ahead.end()) prefetch(inst, it->second);
+  if (auto it = schedule_.ahead.find(n.get()); it != schedule_.ahead.end()) prefetch(inst, n, it->second);
   // What this kernel writes is read where it is used: before the store, or after it, as the statement's versions say.
   return is_fixed(n) ? emit_.value(std::move(inst)) : emit_.here(std::move(inst));
 }

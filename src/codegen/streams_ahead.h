@@ -1,4 +1,4 @@
-// Rows that come from memory one after the other: how far ahead they are asked for.
+// What sums read from memory and a core does not ask for in time.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace sinter::codegen {
 
-/// A Prefetch for each operand of sums that is read from its beginning to its end, one row at a time, and does not fit the second cache by
-/// far: what a core asks for by itself ends with each page, and waits while a row is computed with. `widths`: ranges with lanes and copies.
-/// None for operands of which several rows are read side by side, which are as many streams already. Proposals: whether they are legal is another
-/// question.
+/// A Prefetch for each operand of sums that does not fit the second cache by far and is read from its beginning to its end, either one row
+/// at a time (what a core asks for by itself ends with each page, and waits while a row is computed with) or in vectors under masks, as those of
+/// windows with a border, which it does not foresee. `widths`: ranges with lanes and copies. None for whole vectors of several rows side by
+/// side, which are as many streams. Proposals: whether they are legal is another question.
 std::vector<Opt> streams_ahead(const Kernel& kernel, View& view, const std::vector<Width>& widths, const runtime::Target& target);
 
 }  // namespace sinter::codegen

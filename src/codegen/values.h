@@ -174,7 +174,7 @@ class Values {
   Id make_gathered(ir::UOp n);
   Id open_lanes(ir::UOp n, Id open, Id missing);
   Id masked(Inst inst, ir::UOp n, Id open, Id missing, Id offsets = kNone);
-  void prefetch(const Inst& load, int64_t ahead);
+  void prefetch(const Inst& load, ir::UOp n, int64_t ahead);
   Id make_check(ir::UOp n, int lane);
   Id make_alu(ir::UOp n, int lane);
   Id pack(ir::UOp n);

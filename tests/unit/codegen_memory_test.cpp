@@ -189,3 +189,32 @@ TEST_CASE("sums ask ahead for rows that come from memory one by one", "[codegen]
   Bench elements = doubled(DType::F32, 4096, 1024);
   for (const Opt& o : codegen::heuristic(codegen::prepare(elements.kernel).main, runtime::reference_target())) CHECK(!std::holds_alternative<Prefetch>(o));
 }
+
+TEST_CASE("sums of windows with a border ask ahead, for each line once", "[codegen][memory]") {
+  const auto windows = [](int64_t rows, int64_t columns) {  // out[i, j]: the sum of x and its eight neighbours, 0 outside
+    Bench b;
+    UOp x = b.buffer(random_array(DType::F32, {rows, columns}, 1)), out = b.buffer(Array(DType::F32, {rows, columns}));
+    UOp i = b.outer(rows), j = b.outer(columns), di = b.inner(3, 2), dj = b.inner(3, 3);
+    UOp row = i + di - b.index(1), column = j + dj - b.index(1);
+    const auto in = [&](UOp at, int64_t size) { return lt(b.index(-1), at) & lt(at, b.index(size)); };
+    UOp value = b.at(x, {row, column}, in(row, rows) & in(column, columns), constant(b.g(), DType::F32, 0.0));
+    b.stores({b.put(out, {i, j}, b.reduce(Combine::Add, {value}, {di, dj}))});
+    return b;
+  };
+  const auto prefetches = [](const std::vector<Opt>& opts) {
+    std::vector<Opt> only = opts;
+    std::erase_if(only, [](const Opt& o) { return !std::holds_alternative<Prefetch>(o); });
+    return only;
+  };
+  const Bench large = windows(2048, 1024), small = windows(64, 64);
+  const auto asked = prefetches(codegen::heuristic(codegen::prepare(large.kernel).main, runtime::reference_target()));
+  REQUIRE(asked.size() == 1);
+  CHECK((std::get<Prefetch>(asked[0]).range == 1 && std::get<Prefetch>(asked[0]).distance == 2048));
+  CHECK(prefetches(codegen::heuristic(codegen::prepare(small.kernel).main, runtime::reference_target())).empty());
+
+  Bench b = windows(6, 64);
+  const int load = place_of(b.kernel, Op::Load);
+  const std::string text = b.check({Lanes{1, 16}, Unroll{0, 2}, Unroll{3, 3}, Prefetch{load, 1, 2048}});
+  CHECK(count(text, "sn_where_f32x16(") == 1 + 2 * 3);      // the function, and three places for each of two rows
+  CHECK(count(text, "__builtin_prefetch(") == 2);  // the first of which asks for the others' lines
+}
