@@ -246,6 +246,10 @@ class Blocker {
     return order;
   }
 
+  /// Values of a range that are transposed in registers at a time. Those of a row of one vector and a rest go by halves, of which each takes
+  /// as many instructions as its part of a whole: one text, and a short rest or none, instead of two.
+  int turned_at_once(int64_t size) const { return size > lanes_ && size < 2 * lanes_ ? lanes_ / 2 : lanes_; }
+
   /// Memory in the order in which the sum goes through it: for each of its values a panel's columns.
   Stage stage() {
     Stage stage{number_of(kernel_, panel_), {}, static_cast<int>(width())};
@@ -258,7 +262,7 @@ class Blocker {
       UOp r = w_.own[i];
       if (!view_.depends(panel_, r)) continue;
       Stage::Dim dim{range_id(r), r == split_ ? 0 : -1};
-      if (range_id(r) == contiguous && (dim.level < 0 || depth_ % lanes_ == 0)) dim.unroll = lanes_;  // transposed in registers
+      if (range_id(r) == contiguous && (dim.level < 0 || depth_ % lanes_ == 0)) dim.unroll = turned_at_once(view_.size(r));
       stage.dims.push_back(dim);
     }
     Stage::Dim last{range_id(tile_.lanes), -1, lanes_};

@@ -39,10 +39,10 @@ void drop_copies(Statement& store, const std::vector<Statement>& before) {
   const std::vector<UOp> body = body_of(store.node);
   for (size_t i = shared; i < store.loops.size(); ++i) {
     Level& l = store.loops[i];
-    if (l.lanes > 1)
-      l.unroll = fewer(l.unroll);
-    else if (!side_by_side(body, l.range))
+    if (!side_by_side(body, l.range))
       l.unroll = 1;
+    else if (l.lanes > 1)
+      l.unroll = fewer(l.unroll);
   }
 }
 

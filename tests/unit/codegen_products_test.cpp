@@ -81,6 +81,9 @@ TEST_CASE("a matrix that is copied across the lanes is read from one end of its 
   const size_t along = text.find("inner range 2 of 40, 16 copies");
   CHECK(along != std::string::npos);
   CHECK(text.find("outer range 1 of 100, 16 lanes") < along);
+  // Rows of one vector and a rest go by halves.
+  Bench halves = product(70, 24, 100, true);
+  CHECK(halves.check(chosen(halves), false).find("inner range 2 of 24, 8 copies") != std::string::npos);
 }
 
 TEST_CASE("the next rows are asked for where operands come from further than the second cache", "[codegen][products]") {

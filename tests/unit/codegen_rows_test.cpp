@@ -281,6 +281,20 @@ TEST_CASE("stores of carried sums stay in the block of their sums", "[codegen]")
   }
 }
 
+TEST_CASE("of stores of carried sums whose lanes lie apart one vector is stored in a turn, of others two", "[codegen]") {
+  for (const bool apart : {true, false}) {
+    Bench b;
+    const int64_t size = 32;
+    UOp x = b.buffer(random_array(DType::F32, {5, 3, size}, 1)), out = b.buffer(Array(DType::F32, apart ? std::vector<int64_t>{size, 3} : std::vector<int64_t>{3, size}));
+    UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(3, 2), sum = b.reduce(Combine::Add, {b.at(x, {k, row, j})}, {k});
+    const std::vector<UOp> place = apart ? std::vector<UOp>{j, row} : std::vector<UOp>{row, j};
+    b.stores({b.put(out, place, maximum(sum, like(sum, 0.0)))});
+    const std::string text = b.check({Lanes{0, 4}, Unroll{0, 4}, Block{0, size}, Order{{{1, 0}, {2, 0}, {0, 0}}}}, false);
+    CHECK(count(text, "outer range 0 of 32, 4 lanes\n") == (apart ? 1 : 0));
+    CHECK(count(text, "outer range 0 of 32, 4 lanes, 2 copies\n") == (apart ? 0 : 1));
+  }
+}
+
 TEST_CASE("of two carried sums in one store, one rests in the output", "[codegen]") {
   Bench b;
   UOp x = b.buffer(random_array(DType::F32, {6, 30}, 1)), y = b.buffer(random_array(DType::F32, {6, 30}, 2)),
