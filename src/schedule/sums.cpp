@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "schedule/rebuild.h"
+#include "uop/splat.h"
 
 namespace sinter::schedule {
 namespace {
@@ -66,11 +67,11 @@ UOp join(UOp outer, UOp source, const std::unordered_set<UOp>& shared) {
     slides |= inner->op == Op::Window;
     views.push_back(inner);
   }
-  if (!slides || !is_reduce(inner, ir::Combine::Add) || shared.contains(inner) || inner->src[0]->op != Op::Mul) return {};
-  if (source->shape.bound() > 2 * inner->shape.bound()) return {};
-
-  UOp product = inner->src[0];
-  const ir::Ints& summed = inner->reduction().axes;
+  const bool sums = is_reduce(inner, ir::Combine::Add);
+  if (!slides || shared.contains(inner) || source->shape.bound() > 2 * inner->shape.bound()) return {};
+  const UOp product = sums ? inner->src[0] : inner;
+  if (product->op != Op::Mul || ir::splat_const(product->src[0]) || ir::splat_const(product->src[1])) return {};
+  const ir::Ints summed = sums ? inner->reduction().axes : ir::Ints{};
   std::vector<Dim> lead;
   for (int64_t a : summed) lead.push_back(product->shape[static_cast<size_t>(a)]);
   ir::Ints order = summed;

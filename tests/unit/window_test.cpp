@@ -127,6 +127,34 @@ TEST_CASE("the gradient of a convolution's input is one sum of products", "[wind
   CHECK(run(schedule::schedule(p.plan, runtime::reference_target()), in).outputs[0].data == expected.data);
 }
 
+TEST_CASE("sums of products that slide back without a sum of their own are sums of products too", "[window][schedule]") {
+  // As in the gradient of a depthwise convolution's input, along one axis: taps x places -> places.
+  const auto combine = [](auto factors) {
+    Program p;
+    const auto [x, y] = factors(p);
+    p.store(sum(slide(x * y, 0, -1, 7), {1}));
+    schedule::PlanGraph plan = p.plan;
+    schedule::cut(plan, runtime::reference_target());
+    Combine found{};
+    for (UOp n : topological(plan.outputs[0].value))
+      if (n->op == Op::Reduce) found = n->reduction().combine;
+    Inputs in;
+    for (int slot = 0; slot < 2; ++slot) {
+      in.slots.emplace_back(DType::F32, std::vector<int64_t>{5, 3});
+      for (int64_t i = 0; i < 15; ++i) in.slots.back().set(i, Scalar::of(DType::F32, i == 4 ? std::numeric_limits<double>::infinity() : static_cast<double>(i * 7 % 11 - 5)));
+    }
+    const auto want = oracle(p.plan, in).outputs[0], got = run(schedule::schedule(p.plan, runtime::reference_target()), in).outputs[0];
+    CHECK(want.data == got.data);  // places outside add nothing, infinite factors or not
+    return found;
+  };
+  CHECK(combine([](Program& p) { return std::pair(p.slot({5, 3}), p.slot({5, 3})); }) == Combine::Dot);
+  CHECK(combine([](Program& p) {
+          const UOp x = p.slot({5, 3});
+          p.slot({5, 3});
+          return std::pair(x, like(x, 0.25));
+        }) == Combine::Add);  // an average: nothing to multiply
+}
+
 TEST_CASE("inner sums stay where joining would repeat them, or where others read them", "[window][schedule]") {
   auto sums = [](schedule::PlanGraph plan) {
     schedule::cut(plan, runtime::reference_target());
