@@ -43,6 +43,7 @@ void copy(Device to_device, void* to, Device from_device, const void* from, size
 
 Fill fullest() {
   Fill most{Device::cpu(), cpu::live_memory(), cpu::memory_limit()};
+  if (!cuda::in_use()) return most;
   for (const auto& context : cuda::contexts()) {
     const Fill other{Device::cuda(context->index()), context->allocator().live(), context->allocator().limit()};
     if (other.share() > most.share()) most = other;

@@ -120,10 +120,12 @@ uint32_t PlanRun::run() {
       throw BackendError("the launch failed (injected)");
     }
     const auto steps = static_cast<size_t>(plan_.launches[l]);
-    moved += launch_counted(done, steps, limits.empty() ? nullptr : &limits[l]);
+    moved += launch_logged(done, steps, limits.empty() ? nullptr : &limits[l]);
     done += steps;
   }
   const uint32_t error = end();
+  count(counters().launches, plan_.launches.size());
+  count(counters().bytes_moved, moved);
   if (logged)
     log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", plan_.launches.size(),
                        plan_.steps.size(), static_cast<double>(moved) / 1e6, microseconds_since(start)));
@@ -139,7 +141,7 @@ StepLoad PlanRun::load_of(size_t first, size_t number) const {
   return all;
 }
 
-size_t PlanRun::launch_counted(size_t first, size_t number, const Limit* limit) {
+size_t PlanRun::launch_logged(size_t first, size_t number, const Limit* limit) {
   std::list<MemoryUse> uses;  // which takes no memory while it is empty
   if (kSanitizer == Sanitizer::Thread || env().check)
     for (size_t i = first; i < first + number; ++i) {
@@ -151,8 +153,6 @@ size_t PlanRun::launch_counted(size_t first, size_t number, const Limit* limit) 
       uses.emplace_back(program(i).name(), std::move(ranges));
     }
   const StepLoad all = load_of(first, number);
-  count(counters().launches);
-  count(counters().bytes_moved, all.moved);
 
   const bool logged = logging(2);
   const Clock::time_point start = logged ? Clock::now() : Clock::time_point();

@@ -64,9 +64,8 @@ class PlanRun {
   struct Limit;
   /// Of the steps of one launch together.
   StepLoad load_of(size_t first, size_t count) const;
-  /// Launches with counters and the log, where a limit is said beside the time; returns the bytes that the steps read and
-  /// write.
-  size_t launch_counted(size_t first, size_t count, const Limit* limit);
+  /// Launches with the log, where a limit is said beside the time; returns the bytes that the steps read and write.
+  size_t launch_logged(size_t first, size_t count, const Limit* limit);
 
   const Plan& plan_;
   const ArenaLayout& layout_;

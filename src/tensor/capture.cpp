@@ -12,8 +12,6 @@
 namespace sinter::tensor {
 namespace {
 
-thread_local Capture* watching = nullptr;
-
 /// "made at FILE:LINE by CALL".
 std::string made_by(const ir::Origin& origin) {
   return origin.call.empty() ? "made outside of all calls"
@@ -34,15 +32,13 @@ int place_of(const Range& range, const T& item) {
 
 }  // namespace
 
-Capture* Capture::current() { return watching; }
-
 Capture::Capture(std::span<const Tensor> inputs) : start_(ir::TensorGraph::get().fresh_id()) {
   for (const Tensor& t : inputs) inputs_.push_back(t.cell());
-  if (watching) usage_error("a jitted function calls another one; jit the outer one alone");
-  watching = this;
+  if (current_) usage_error("a jitted function calls another one; jit the outer one alone");
+  current_ = this;
 }
 Capture::~Capture() {
-  watching = nullptr;
+  current_ = nullptr;
   for (const Met& m : met_)
     if (m.storage) m.storage->release();
 }

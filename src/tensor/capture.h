@@ -74,7 +74,7 @@ class Capture {
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
   /// That of the calling thread, or null.
-  static Capture* current();
+  static Capture* current() { return current_; }
 
   /// The function uses this tensor. Throws UsageError for data that it has made itself.
   void met(const std::shared_ptr<Cell>& cell);
@@ -92,6 +92,8 @@ class Capture {
   Replay replay;
 
  private:
+  static inline thread_local constinit Capture* current_ = nullptr;
+
   struct Met {
     std::shared_ptr<Cell> cell;
     ir::Storage* storage = nullptr;  ///< when it was met first; kept

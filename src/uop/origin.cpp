@@ -45,11 +45,12 @@ std::unordered_set<Origin*, Hash, Equal>& table() {
   return *all;
 }
 
-/// The origins that were asked for last, by where the name of the file lies and the line: most calls come from a few places.
+/// The origins that were asked for last, by where the names of call and file lie and the place in it: most calls come from a few places.
 Origin*& recent(const Caller* caller) {
   static std::array<Origin*, 64> all{};
-  const uintptr_t file = caller ? reinterpret_cast<uintptr_t>(caller->where.file_name()) : 0, line = caller ? caller->where.line() : 0;
-  return all[(file ^ line) % all.size()];
+  if (!caller) return all[0];
+  const auto file = reinterpret_cast<uintptr_t>(caller->where.file_name()), call = reinterpret_cast<uintptr_t>(caller->name.data());
+  return all[(file ^ call ^ caller->where.line()) % all.size()];
 }
 
 Origin& find(const Caller* caller) {

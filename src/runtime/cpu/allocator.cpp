@@ -162,7 +162,14 @@ MemoryStats memory_stats() { return pool().stats(); }
 uint64_t live_memory() { return pool().live(); }
 uint64_t memory_limit() {
   static const uint64_t machine = usable_memory();
-  return env().memory_limit(machine);
+  // Every public call asks: worked out once per environment.
+  thread_local const Env* of = nullptr;
+  thread_local uint64_t limit = 0;
+  if (of != &env()) {
+    limit = env().memory_limit(machine);
+    of = &env();
+  }
+  return limit;
 }
 void release_cached_memory() { pool().release(); }
 

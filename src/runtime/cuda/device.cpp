@@ -66,10 +66,12 @@ std::shared_ptr<Context> Context::get(int index) {
   return context;
 }
 
+bool in_use() { return Contexts::get().any && !in_forked_child(); }
+
 std::vector<std::shared_ptr<Context>> contexts() {
   std::vector<std::shared_ptr<Context>> out;
+  if (!in_use()) return out;
   Contexts& c = Contexts::get();
-  if (!c.any || in_forked_child()) return out;
   std::lock_guard lock(c.mutex);
   for (const auto& [key, context] : c.all)
     if (context) out.push_back(context);

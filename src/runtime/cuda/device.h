@@ -129,6 +129,8 @@ class Context : public std::enable_shared_from_this<Context> {
 /// Says that there is no device of that number, how many there are, and which to use.
 std::string no_such_device(int index, int devices);
 
+/// One is. Takes no lock.
+bool in_use();
 /// The devices in use, in order. Takes no lock before one is.
 std::vector<std::shared_ptr<Context>> contexts();
 
