@@ -52,6 +52,7 @@ class Keep {
   }
   Keep(const Keep&) = delete;
   Keep& operator=(const Keep&) = delete;
+  const ir::Sources& nodes() const { return nodes_; }
 
  private:
   const ir::Sources nodes_;
@@ -81,7 +82,7 @@ ir::Sources roots_for(std::span<const UOp> asked) {
 class Realization {
  public:
   Realization(std::span<const UOp> asked, StepCommit* commit)
-      : all_(asked.begin(), asked.end()), keep_(all_), asked_(all_), commit_(commit), executor_(debug::executor()) {}
+      : keep_(asked), asked_(keep_.nodes()), commit_(commit), executor_(debug::executor()) {}
 
   void run() {
     while (!attempt()) {}
@@ -104,7 +105,7 @@ class Realization {
       if (commit_) commit_->switch_cells();  // plans that were not the last have stored all versions
       return true;
     }
-    schedule::Request request{captured_ ? asked_ : roots_for(asked_), commit_ ? ir::Sources(commit_->ending()) : ir::Sources(), all_};
+    schedule::Request request{captured_ ? asked_ : roots_for(asked_), commit_ ? ir::Sources(commit_->ending()) : ir::Sources(), keep_.nodes()};
     const std::vector<UOp> records = recorded([&](const Cell& c) { return commit_ && commit_->switches(&c); });
     const bool more = with_records_ && !records.empty();
     if (more) request.roots.insert(request.roots.end(), records.begin(), records.end());
@@ -204,8 +205,7 @@ class Realization {
     if (error) std::rethrow_exception(error);
   }
 
-  const ir::Sources all_;
-  const Keep keep_;
+  const Keep keep_;     ///< of all that was asked for
   ir::Sources asked_;  ///< those that have no storage yet
   StepCommit* commit_;
   const debug::Executor executor_;
