@@ -65,6 +65,16 @@ int64_t block_of(const std::vector<int64_t>& leading, const Prices& prices) {
 
 int64_t floor_power(int64_t n) { return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); }
 
+/// Whether the sources lie in order along an axis of the results that is longer than a row.
+bool results_in_order(const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides, int64_t row) {
+  for (size_t a = 0; a < shape.rank(); ++a) {
+    if (shape[a].bound() <= row || std::find(axes.begin(), axes.end(), static_cast<int64_t>(a)) != axes.end()) continue;
+    const auto [fewest, most] = std::minmax_element(strides.begin(), strides.end(), [a](const Strides* x, const Strides* y) { return (*x)[a] < (*y)[a]; });
+    if ((**fewest)[a] >= 0 && (**most)[a] == 1) return true;
+  }
+  return false;
+}
+
 /// Lanes: where the sources lie in order along the last axis that is summed.
 int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides, bool gpu) {
   const auto inner = static_cast<size_t>(axes.back());
@@ -75,9 +85,13 @@ int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const st
   const int64_t row = shape[inner].bound();
   int64_t lanes = kLaneBytes / static_cast<int64_t>(size_of(dtype));
   if (gpu) lanes = std::min(kThreadLanes, floor_power(total));
-  // Lanes that cross from row to row would cost a division at every element, threads without work cost more.
-  if (total < kShortest || (!gpu && axes.size() > 1 && (row % lanes || shape[inner].symbolic()))) return 1;
-  return static_cast<int>(lanes);
+  // Lanes that cross from row to row would cost a division at every element: as many as divide a row, unless results could have all of
+  // them. Threads without work cost more.
+  if (!gpu && axes.size() > 1) {
+    if (shape[inner].symbolic() || (row % lanes && results_in_order(shape, axes, strides, row))) return 1;
+    lanes = std::min(lanes, row & -row);
+  }
+  return total < kShortest ? 1 : static_cast<int>(lanes);
 }
 
 /// Whether a sum goes over the trailing axes of values that lie in one piece along those: they are one row.
