@@ -150,6 +150,20 @@ TEST_CASE("few columns leave the lanes to the rows, which are transposed in regi
   CHECK(to_string(chosen(product(256, 100, 33))).find("stage(") != std::string::npos);  // many share an element
 }
 
+TEST_CASE("a sum that underflows is -0 but where a border closes its last elements", "[codegen][products]") {
+  const int64_t n = 7, c = 3, o = 32, l = 40, window = 5, padding = 2;
+  Bench b;  // y [n, o, l] of x [n, c, l] under w [o, c, window]
+  Array tiny(DType::F32, {n, c, l}), minus(DType::F32, {o, c, window});
+  for (int64_t i = 0; i < tiny.numel(); ++i) tiny.set(i, Scalar::of(DType::F32, 1e-30));
+  for (int64_t i = 0; i < minus.numel(); ++i) minus.set(i, Scalar::of(DType::F32, -1e-30));
+  UOp x = b.buffer(std::move(tiny)), w = b.buffer(std::move(minus)), out = b.buffer(Array(DType::F32, {n, o, l}));
+  UOp image = b.outer(n), to = b.outer(o), at = b.outer(l), from = b.over(c, 3), tap = b.over(window, 4);
+  UOp place = at + tap - b.index(padding), gate = le(b.index(0), place) & lt(place, b.index(l)), zero = constant(b.g(), DType::F32, 0.0);
+  b.stores({b.put(out, {image, to, at}, b.reduce(Combine::Dot, {b.at(x, {image, from, place}, gate, zero), b.at(w, {to, from, tap}, gate, zero)}, {from, tap}))});
+  b.check({codegen::Lanes{1, 16}, codegen::Unroll{0, 4}}, false);
+  for (int64_t i = 0; i < l; ++i) CHECK(std::signbit(b.arrays[2].at(i).as_double()) == (i < l - padding));
+}
+
 TEST_CASE("operands whose gates move are not transposed in registers", "[codegen][products]") {
   Bench b;  // the weight gradient of a padded conv1d: dy [n, o, l], x [n, c, l]
   const int64_t n = 8, o = 10, c = 64, l = 256;
