@@ -8,6 +8,7 @@
 
 #include "codegen/blocking.h"
 #include "codegen/memory_node.h"
+#include "codegen/transpose.h"
 
 namespace sinter::codegen {
 namespace {
@@ -26,30 +27,33 @@ class Streams {
 
   std::optional<Prefetch> ahead(UOp load) {
     const auto bytes = static_cast<int64_t>(size_of(load->dtype));
-    UOp lanes, next;  // along which a vector lies, and the nearest one follows
+    UOp lanes, next;    // along which a vector lies, and the nearest one follows
+    int64_t apart = 1;  // elements from lane to lane
     bool copies = false;
     double all = 1;
     for (UOp r : view_.ranges()) {
       if (!view_.depends(load, r)) continue;
       const int64_t stride = view_.stride(load, r);
-      if (stride == View::kScattered) return {};
+      const Width width = width_of(r);
       all *= static_cast<double>(view_.size(r));
-      if (stride == 1 && width_of(r).lanes > 1) {
+      if (width.lanes > 1 && stride >= 1 && stride <= kWidestStride) {
         lanes = r;
+        apart = stride;
         continue;
       }
-      copies |= width_of(r).all() > 1;
-      if (stride > 1 && (!next || stride <= view_.stride(load, next))) next = r;  // a gradient's windows go backwards besides
+      if (stride == View::kScattered && width.copies < view_.size(r)) return {};  // else each place is a known one
+      copies |= width.all() > 1;
+      if (stride > apart && (!next || stride <= view_.stride(load, next))) next = r;  // a gradient's windows go backwards besides
     }
     if (!lanes) return {};
     const bool masked = gate_of(load) && view_.depends(gate_of(load), lanes);
-    if (!masked && (copies || range_id(lanes) != innermost(load))) return {};
+    if (!masked && (copies || apart > 1 || range_id(lanes) != innermost(load))) return {};
     all = std::min(all, static_cast<double>(load->src[0]->shape.bound())) * static_cast<double>(bytes);  // windows overlap
     if (all < kCaches * static_cast<double>(target_.l2)) return {};
     const int number = number_of(kernel_, load);
-    const int64_t row = next ? view_.stride(load, next) : 0;
-    if (row <= view_.size(lanes) || view_.size(lanes) * bytes >= kLongRow) return Prefetch{number, range_id(lanes), kAhead / bytes};
-    return Prefetch{number, range_id(next), std::max<int64_t>(1, kAhead / (view_.size(lanes) * bytes))};
+    const int64_t row = apart * view_.size(lanes);
+    if (!next || view_.stride(load, next) <= row || row * bytes >= kLongRow) return Prefetch{number, range_id(lanes), kAhead / (bytes * apart)};
+    return Prefetch{number, range_id(next), std::max<int64_t>(1, kAhead / (row * bytes))};
   }
 
  private:

@@ -191,11 +191,12 @@ TEST_CASE("sums ask ahead for rows that come from memory one by one", "[codegen]
 }
 
 TEST_CASE("sums of windows with a border ask ahead, for each line once", "[codegen][memory]") {
-  const auto windows = [](int64_t rows, int64_t columns) {  // out[i, j]: the sum of x and its eight neighbours, 0 outside
+  // out[i, j]: the sum of x[i, stride * j] and its eight neighbours, 0 outside.
+  const auto windows = [](int64_t rows, int64_t columns, int64_t stride = 1) {
     Bench b;
-    UOp x = b.buffer(random_array(DType::F32, {rows, columns}, 1)), out = b.buffer(Array(DType::F32, {rows, columns}));
-    UOp i = b.outer(rows), j = b.outer(columns), di = b.inner(3, 2), dj = b.inner(3, 3);
-    UOp row = i + di - b.index(1), column = j + dj - b.index(1);
+    UOp x = b.buffer(random_array(DType::F32, {rows, columns}, 1)), out = b.buffer(Array(DType::F32, {rows, columns / stride}));
+    UOp i = b.outer(rows), j = b.outer(columns / stride), di = b.inner(3, 2), dj = b.inner(3, 3);
+    UOp row = i + di - b.index(1), column = j * b.index(stride) + dj - b.index(1);
     const auto in = [&](UOp at, int64_t size) { return lt(b.index(-1), at) & lt(at, b.index(size)); };
     UOp value = b.at(x, {row, column}, in(row, rows) & in(column, columns), constant(b.g(), DType::F32, 0.0));
     b.stores({b.put(out, {i, j}, b.reduce(Combine::Add, {value}, {di, dj}))});
@@ -206,10 +207,13 @@ TEST_CASE("sums of windows with a border ask ahead, for each line once", "[codeg
     std::erase_if(only, [](const Opt& o) { return !std::holds_alternative<Prefetch>(o); });
     return only;
   };
-  const Bench large = windows(2048, 1024), small = windows(64, 64);
-  const auto asked = prefetches(codegen::heuristic(codegen::prepare(large.kernel).main, runtime::reference_target()));
-  REQUIRE(asked.size() == 1);
-  CHECK((std::get<Prefetch>(asked[0]).range == 1 && std::get<Prefetch>(asked[0]).distance == 2048));
+  for (const int64_t stride : {1, 2}) {
+    const Bench large = windows(2048, 1024, stride);
+    const auto asked = prefetches(codegen::heuristic(codegen::prepare(large.kernel).main, runtime::reference_target()));
+    REQUIRE(asked.size() == 1);
+    CHECK((std::get<Prefetch>(asked[0]).range == 1 && std::get<Prefetch>(asked[0]).distance == 2048 / stride));
+  }
+  const Bench small = windows(64, 64);
   CHECK(prefetches(codegen::heuristic(codegen::prepare(small.kernel).main, runtime::reference_target())).empty());
 
   Bench b = windows(6, 64);
