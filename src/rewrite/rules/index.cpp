@@ -99,14 +99,18 @@ UOp drop_stores(RewriteContext& context, UOp x) {
   return kept.size() == x->src.size() || kept.empty() ? UOp() : with_sources(context.graph, x, std::move(kept));
 }
 
-/// where(c, LOAD gated by g else v, v) is the load if g implies c.
-UOp select_of_load(RewriteContext&, UOp x) {
+/// where(c, LOAD gated by g else v, w): the load if g implies c and v is w; the load with w, a number, beside its gate if c is g.
+UOp select_of_load(RewriteContext& context, UOp x) {
   UOp l = x->src[1];
-  if (l->op != Op::Load || l->src.size() != l->src[0]->rank() + 3 || !(l->src.back() == x->src[2])) return {};
-  const std::vector<UOp> gate = conjuncts(l->src[l->src.size() - 2]);
-  for (UOp c : conjuncts(x->src[0]))
+  if (l->op != Op::Load || l->src.size() != l->src[0]->rank() + 3) return {};
+  const std::vector<UOp> gate = conjuncts(l->src[l->src.size() - 2]), chosen = conjuncts(x->src[0]);
+  for (UOp c : chosen)
     if (std::find(gate.begin(), gate.end(), c) == gate.end()) return {};
-  return l;
+  if (l->src.back() == x->src[2]) return l;
+  if (chosen.size() != gate.size() || x->src[2]->op != Op::Const) return {};
+  std::vector<UOp> src = l->src;
+  src.back() = x->src[2];
+  return with_sources(context.graph, l, std::move(src));
 }
 
 }  // namespace
