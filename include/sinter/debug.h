@@ -25,7 +25,7 @@ struct Counters {
   uint64_t partition_runs = 0;  ///< runs of the pass that draws kernel boundaries
   uint64_t rewrite_runs = 0;    ///< runs of the rule driver
   uint64_t compiles = 0;        ///< kernels handed to a compiler
-  uint64_t launches = 0;        ///< of one kernel, or of several side by side
+  uint64_t launches = 0;        ///< of one kernel, or of several side by side; of plans that ran to their end
   uint64_t bytes_moved = 0;     ///< bytes that the launched kernels read and wrote
   uint64_t nodes_interpreted = 0;  ///< nodes that interpreted plans evaluated
   uint64_t in_place = 0;        ///< versions written into the memory of the version before

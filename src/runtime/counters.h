@@ -20,7 +20,7 @@ struct Counters {
   Count compiles = 0;        ///< kernels handed to a compiler
   Count memory_hits = 0;     ///< kernels found compiled in this process
   Count disk_hits = 0;       ///< kernels found in the cache folder
-  Count launches = 0;        ///< of one kernel, or of several side by side
+  Count launches = 0;        ///< of one kernel, or of several side by side; of plans that ran to their end
   Count nodes_interpreted = 0;  ///< nodes that interpreted plans evaluated
   GuardedCount in_place = 0;  ///< versions written into the storage of the version before
   GuardedCount moved = 0;    ///< versions that had to take new storage although there was one before

@@ -18,6 +18,8 @@ using ir::UOp;
 
 // Lanes fill one 64-byte vector, on every CPU: the tree is part of a program's meaning.
 constexpr int64_t kLaneBytes = 64;
+constexpr int64_t kNear = 4;             // elements from one to the next that a vector of them may lie apart
+constexpr int64_t kShortRow = 8;         // below which a part of a vector is none
 constexpr int64_t kThreadLanes = 256;    // on a GPU at most: one for each thread of a block
 constexpr int64_t kFewOutputs = 4096;    // of a product of matrices, which a block of a GPU has one of; else each thread some
 constexpr int64_t kShortest = 64;        // elements below which a chain is as good
@@ -65,12 +67,13 @@ int64_t block_of(const std::vector<int64_t>& leading, const Prices& prices) {
 
 int64_t floor_power(int64_t n) { return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); }
 
-/// Whether the sources lie in order along an axis of the results that is longer than a row.
+/// Whether vectors can lie along an axis of the results that is longer than a row: the sources are in order there, or so near to it that
+/// lanes are picked out of whole vectors.
 bool results_in_order(const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides, int64_t row) {
   for (size_t a = 0; a < shape.rank(); ++a) {
     if (shape[a].bound() <= row || std::find(axes.begin(), axes.end(), static_cast<int64_t>(a)) != axes.end()) continue;
     const auto [fewest, most] = std::minmax_element(strides.begin(), strides.end(), [a](const Strides* x, const Strides* y) { return (*x)[a] < (*y)[a]; });
-    if ((**fewest)[a] >= 0 && (**most)[a] == 1) return true;
+    if ((**fewest)[a] >= 0 && (**most)[a] >= 1 && (**most)[a] <= kNear) return true;
   }
   return false;
 }
@@ -88,7 +91,7 @@ int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const st
   // Lanes that cross from row to row would cost a division at every element: as many as divide a row, unless results could have all of
   // them. Threads without work cost more.
   if (!gpu && axes.size() > 1) {
-    if (shape[inner].symbolic() || (row % lanes && results_in_order(shape, axes, strides, row))) return 1;
+    if (shape[inner].symbolic() || (row % lanes && (row < kShortRow || results_in_order(shape, axes, strides, row)))) return 1;
     lanes = std::min(lanes, row & -row);
   }
   return total < kShortest ? 1 : static_cast<int>(lanes);

@@ -1,4 +1,4 @@
-// Sums of windows that slide back over products: the gradient of a convolution's input, before kernels are drawn.
+// Sums of windows over products, such as those that slide back in the gradient of a convolution's input, before kernels are drawn.
 #pragma once
 
 #include "schedule/plan_graph.h"

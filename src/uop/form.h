@@ -1,4 +1,4 @@
-// What a node is beside its sources. Nodes that agree in it share one form: it is copied and hashed once, and compared by its address.
+// What a node is beside its sources. Nodes that agree in it share one form: it is copied once, and compared by its address.
 #pragma once
 
 #include <cstdint>

@@ -164,7 +164,8 @@ TEST_CASE("sums in trees", "[schedule]") {
   std::mt19937 random(3);
   Program p;
   UOp x = p.slot({70, 130}), line = p.slot({70000}), column = p.slot({200, 3}), twice = p.slot({4, 80}, DType::F64),
-      image = p.slot({3, 4, 5, 7}), signal = p.slot({5, 3, 26}), places = p.slot({5, 3, 24}), channels = p.slot({5, 9, 30}), taps = p.slot({9, 8});
+      image = p.slot({3, 4, 5, 7}), signal = p.slot({5, 3, 26}), places = p.slot({5, 3, 24}), channels = p.slot({5, 9, 30}), taps = p.slot({9, 8}),
+      pairs = p.slot({40, 50, 2}), sixes = p.slot({40, 50, 6});
   p.store(sum(x, {1}));
   p.store(sum(line, {0}));
   p.store(sum(column, {0}));
@@ -175,6 +176,8 @@ TEST_CASE("sums in trees", "[schedule]") {
   p.store(sum(permute(image, {0, 2, 1, 3}), {1, 2, 3}));
   p.store(sum(window(signal, 2, 3, 1, 1) * expand(places, {5, 3, 24, 3}, {3}), {0, 2}));
   p.store(sum(window(channels, 2, 8, 1, 1) * expand(taps, {5, 9, 23, 8}, {0, 2}), {1, 3}));
+  p.store(sum(pairs * pairs, {0, 2}));
+  p.store(sum(sixes, {0, 2}));
   Inputs in = inputs_for(p.plan, random);
   check_values(p.plan, in);
   check_meaning(p.plan, in);
@@ -196,6 +199,8 @@ TEST_CASE("sums in trees", "[schedule]") {
   CHECK(tree(7).tree == Tree{1, 0});   // but not those of another order
   CHECK(tree(8).tree == Tree{8, 0});   // the gradient of taps: rows of 24 are three parts of a vector
   CHECK(tree(9).tree == Tree{1, 0});   // their use: places lie in order too, and are more
+  CHECK(tree(10).tree.lanes == 1);     // results lie near enough to each other
+  CHECK(tree(11).tree.lanes == 1);     // too short a row
 }
 
 TEST_CASE("gather and scatter: negative indices, and ones out of range", "[schedule]") {

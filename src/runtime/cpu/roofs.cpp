@@ -147,14 +147,18 @@ double seconds(int threads, const Work& work) {
   std::vector<std::pair<Clock::time_point, Clock::time_point>> spans(static_cast<size_t>(threads));
   {
     std::vector<std::jthread> team;
-    for (int member = 0; member < threads; ++member) {
-      team.emplace_back([&, member] {
-        pin(allowed, member % cpus);
-        for (--missing; missing > 0;) std::this_thread::yield();
-        const auto begin = Clock::now();
-        work(member);
-        spans[static_cast<size_t>(member)] = {begin, Clock::now()};
-      });
+    const auto run = [&](int member) {
+      pin(allowed, member % cpus);
+      for (--missing; missing > 0;) std::this_thread::yield();
+      const auto begin = Clock::now();
+      work(member);
+      spans[static_cast<size_t>(member)] = {begin, Clock::now()};
+    };
+    try {
+      for (int member = 0; member < threads; ++member) team.emplace_back(run, member);
+    } catch (...) {
+      missing = 0;  // nobody waits for those that could not be started
+      throw;
     }
   }
   auto [first, last] = spans[0];
