@@ -16,17 +16,13 @@ using ir::UOp;
 constexpr int64_t kFarRows = 256;  ///< bytes from one row to the next
 constexpr double kCaches = 4;      ///< second caches that the operands fill, at least
 
-/// Of what the loads read, each place of a buffer once: windows that overlap are no larger than their buffer.
+/// Of what the loads read, each buffer once.
 double bytes_of(View& view, std::span<const UOp> accesses) {
   std::map<const ir::Node*, double> buffers;
   for (UOp a : accesses) {
     if (a->op != Op::Load) continue;
-    double elements = 1;
-    for (UOp r : view.ranges())
-      if (view.depends(a, r)) elements *= static_cast<double>(view.size(r));
-    const UOp buffer = a->src[0];
-    double& bytes = buffers[buffer.get()];
-    bytes = std::max(bytes, std::min(elements, static_cast<double>(buffer->shape.bound())) * static_cast<double>(size_of(a->dtype)));
+    double& bytes = buffers[a->src[0].get()];
+    bytes = std::max(bytes, view.bytes_read(a));
   }
   double all = 0;
   for (const auto& [buffer, bytes] : buffers) all += bytes;

@@ -27,15 +27,14 @@ class Streams {
 
   std::optional<Prefetch> ahead(UOp load) {
     const auto bytes = static_cast<int64_t>(size_of(load->dtype));
-    UOp lanes, next;    // along which a vector lies, and the nearest one follows
-    int64_t apart = 1;  // elements from lane to lane
+    UOp lanes, next, innermost;  // along which a vector lies, the nearest one follows, and the load moves last
+    int64_t apart = 1;           // elements from lane to lane
     bool copies = false;
-    double all = 1;
     for (UOp r : view_.ranges()) {
       if (!view_.depends(load, r)) continue;
       const int64_t stride = view_.stride(load, r);
       const Width width = width_of(r);
-      all *= static_cast<double>(view_.size(r));
+      innermost = r;
       if (width.lanes > 1 && stride >= 1 && stride <= kWidestStride) {
         lanes = r;
         apart = stride;
@@ -47,9 +46,8 @@ class Streams {
     }
     if (!lanes) return {};
     const bool masked = gate_of(load) && view_.depends(gate_of(load), lanes);
-    if (!masked && (copies || apart > 1 || range_id(lanes) != innermost(load))) return {};
-    all = std::min(all, static_cast<double>(load->src[0]->shape.bound())) * static_cast<double>(bytes);  // windows overlap
-    if (all < kCaches * static_cast<double>(target_.l2)) return {};
+    if (!masked && (copies || apart > 1 || !(lanes == innermost))) return {};
+    if (view_.bytes_read(load) < kCaches * static_cast<double>(target_.l2)) return {};
     const int number = number_of(kernel_, load);
     const int64_t row = apart * view_.size(lanes);
     if (!next || view_.stride(load, next) <= row || row * bytes >= kLongRow) return Prefetch{number, range_id(lanes), kAhead / (bytes * apart)};
@@ -60,12 +58,6 @@ class Streams {
   Width width_of(UOp range) const {
     const auto it = std::find_if(widths_.begin(), widths_.end(), [&](const Width& w) { return w.range == range; });
     return it == widths_.end() ? Width{range} : *it;
-  }
-  int innermost(UOp load) {
-    int id = -1;
-    for (UOp r : view_.ranges())
-      if (view_.depends(load, r)) id = range_id(r);
-    return id;
   }
 
   const Kernel& kernel_;

@@ -72,6 +72,13 @@ std::vector<UOp> ranges_in_order(const Kernel& kernel, View& view) {
   return out;
 }
 
+double View::bytes_read(UOp load) {
+  double elements = 1;
+  for (UOp r : all_)
+    if (depends(load, r)) elements *= static_cast<double>(size(r));
+  return std::min(elements, static_cast<double>(load->src[0]->shape.bound())) * static_cast<double>(size_of(load->dtype));
+}
+
 int64_t View::stride(UOp access, UOp range) {
   auto [it, fresh] = offsets_.try_emplace(access.get());
   if (fresh) it->second = offset_of(access);

@@ -46,6 +46,8 @@ class View {
   static constexpr int64_t kScattered = INT64_MIN;
   int64_t stride(ir::UOp access, ir::UOp range);
   bool depends(ir::UOp n, ir::UOp range) { return free_.depends(n, range); }
+  /// Of its buffer that a LOAD reads, in a whole launch: windows that overlap are no larger than that.
+  double bytes_read(ir::UOp load);
 
  private:
   void add(ir::UOp node);
