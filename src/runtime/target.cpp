@@ -19,6 +19,9 @@
 namespace sinter::runtime {
 namespace {
 
+/// Bytes of a last cache that a program may count on: larger ones belong to dozens of cores, and to other guests of the machine.
+constexpr int64_t kLargestL3 = 32 << 20;
+
 void set_isa(Target& target, const char* isa) {
   target.isa = isa;
   const bool v4 = target.isa == "x86-64-v4", v3 = target.isa == "x86-64-v3";
@@ -55,7 +58,7 @@ void read_cpu(Target& target) {
   if (kSanitizer == Sanitizer::Thread) target.vector_bytes = 16;  // wider accesses it does not see
   target.l1 = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, target.l1);
   target.l2 = cache_bytes(_SC_LEVEL2_CACHE_SIZE, target.l2);
-  target.l3 = shared_cache_bytes(target.l3);
+  target.l3 = std::min(shared_cache_bytes(target.l3), kLargestL3);
 }
 
 std::atomic<const Target*> given{nullptr};

@@ -26,24 +26,39 @@ namespace {
 constexpr size_t kAlignment = 64;
 constexpr size_t kMapped = 256 << 10;  ///< from here on blocks come from mmap
 constexpr size_t kPage = 4096;
+constexpr size_t kChunk = 8 * kHugePage;
 constexpr size_t kLargest = size_t{1} << 47;
 
 size_t class_of(size_t bytes) { return size_class(bytes, kAlignment); }
+
+/// Begins where a huge page does. Null if the system has no memory.
+char* map_huge(size_t size) {
+  void* const mapped = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  char* const start = static_cast<char*>(mapped);
+  const size_t before = (kHugePage - reinterpret_cast<uintptr_t>(start) % kHugePage) % kHugePage;
+  if (before) munmap(start, before);
+  if (before < kHugePage) munmap(start + before + size, kHugePage - before);
+  madvise(start + before, size, MADV_HUGEPAGE);
+  return start + before;
+}
 
 /// Null if the system has no memory.
 void* map_from_system(size_t size) {
   if (size < kMapped) return std::aligned_alloc(kAlignment, size);
   size = (size + kPage - 1) / kPage * kPage;
-  const size_t slack = size >= 2 * kHugePage ? kHugePage : 0;  // to cut an aligned piece out of
-  void* mapped = mmap(nullptr, size + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) return nullptr;
-  if (!slack) return mapped;
-  char* const start = static_cast<char*>(mapped);
-  const size_t before = (kHugePage - reinterpret_cast<uintptr_t>(start) % kHugePage) % kHugePage;
-  if (before) munmap(start, before);
-  if (before < slack) munmap(start + before + size, slack - before);
-  madvise(start + before, size, MADV_HUGEPAGE);
-  return start + before;
+  if (size >= 2 * kHugePage) return map_huge(size);
+  static char* chunk = nullptr;
+  static size_t left = 0;
+  if (size > left) {
+    chunk = map_huge(kChunk);
+    if (!chunk) return nullptr;
+    left = kChunk;
+  }
+  char* const piece = chunk;
+  chunk += size;
+  left -= size;
+  return piece;
 }
 
 /// A block between red zones, all of it forbidden; null if the system has no memory.
