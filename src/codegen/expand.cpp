@@ -7,12 +7,13 @@
 #include <functional>
 #include <numeric>
 
-#include "codegen/access.h"
 #include "codegen/accumulate.h"
 #include "codegen/clip.h"
 #include "codegen/fetched.h"
 #include "codegen/gates.h"
 #include "codegen/memory_node.h"
+#include "codegen/slots.h"
+#include "codegen/stores.h"
 #include "codegen/threads.h"
 #include "codegen/values.h"
 #include "sinter/error.h"
@@ -36,6 +37,7 @@ class Expander {
            Ranges& ranges)
       : kernel_(kernel),
         near_(target.cuda() ? target.shared - kExchange : kStack),
+        scalar_gates_(!target.cuda()),
         schedule_(schedule),
         statements_(statements),
         ranges_(ranges),
@@ -48,7 +50,7 @@ class Expander {
     code_.args = kernel_.args;
     code_.vars = static_cast<int>(kernel_.vars.size());
     code_.threads = schedule_.threads;
-    find_slots();
+    find_slots(kernel_, statements_.tiles, near_, code_);
     points(tree);
     if (!schedule_.nontemporal.empty()) emit_.here({Code::Fence, {}, {}});
     return std::move(code_);
@@ -56,27 +58,6 @@ class Expander {
 
  private:
   const Statement& at(int i) const { return statements_.list[static_cast<size_t>(i)]; }
-
-  void find_slots() {
-    code_.params = kernel_.params;
-    code_.slots.resize(static_cast<size_t>(kernel_.params));
-    for (UOp n : ir::topological(kernel_.sink)) {
-      if (n->op == Op::Param) code_.slots.at(static_cast<size_t>(n->integer())).dtype = n->dtype;
-      if (n->op == Op::Store) code_.slots.at(static_cast<size_t>(slot_of(n))).written = true;
-    }
-    int64_t near = 0;
-    for (const Tile& t : statements_.tiles) {
-      const int64_t bytes = (t.size * static_cast<int64_t>(size_of(t.dtype)) + 63) / 64 * 64;
-      Slot slot{t.dtype, true, t.size};
-      if (near + bytes <= near_) {
-        near += bytes;
-      } else {
-        slot.offset = code_.scratch;
-        code_.scratch += bytes;
-      }
-      code_.slots.push_back(slot);
-    }
-  }
 
   // ---- points of the launch
   Id size(UOp range) { return values_.value(range->src[0]); }
@@ -142,6 +123,7 @@ class Expander {
       }
       const Statement& s = at(item.statement);
       values_.set_statement(s);
+      if (item.what == What::Update && update_in_cases(item.statement)) continue;
       const bool gated = item.what == What::Update && open_gate(item.statement);
       for_each_copy(s.node, item.what == What::Update, [&] {
         switch (item.what) {
@@ -182,6 +164,37 @@ class Expander {
       emit_.open_if(open);
     }
     values_.assume(gate);
+    return true;
+  }
+  /// One element of a sum: where what all copies of a load have in common of a gate is open, without asking for it in each of them. Of
+  /// scalars that vectors are multiplied by, for each of which a load under a condition takes the place of two multiplications.
+  bool update_in_cases(int statement) {
+    const UOp n = at(statement).node;
+    if (!scalar_gates_ || n->op != Op::Reduce || gate_of_chain(n)) return false;
+    std::vector<UOp> common, loads;
+    for (UOp load : gated_loads(n)) {
+      const bool copied = std::any_of(unrolled_.begin(), unrolled_.end(), [&](const auto& u) { return ranges_.depends(load, u.first); });
+      if (!copied || values_.varies(load)) continue;
+      std::vector<UOp> conditions = ir::operands_of(gate_of(load), Op::And);
+      std::erase_if(conditions, [&](UOp c) { return differs(c); });
+      if (loads.empty()) common = conditions;
+      if (!conditions.empty() && conditions == common) loads.push_back(load);
+    }
+    if (loads.empty()) return false;
+    const UOp all = std::accumulate(common.begin() + 1, common.end(), common[0], std::bit_and<>());
+    const Id open = values_.value(all);
+    if (emit_.always(open) || emit_.never(open)) return false;
+    emit_.open_if(open);
+    values_.assume(all);
+    for_each_copy(n, true, [&] { accumulators_.update(statement); });
+    values_.end_assumption();
+    emit_.close();
+    emit_.open_if(emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
+    for_each_copy(n, true, [&] {
+      for (UOp load : loads) values_.close_gate(load);
+      accumulators_.update(statement);
+    });
+    emit_.close();
     return true;
   }
   /// They add 0, however many there are: that makes +0 of an accumulator that underflow left at -0.
@@ -259,30 +272,11 @@ class Expander {
   void store(const Statement& s) {
     const Id guard = s.loops.empty() ? turn(s.turn) : kNone;
     if (guard != kNone) emit_.open_if(guard);
-    const UOp n = s.node;
-    const UOp gate = gate_of(n);
-    const Id v = values_.value(value_of(n));
-    const bool adds = n->integer() != 0;
-    const Op sum = is_bool(n->src[0]->dtype) ? Op::Or : Op::Add;
-    const Id leader = leads(emit_, s, schedule_.threads);
-    if (leader != kNone && loads_what_it_stores(s, statements_)) emit_.here({Code::Barrier, {}, {}});  // all have read it
-    const Code code = s.nontemporal ? Code::Stream : Code::Store;
-    const Values::Run run = adds || gate || leader != kNone ? Values::Run{} : values_.run(n);
-    if (run.count == 1) {
-      const bool shorter = seldom_ && !gate && !adds && leader == kNone && values_.written_out(n) >= kMany;
-      if (!shorter || !write_apart(values_, emit_, n, v)) write(values_, emit_, n, v, leader, gate, adds ? &sum : nullptr, code);
-    } else if (values_.copy_of(run) == run.first) {  // for all copies of the run
-      std::vector<Id> columns;
-      values_.for_each(run, [&] { columns.push_back(values_.value(value_of(n))); });
-      if (values_.is_piece(n, run))
-        write_piece(values_, emit_, n, columns);
-      else
-        write_rows(values_, emit_, n, std::move(columns), code);
-    }
+    const Id v = put(values_, emit_, s, statements_, schedule_.threads, seldom_);
     if (guard != kNone)
       emit_.close();
-    else if (!gate && !adds)
-      values_.forward(n, v);
+    else if (!gate_of(s.node) && s.node->integer() == 0)
+      values_.forward(s.node, v);
   }
 
   // ---- blocks that are copied one turn ahead
@@ -469,6 +463,7 @@ class Expander {
 
   const Kernel& kernel_;
   const int64_t near_;  ///< bytes of tiles that need no scratch memory
+  const bool scalar_gates_;  ///< whether conditions of scalar loads take what vectors need
   const Schedule& schedule_;
   const Statements& statements_;
   Ranges& ranges_;
@@ -478,7 +473,6 @@ class Expander {
   Accumulators accumulators_;
   Fetched fetched_;
   static constexpr int64_t kSeldom = 8;  ///< whole steps of a range, beside which its remainder is little work
-  static constexpr int kMany = 128;      ///< lanes of a store that are most of what its kernel takes to compile
   bool seldom_ = false;                  ///< inside such a remainder
   std::vector<std::pair<UOp, int>> unrolled_;
   std::vector<UOp> clipped_;  ///< conditions that the ends of the open loops see to

@@ -60,6 +60,14 @@ UOp common_gate(UOp reduce) {
   return gate;
 }
 
+std::vector<UOp> gated_loads(UOp reduce) {
+  const std::vector<UOp> values = values_of(reduce);
+  std::vector<UOp> loads;
+  for (UOp n : ir::topological(values, [](UOp n) { return !combines(n); }))
+    if (n->op == Op::Load && gate_of(n)) loads.push_back(n);
+  return loads;
+}
+
 UOp without_gate(UOp value) { return value->op == Op::Where && zero_gate(value) ? value->src[1] : value; }
 
 UOp select_factors(ir::Graph& g, UOp sink) {

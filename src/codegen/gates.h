@@ -15,6 +15,9 @@ ir::UOp select_factors(ir::Graph& g, ir::UOp sink);
 /// there is none.
 ir::UOp common_gate(ir::UOp reduce);
 
+/// Loads below a REDUCE that its own elements read under gates.
+std::vector<ir::UOp> gated_loads(ir::UOp reduce);
+
 /// The value itself where its gate holds.
 ir::UOp without_gate(ir::UOp value);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/emit.h"
+#include "codegen/memory_node.h"
 #include "codegen/statement.h"
 #include "rewrite/linear.h"
 
@@ -68,6 +69,8 @@ class Values {
     for (ir::UOp part : ir::operands_of(condition, ir::Op::And)) emit_.remember(key(part, kWhole), yes, assumed_);
   }
   void end_assumption() { assumed_ = 0; }
+  /// In the innermost open block the present copy of a load, whose gate is closed, is what stands in for it.
+  void close_gate(ir::UOp load) { emit_.remember(key(load, kWhole), value(other_of(load)), emit_.scope()); }
   /// The result of a REDUCE for the present copy.
   void finish(ir::UOp reduce, Id result) { remember(key(reduce, kWhole), reduce, result); }
   /// A carried REDUCE is done: its results are read from where its accumulators lie.

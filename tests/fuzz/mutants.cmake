@@ -218,10 +218,12 @@ edit(src/codegen/values.cpp [=[
   }
 @@]=])
 
-# -- src/codegen/expand.cpp
-edit(src/codegen/expand.cpp [=[
+# -- src/codegen/stores.cpp
+edit(src/codegen/stores.cpp [=[
 const bool adds = n->integer() != 0;]=] [=[
 const bool adds = n->integer() != 0 && !FAULT(ScatterAssigns);]=])
+
+# -- src/codegen/expand.cpp
 edit(src/codegen/expand.cpp [=[
     if (axis.size && rest == 0) return;]=] [=[
     if (axis.size && (rest == 0 || (FAULT(LostTail) && --rest == 0))) return;]=])

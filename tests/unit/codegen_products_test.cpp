@@ -267,6 +267,20 @@ TEST_CASE("masks of a padded window have registers, and are known ones where the
   b.check(opts, false);
 }
 
+TEST_CASE("rows outside a border are told apart once for all columns of a tile", "[codegen][products]") {
+  const int64_t window = GENERATE(1, 3, 5), n = 2, c = 5, o = 32, size = 14, border = window / 2;
+  Bench b;  // y [n, o, y, x] of x [n, c, y, x] under w [o, c, i, j], with zeros around
+  UOp x = b.buffer(random_array(DType::F32, {n, c, size, size}, 1)), w = b.buffer(random_array(DType::F32, {o, c, window, window}, 2));
+  UOp out = b.buffer(Array(DType::F32, {n, o, size, size}));
+  UOp image = b.outer(n), to = b.outer(o), row = b.outer(size), column = b.outer(size), from = b.over(c, 4), i = b.over(window, 5), j = b.over(window, 6);
+  const auto inside = [&](UOp at) { return le(b.index(border), at) & lt(at, b.index(size + border)); };
+  UOp value = b.at(x, {image, from, row + i - b.index(border), column + j - b.index(border)}, inside(row + i) & inside(column + j),
+                   constant(b.g(), DType::F32, 0.0));
+  b.stores({b.put(out, {image, to, row, column}, b.reduce(Combine::Dot, {value, b.at(w, {to, from, i, j})}, {from, i, j}))});
+  const std::string text = b.check({codegen::Lanes{1, 16}, codegen::Unroll{3, 7}}, false);
+  CHECK(count(text, "sn_load_if_f32_0(p") <= 2 * border);  // those of columns near the left border, and near the right one
+}
+
 TEST_CASE("a matrix that lies in a cache is read as it lies", "[codegen][products]") {
   CHECK(to_string(chosen(product(1, 128, 1100))) == "lanes(0, 16) unroll(0, 4)");
   CHECK(to_string(chosen(product(64, 128, 128))) == "lanes(1, 16) unroll(1, 4) unroll(0, 6)");

@@ -1,0 +1,43 @@
+// One of four ways, by how the lanes and the copies of a store lie in memory; the accesses themselves are access.cpp's.
+#include "codegen/stores.h"
+
+#include "codegen/access.h"
+#include "codegen/memory_node.h"
+#include "codegen/threads.h"
+
+namespace sinter::codegen {
+
+using ir::Op;
+using ir::UOp;
+
+namespace {
+
+constexpr int kMany = 128;  ///< lanes of a store that are most of what its kernel takes to compile
+
+}  // namespace
+
+Id put(Values& values, Emitter& emit, const Statement& statement, const Statements& statements, int threads, bool seldom) {
+  const UOp n = statement.node, gate = gate_of(n);
+  const Id v = values.value(value_of(n));
+  const bool adds = n->integer() != 0;
+  const Op sum = is_bool(n->src[0]->dtype) ? Op::Or : Op::Add;
+  const Id leader = leads(emit, statement, threads);
+  if (leader != kNone && loads_what_it_stores(statement, statements)) emit.here({Code::Barrier, {}, {}});  // all have read it
+  const Code code = statement.nontemporal ? Code::Stream : Code::Store;
+  const bool alone = adds || gate || leader != kNone;
+  const Values::Run run = alone ? Values::Run{} : values.run(n);
+  if (run.count == 1) {
+    const bool shorter = seldom && !alone && values.written_out(n) >= kMany;
+    if (!shorter || !write_apart(values, emit, n, v)) write(values, emit, n, v, leader, gate, adds ? &sum : nullptr, code);
+  } else if (values.copy_of(run) == run.first) {  // for all copies of the run
+    std::vector<Id> columns;
+    values.for_each(run, [&] { columns.push_back(values.value(value_of(n))); });
+    if (values.is_piece(n, run))
+      write_piece(values, emit, n, columns);
+    else
+      write_rows(values, emit, n, std::move(columns), code);
+  }
+  return v;
+}
+
+}  // namespace sinter::codegen
