@@ -25,7 +25,8 @@ Id read(Values& values, Emitter& emit, UOp access, Id open, Id other) {
   const DType dtype = access->src[0]->dtype;
   open = emit.both(open, values.exists(access, kWhole));
   auto element = [&](int lane, int lanes, Id gate) {
-    Inst inst{Code::Load, {dtype, lanes}, {values.address(access, lane), gate, emit.splat(other, lanes)}};
+    Inst inst{Code::Load, {dtype, lanes}, {values.address(access, lane)}};
+    if (gate != kNone) inst.src.insert(inst.src.end(), {gate, emit.splat(other, lanes)});
     inst.imm = slot_of(access);
     if (const Limit l = lanes > 1 ? values.limit(access) : Limit{}; !l.none()) inst.src.push_back(values.count(l));
     return emit.here(std::move(inst));

@@ -73,11 +73,12 @@ void Accumulators::init(int statement) {
     to.push_back(emit_.here(std::move(inst)));
   };
   const auto accumulators = static_cast<size_t>(ir::state_count(s.node->reduction().combine));
+  const Id first = s.carried() ? first_turn(s) : kNone;
   for (State& to : made)
     for (size_t k = 0; k < accumulators; ++k) {
       const Id zero = identity(statement, k);
-      if (s.carried()) {
-        const Id later = emit_.alu(Op::Not, {DType::Bool, 1}, {first_turn(s)});
+      if (first != kNone) {
+        const Id later = emit_.alu(Op::Not, {DType::Bool, 1}, {first});
         add(to, read(values_, emit_, s.homes[k], later, zero));
       } else {
         add(to, emit_.splat(zero, std::max(c.width, values_.lanes(s.node))));

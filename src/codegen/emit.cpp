@@ -167,6 +167,7 @@ Id Emitter::fold_condition(const Inst& n) {
     const Id a = n.src[0], b = n.src[1];
     return a == b || always(b) || never(a) ? a : always(a) || never(b) ? b : kNone;
   }
+  if (int64_t a = 0, b = 0; n.op == Op::Eq && known(n.src[0], a) && known(n.src[1], b)) return is(a == b);
   if (n.op != Op::Lt && n.op != Op::Le) return kNone;
   for (Id s : n.src)
     if (type(s).dtype != DType::Index) return kNone;

@@ -1,4 +1,4 @@
-// Which copies a store keeps.
+// Which copies a store has.
 #include "codegen/epilogue.h"
 
 #include <algorithm>
@@ -12,7 +12,9 @@ using ir::UOp;
 
 namespace {
 
-constexpr int kVectors = 2;  ///< of one range that are stored in one turn, at most
+constexpr int kVectors = 2;     ///< of one range that are stored in one turn, at most
+constexpr int kTransposed = 8;  ///< elements of a row that are stored together, at most,
+constexpr int kFewest = 4;      ///< or at least
 
 /// The width of a loop has to divide what it was, since blocks are multiples of that.
 int fewer(int copies) { return copies % kVectors == 0 ? kVectors : 1; }
@@ -23,9 +25,16 @@ bool side_by_side(const std::vector<UOp>& body, UOp range) {
   });
 }
 
+/// Whether a loop can have so many copies: they divide the block that it goes through, or that is all of the range.
+bool divides(int copies, const Level& l, const Axis& a) {
+  if (l.fills || a.size == 0 || l.number + 1 != a.levels()) return false;
+  const int64_t block = !a.steps.empty() ? a.steps.back() : a.outer() ? a.block : a.size;
+  return block % copies == 0 || block >= a.size;
+}
+
 }  // namespace
 
-void drop_copies(Statement& store, const std::vector<Statement>& before) {
+void choose_copies(Statement& store, const std::vector<Statement>& before, const Schedule& schedule) {
   size_t shared = 0;  // loops around all of it
   bool reads = false;
   for (const Dep& d : store.deps) {
@@ -37,12 +46,17 @@ void drop_copies(Statement& store, const std::vector<Statement>& before) {
   }
   if (!reads) return;
   const std::vector<UOp> body = body_of(store.node);
+  const ir::Linear place = offset_of(store.node);
+  const bool apart = std::any_of(store.loops.begin(), store.loops.end(), [&](const Level& l) { return l.lanes > 1 && place.factor(l.range) != 1; });
   for (size_t i = shared; i < store.loops.size(); ++i) {
     Level& l = store.loops[i];
     if (!side_by_side(body, l.range))
       l.unroll = 1;
     else if (l.lanes > 1)
       l.unroll = fewer(l.unroll);
+    else if (const Axis& a = schedule.of(l.range); apart && l.unroll == 1 && place.factor(l.range) == 1)
+      for (int copies = kTransposed; copies >= kFewest && l.unroll == 1; copies /= 2)
+        if (copies <= a.size && divides(copies, l, a)) l.unroll = copies;
   }
 }
 

@@ -6,8 +6,8 @@
 namespace sinter::codegen {
 
 /// Copies are there for sums, which share their operands. A STORE whose sums are all carried reads them from memory in loops behind
-/// theirs: there copies make nothing but long code, and go, unless memory lies side by side along them; of vectors two stay then. `before`:
-/// the statements that it depends on.
-void drop_copies(Statement& store, const std::vector<Statement>& before);
+/// theirs, with copies of its own: none, but of two vectors where they lie side by side, and of as many elements as are transposed in
+/// registers where lanes lie apart. `before`: the statements that it depends on.
+void choose_copies(Statement& store, const std::vector<Statement>& before, const Schedule& schedule);
 
 }  // namespace sinter::codegen

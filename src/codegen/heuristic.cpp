@@ -12,6 +12,7 @@
 #include "codegen/memory_node.h"
 #include "codegen/register_tile.h"
 #include "codegen/rows.h"
+#include "codegen/rest.h"
 #include "codegen/rows_ahead.h"
 #include "codegen/schedule.h"
 #include "codegen/streaming.h"
@@ -285,8 +286,12 @@ class Chooser {
     const std::vector<Opt> blocks = block_product(kernel_, view_, *products_[0].work, products_[0].tile, lanes_, target_);
     if (blocks.empty()) return {};
     opts.insert(opts.end(), blocks.begin(), blocks.end());
-    opts = add_rows(kernel_, std::move(opts), rows_);
-    return is_legal(kernel_, opts) ? opts : std::vector<Opt>{};
+    for (std::vector<Opt> choice : {rest_results(view_, *products_[0].work, products_[0].tile, opts), opts}) {
+      if (choice.empty()) continue;
+      choice = add_rows(kernel_, std::move(choice), rows_);
+      if (is_legal(kernel_, choice)) return choice;
+    }
+    return {};
   }
 
   /// With Prefetches of what the next tiles of products read, where nothing is staged: a panel passes under many rows, and of

@@ -204,7 +204,7 @@ class Builder {
       return r.carried() && slot_of(r.homes[0]) == slot_of(store) && r.node == value_of(store);
     });
     if (lies_there) return;
-    if (!s.nontemporal) drop_copies(s, out_.list);
+    if (!s.nontemporal) choose_copies(s, out_.list, schedule_);
     finish(std::move(s));
     if (int p = rewritten(slot_of(store)); p >= 0) ++versions_[static_cast<size_t>(p)];
   }

@@ -295,6 +295,18 @@ TEST_CASE("of stores of carried sums whose lanes lie apart one vector is stored 
   }
 }
 
+TEST_CASE("stores of carried sums whose lanes lie apart have copies of their own along memory", "[codegen]") {
+  const int64_t length = GENERATE(3, 4, 12, 24);
+  Bench b;
+  const int64_t size = 32;
+  UOp x = b.buffer(random_array(DType::F32, {5, length, size}, 1)), out = b.buffer(Array(DType::F32, {size, length}));
+  UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(length, 2), sum = b.reduce(Combine::Add, {b.at(x, {k, row, j})}, {k});
+  b.stores({b.put(out, {j, row}, maximum(sum, like(sum, 0.0)))});
+  const std::string text = b.check({Lanes{0, 4}, Unroll{0, 4}, Block{0, size}, Order{{{1, 0}, {2, 0}, {0, 0}}}}, false);
+  CHECK(count(text, "inner range 2 of 24, 8 copies\n") == (length == 24));
+  CHECK((count(text, "*(f32x4_m*)(p1") > 0) == (length > 3));  // transposed in registers
+}
+
 TEST_CASE("of two carried sums in one store, one rests in the output", "[codegen]") {
   Bench b;
   UOp x = b.buffer(random_array(DType::F32, {6, 30}, 1)), y = b.buffer(random_array(DType::F32, {6, 30}, 2)),
