@@ -1,9 +1,8 @@
-// Size classes over malloc (small blocks) and mmap (large ones, on huge pages): a fresh page costs more than the work
+// Size classes over malloc (small blocks) and pages of the system (large ones): a fresh page costs more than the work
 // on it, so that freed blocks are kept up to a bound.
 #include "runtime/cpu/allocator.h"
 
 #include <fmt/core.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/cpu/pages.h"
 #include "runtime/env.h"
 #include "runtime/fork.h"
 #include "runtime/holders.h"
@@ -24,42 +24,13 @@ namespace sinter::runtime::cpu {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kMapped = 256 << 10;  ///< from here on blocks come from mmap
-constexpr size_t kPage = 4096;
-constexpr size_t kChunk = 8 * kHugePage;
+constexpr size_t kMapped = 256 << 10;  ///< from here on blocks are pages of their own
 constexpr size_t kLargest = size_t{1} << 47;
 
 size_t class_of(size_t bytes) { return size_class(bytes, kAlignment); }
 
-/// Begins where a huge page does. Null if the system has no memory.
-char* map_huge(size_t size) {
-  void* const mapped = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) return nullptr;
-  char* const start = static_cast<char*>(mapped);
-  const size_t before = (kHugePage - reinterpret_cast<uintptr_t>(start) % kHugePage) % kHugePage;
-  if (before) munmap(start, before);
-  if (before < kHugePage) munmap(start + before + size, kHugePage - before);
-  madvise(start + before, size, MADV_HUGEPAGE);
-  return start + before;
-}
-
 /// Null if the system has no memory.
-void* map_from_system(size_t size) {
-  if (size < kMapped) return std::aligned_alloc(kAlignment, size);
-  size = (size + kPage - 1) / kPage * kPage;
-  if (size >= 2 * kHugePage) return map_huge(size);
-  static char* chunk = nullptr;
-  static size_t left = 0;
-  if (size > left) {
-    chunk = map_huge(kChunk);
-    if (!chunk) return nullptr;
-    left = kChunk;
-  }
-  char* const piece = chunk;
-  chunk += size;
-  left -= size;
-  return piece;
-}
+void* map_from_system(size_t size) { return size < kMapped ? std::aligned_alloc(kAlignment, size) : map_pages(size); }
 
 /// A block between red zones, all of it forbidden; null if the system has no memory.
 void* take_from_system(size_t size) {
@@ -76,7 +47,7 @@ void give_to_system(void* block, size_t size) {
   if (size < kMapped)
     std::free(start);
   else
-    munmap(start, size);
+    unmap_pages(start, size);
 }
 
 class Pool {
