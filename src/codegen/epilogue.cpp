@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/memory_node.h"
 #include "codegen/offset.h"
 
 namespace sinter::codegen {
@@ -27,7 +28,7 @@ bool side_by_side(const std::vector<UOp>& body, UOp range) {
 
 /// Whether a loop can have so many copies: they divide the block that it goes through, or that is all of the range.
 bool divides(int copies, const Level& l, const Axis& a) {
-  if (l.fills || a.size == 0 || l.number + 1 != a.levels()) return false;
+  if (l.fills || l.threads > 1 || a.size == 0 || l.number + 1 != a.levels()) return false;
   const int64_t block = !a.steps.empty() ? a.steps.back() : a.outer() ? a.block : a.size;
   return block % copies == 0 || block >= a.size;
 }
@@ -47,7 +48,8 @@ void choose_copies(Statement& store, const std::vector<Statement>& before, const
   if (!reads) return;
   const std::vector<UOp> body = body_of(store.node);
   const ir::Linear place = offset_of(store.node);
-  const bool apart = std::any_of(store.loops.begin(), store.loops.end(), [&](const Level& l) { return l.lanes > 1 && place.factor(l.range) != 1; });
+  const bool plain = store.node->integer() == 0 && !gate_of(store.node) && schedule.rows.empty();
+  const bool apart = plain && std::any_of(store.loops.begin(), store.loops.end(), [&](const Level& l) { return l.lanes > 1 && place.factor(l.range) != 1; });
   for (size_t i = shared; i < store.loops.size(); ++i) {
     Level& l = store.loops[i];
     if (!side_by_side(body, l.range))

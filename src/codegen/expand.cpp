@@ -37,12 +37,12 @@ class Expander {
            Ranges& ranges)
       : kernel_(kernel),
         near_(target.cuda() ? target.shared - kExchange : kStack),
-        scalar_gates_(!target.cuda()),
+        cpu_(!target.cuda()),
         schedule_(schedule),
         statements_(statements),
         ranges_(ranges),
         emit_(code_),
-        values_(kernel, schedule, statements, ranges, emit_, !target.cuda(), target.masks),
+        values_(kernel, schedule, statements, ranges, emit_, cpu_, target.masks),
         accumulators_(statements, values_, emit_, schedule.threads),
         fetched_(statements, values_, emit_, schedule.threads) {}
 
@@ -166,11 +166,11 @@ class Expander {
     values_.assume(gate);
     return true;
   }
-  /// One element of a sum: where what all copies of a load have in common of a gate is open, without asking for it in each of them. Of
-  /// scalars that vectors are multiplied by, for each of which a load under a condition takes the place of two multiplications.
+  /// One element of a sum of vectors, in two cases: where what all copies of a scalar load have in common of its gate is open, and where it is
+  /// closed. Asked for in each copy it would take the place of two multiplications. Sums that skip what a gate closes need none of it.
   bool update_in_cases(int statement) {
     const UOp n = at(statement).node;
-    if (!scalar_gates_ || n->op != Op::Reduce || gate_of_chain(n)) return false;
+    if (!cpu_ || n->op != Op::Reduce || gate_of_chain(n) || !values_.varies(n)) return false;
     std::vector<UOp> common, loads;
     for (UOp load : gated_loads(n)) {
       const bool copied = std::any_of(unrolled_.begin(), unrolled_.end(), [&](const auto& u) { return ranges_.depends(load, u.first); });
@@ -190,10 +190,12 @@ class Expander {
     values_.end_assumption();
     emit_.close();
     emit_.open_if(emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
+    values_.begin_assumption();
     for_each_copy(n, true, [&] {
       for (UOp load : loads) values_.close_gate(load);
       accumulators_.update(statement);
     });
+    values_.end_assumption();
     emit_.close();
     return true;
   }
@@ -463,7 +465,7 @@ class Expander {
 
   const Kernel& kernel_;
   const int64_t near_;  ///< bytes of tiles that need no scratch memory
-  const bool scalar_gates_;  ///< whether conditions of scalar loads take what vectors need
+  const bool cpu_;
   const Schedule& schedule_;
   const Statements& statements_;
   Ranges& ranges_;

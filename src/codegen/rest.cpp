@@ -20,7 +20,9 @@ constexpr double kShallow = 64, kDeep = 1024;
 UOp stored_along(View& view, const Work& product, const RegisterTile& tile) {
   for (const Work& s : view.works()) {
     if (s.is_reduce() || !in(s.sums, product.node)) continue;
-    if (view.stride(s.node, tile.lanes) == 1 || view.stride(s.node, tile.first) == 1) continue;
+    const bool near = view.stride(s.node, tile.lanes) == 1 || view.stride(s.node, tile.first) == 1 ||
+                      (tile.second && view.stride(s.node, tile.second) == 1);
+    if (near) continue;
     for (UOp r : s.outs)
       if (is_outer(r) && view.stride(s.node, r) == 1) return r;
   }
@@ -39,9 +41,12 @@ int64_t block_of(const std::vector<Opt>& opts, UOp range) {
 std::vector<Opt> rest_results(View& view, const Work& product, const RegisterTile& tile, const std::vector<Opt>& opts) {
   if (!tile.lanes || !tile.first || !is_outer(tile.lanes) || !is_outer(tile.first) || product.own.empty()) return {};
   const UOp row = stored_along(view, product, tile), summed = product.own[0];
-  const auto carried = [&](const Opt& o) {
-    const Split* s = std::get_if<Split>(&o);
-    return s && std::any_of(product.own.begin(), product.own.end(), [&](UOp r) { return range_id(r) == s->range; });
+  const auto sums = [&](int range) { return std::any_of(product.own.begin(), product.own.end(), [&](UOp r) { return range_id(r) == range; }); };
+  const auto carried = [&](const Opt& o) {  // one of its loops stands outside those of the tile
+    const Order* order = std::get_if<Order>(&o);
+    if (!order) return false;
+    const auto lanes = std::find(order->loops.begin(), order->loops.end(), Order::Loop{range_id(tile.lanes), 0});
+    return std::any_of(order->loops.begin(), lanes, [&](const Order::Loop& l) { return sums(l.range); });
   };
   double deep = 1;
   for (UOp r : product.own) deep *= static_cast<double>(view.size(r));
@@ -50,7 +55,8 @@ std::vector<Opt> rest_results(View& view, const Work& product, const RegisterTil
   // As much of a row as fits.
   const int64_t rows = block_of(opts, tile.first), whole = std::min(block_of(opts, row), view.size(row));
   const int64_t most = kBytes / (static_cast<int64_t>(size_of(product.node->dtype)) * tile.rows * block_of(opts, tile.lanes));
-  const int64_t part = whole <= most ? whole : most / kRow * kRow;
+  int64_t part = whole <= most ? whole : most / kRow * kRow;
+  while (part >= kRow && part < whole && whole % part && whole < view.size(row)) part -= kRow;  // blocks are multiples of it, or all there is
   if (part < kRow) return {};
 
   std::vector<Opt> out;
@@ -63,9 +69,8 @@ std::vector<Opt> rest_results(View& view, const Work& product, const RegisterTil
     }
     std::vector<Order::Loop> inside;
     for (const Order::Loop& l : given->loops) {
-      const bool sums = std::any_of(product.own.begin(), product.own.end(), [&](UOp r) { return range_id(r) == l.range; });
-      if (sums && l.range != range_id(summed)) inside.push_back(l);
-      if (!sums && l.range != range_id(tile.first) && l.range != range_id(row) && l.range != range_id(tile.lanes)) order.loops.push_back(l);
+      if (sums(l.range) && l.range != range_id(summed)) inside.push_back(l);
+      if (!sums(l.range) && l.range != range_id(tile.first) && l.range != range_id(row) && l.range != range_id(tile.lanes)) order.loops.push_back(l);
     }
     const auto cut = [&](UOp range, int64_t step, bool by) {  // the place of what is left of it
       if (!by) return 0;

@@ -61,15 +61,17 @@ class Values {
   Id base(ir::UOp range, int number) const;
 
   Id value(ir::UOp n, int lane = kWhole);
-  /// In the innermost open block a condition holds, until end_assumption(). What is known of values in it is not known outside.
+  /// What is known of values from here on is not known outside the innermost open block, until end_assumption().
+  void begin_assumption() { assumed_ = emit_.scope(); }
+  void end_assumption() { assumed_ = 0; }
+  /// The assumption that a condition holds.
   void assume(ir::UOp condition) {
-    assumed_ = emit_.scope();
+    begin_assumption();
     const Id yes = emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, 1));
     emit_.remember(key(condition, kWhole), yes, assumed_);
     for (ir::UOp part : ir::operands_of(condition, ir::Op::And)) emit_.remember(key(part, kWhole), yes, assumed_);
   }
-  void end_assumption() { assumed_ = 0; }
-  /// In the innermost open block the present copy of a load, whose gate is closed, is what stands in for it.
+  /// Of the innermost open assumption: the gate of a load is closed at the present copy, so that its value is what stands in for it.
   void close_gate(ir::UOp load) { emit_.remember(key(load, kWhole), value(other_of(load)), emit_.scope()); }
   /// The result of a REDUCE for the present copy.
   void finish(ir::UOp reduce, Id result) { remember(key(reduce, kWhole), reduce, result); }
