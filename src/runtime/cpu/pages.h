@@ -7,7 +7,7 @@
 namespace sinter::runtime::cpu {
 
 /// Zeros, of which `size` bytes, and no fewer than those of the last page, may be used; page-aligned. Pieces below two huge pages are cut
-/// from larger ones. Null if the system has no memory. One thread at a time.
+/// from larger ones, by one thread at a time. Null if the system has no memory.
 void* map_pages(size_t size);
 
 /// Gives back what map_pages(size) returned.

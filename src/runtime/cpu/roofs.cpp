@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,6 +15,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "runtime/cpu/pages.h"
 
 #ifdef __x86_64__
 #include <xmmintrin.h>
@@ -28,7 +29,6 @@ constexpr int kRounds = 5;
 constexpr int64_t kSteps = 1'000'000;         // of all chains: some milliseconds
 constexpr int kChains = 12;
 constexpr size_t kBytes = size_t{128} << 20;  // of each of two buffers, over all threads
-constexpr size_t kHugePage = size_t{2} << 20;
 
 // A function of `steps` rounds over the twelve chains, for vectors of so many bytes. `step(a)` is one multiply-add, written
 // as an instruction: no compiler's flags or opinion on contraction matter.
@@ -100,24 +100,20 @@ float sum(const float* from, size_t count) {
   return a[0];
 }
 
-/// Memory on huge pages where the system has them.
+/// Memory of the measured loops.
 class Pages {
  public:
-  explicit Pages(size_t bytes) : bytes_(bytes + kHugePage) {
-    base_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (base_ == MAP_FAILED) throw std::bad_alloc();
-    madvise(base_, bytes_, MADV_HUGEPAGE);
+  explicit Pages(size_t bytes) : bytes_(bytes), start_(map_pages(bytes)) {
+    if (!start_) throw std::bad_alloc();
   }
-  ~Pages() { munmap(base_, bytes_); }
+  ~Pages() { unmap_pages(start_, bytes_); }
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
-  float* data() const {
-    return reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(base_) + kHugePage - 1) / kHugePage * kHugePage);
-  }
+  float* data() const { return static_cast<float*>(start_); }
 
  private:
   size_t bytes_;
-  void* base_;
+  void* start_;
 };
 
 // What keeps a result from being left out.
