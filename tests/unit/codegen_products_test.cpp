@@ -96,7 +96,7 @@ TEST_CASE("the next rows are asked for where operands come from further than the
     b.stores({b.put(out, {item, i, j}, b.reduce(Combine::Dot, {b.at(x, {item, i, l}), b.at(y, {item, l, j})}, {l}))});
     return b;
   };
-  const std::vector<Opt> few = chosen(products(2)), many = chosen(products(64));
+  const std::vector<Opt> few = chosen(products(2)), many = chosen(products(80));
   INFO(to_string(few) << " and " << to_string(many));
   CHECK(to_string(few).find("prefetch(") == std::string::npos);
   CHECK(to_string(many).find("prefetch(") != std::string::npos);
@@ -209,7 +209,7 @@ TEST_CASE("the gradient of a window with a stride is as many products as it has 
 
 TEST_CASE("at most eight rows are stored far from each other at once, and a point writes their lines to the end", "[codegen][products]") {
   Bench b;  // a convolution of one plane: x [n, y, x] under w [o, i, j]
-  const int64_t n = 3, o = 32, size = 28, window = 5, out_size = size - window + 1;
+  const int64_t n = 4, o = 32, size = 28, window = 5, out_size = size - window + 1;
   UOp x = b.buffer(random_array(DType::F32, {n, size, size}, 1)), w = b.buffer(random_array(DType::F32, {o, window, window}, 2)),
       out = b.buffer(Array(DType::F32, {n, o, out_size, out_size})), positive = b.buffer(Array(DType::F32, {n, o, out_size, out_size}));
   UOp image = b.outer(n), plane = b.outer(o), row = b.outer(out_size), column = b.outer(out_size), i = b.over(window, 4), j = b.over(window, 5);
