@@ -11,6 +11,7 @@
 #include "codegen/clip.h"
 #include "codegen/fetched.h"
 #include "codegen/gates.h"
+#include "codegen/loop_note.h"
 #include "codegen/memory_node.h"
 #include "codegen/slots.h"
 #include "codegen/stores.h"
@@ -199,10 +200,16 @@ class Expander {
     emit_.close();
     return true;
   }
-  /// They add 0, however many there are: that makes +0 of an accumulator that underflow left at -0.
+  /// They add 0, however many there are: that makes +0 of an accumulator that underflow left at -0. Where each turn of a loop around them
+  /// would skip the same, the last one adds for all: before, a lost +0 changes no more than the sign of a zero, which that then makes good.
   void add_skipped(int statement, Id condition) {
+    const UOp sum = at(statement).node, gate = gate_of_chain(sum);
+    const std::vector<UOp> own = ranges_of(sum);
+    for (const Turning& t : turning_)
+      if (std::find(own.begin(), own.end(), t.range) != own.end() && !ranges_.depends(gate, t.range))
+        condition = emit_.both(condition, emit_.alu(Op::Eq, {DType::Bool, 1}, {emit_.index(Op::Add, t.at, emit_.number(1)), t.end}));
     emit_.open_if(condition);
-    for_each_copy(at(statement).node, false, [&] { accumulators_.add_zero(statement); });
+    for_each_copy(sum, false, [&] { accumulators_.add_zero(statement); });
     emit_.close();
   }
 
@@ -337,7 +344,7 @@ class Expander {
       return steps(item, axis, begin, block_end);
     }
     const auto [begin, end, step] = turns_of(axis, level);
-    turns(begin, end, step, note(axis, level, fmt::format("blocks of {}", step)), [&](Id at) {
+    turns(begin, end, step, loop_note(axis, level, fmt::format("blocks of {}", step)), [&](Id at) {
       values_.enter(level.range, level.number, at);
       block(item.body);
       values_.leave();
@@ -371,7 +378,11 @@ class Expander {
       const int sum = only_update(item.body);
       Clip cut = clip_of(item, sum);
       cut.empty |= block_end != kNone;  // of one block
-      return clipped_turns(sum, cut, begin, end, note(axis, level, ""), [&](Id at) { body(at, 1, 1, {}); });
+      return clipped_turns(sum, cut, begin, end, loop_note(axis, level, ""), [&](Id at) {
+        if (level.threads == 1) turning_.push_back({level.range, at, end});
+        body(at, 1, 1, {});
+        if (level.threads == 1) turning_.pop_back();
+      });
     }
     int64_t rest = axis.size % width;
     Id whole = axis.size ? emit_.number(axis.size - rest)
@@ -383,7 +394,7 @@ class Expander {
       whole_step(begin);
       emit_.close();
     } else {
-      turns(begin, end, width, note(axis, level, step_text(level)), whole_step);
+      turns(begin, end, width, loop_note(axis, level, step_text(level)), whole_step);
     }
     if (axis.size && rest == 0) return;
     tail(level, {begin, block_end}, whole, all, rest, body);
@@ -444,25 +455,6 @@ class Expander {
            emit_.is_number(n.src[1], step);
   }
 
-  static std::string step_text(const Level& level) {
-    std::string text;
-    auto add = [&](int count, const char* of) {
-      if (count > 1) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, of);
-    };
-    add(level.threads, "threads");
-    add(level.lanes, "lanes");
-    add(level.unroll, "copies");
-    return text;
-  }
-  static std::string note(const Axis& axis, const Level& level, const std::string& how) {
-    UOp bound = axis.range->src[0];
-    std::string size = bound->op == Op::Const ? fmt::format(" of {}", bound->scalar().as_int())
-                       : bound->op == Op::Var ? " of " + bound->get<sinter::Var>().name()
-                                              : "";
-    return fmt::format("{} range {}{}{}{}", axis.outer() ? "outer" : "inner", range_id(level.range), size,
-                       how.empty() ? "" : ", ", how);
-  }
-
   const Kernel& kernel_;
   const int64_t near_;  ///< bytes of tiles that need no scratch memory
   const bool cpu_;
@@ -477,7 +469,13 @@ class Expander {
   static constexpr int64_t kSeldom = 8;  ///< whole steps of a range, beside which its remainder is little work
   bool seldom_ = false;                  ///< inside such a remainder
   std::vector<std::pair<UOp, int>> unrolled_;
-  std::vector<UOp> clipped_;  ///< conditions that the ends of the open loops see to
+  /// A loop that goes through a range, or a block of it, one by one.
+  struct Turning {
+    UOp range;
+    Id at, end;
+  };
+  std::vector<Turning> turning_;  ///< the open ones
+  std::vector<UOp> clipped_;      ///< conditions that the ends of the open loops see to
 };
 
 }  // namespace
