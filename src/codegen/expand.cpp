@@ -200,8 +200,14 @@ class Expander {
     emit_.close();
     return true;
   }
-  /// They add 0, however many there are: that makes +0 of an accumulator that underflow left at -0. Where each turn of a loop around them
-  /// would skip the same, the last one adds for all: before, a lost +0 changes no more than the sign of a zero, which that then makes good.
+  /// A loop that goes through a range, or a block of it, one by one.
+  struct Turning {
+    UOp range;
+    Id at, end;
+  };
+  /// They add 0, however many there are: that makes +0 of an accumulator that underflow left at -0. Where each turn of a loop of the sum would
+  /// skip the same, the last one adds for all: before, a lost +0 changes no more than the sign of a zero, which that then makes good. (No
+  /// range of a sum bounds another, so that the last turn skips as much; loops of other ranges begin new accumulators.)
   void add_skipped(int statement, Id condition) {
     const UOp sum = at(statement).node, gate = gate_of_chain(sum);
     const std::vector<UOp> own = ranges_of(sum);
@@ -379,9 +385,9 @@ class Expander {
       Clip cut = clip_of(item, sum);
       cut.empty |= block_end != kNone;  // of one block
       return clipped_turns(sum, cut, begin, end, loop_note(axis, level, ""), [&](Id at) {
-        if (level.threads == 1) turning_.push_back({level.range, at, end});
+        turning_.push_back({level.range, at, end});
         body(at, 1, 1, {});
-        if (level.threads == 1) turning_.pop_back();
+        turning_.pop_back();
       });
     }
     int64_t rest = axis.size % width;
@@ -469,11 +475,6 @@ class Expander {
   static constexpr int64_t kSeldom = 8;  ///< whole steps of a range, beside which its remainder is little work
   bool seldom_ = false;                  ///< inside such a remainder
   std::vector<std::pair<UOp, int>> unrolled_;
-  /// A loop that goes through a range, or a block of it, one by one.
-  struct Turning {
-    UOp range;
-    Id at, end;
-  };
   std::vector<Turning> turning_;  ///< the open ones
   std::vector<UOp> clipped_;      ///< conditions that the ends of the open loops see to
 };

@@ -18,7 +18,8 @@ constexpr int64_t kApart = 2;
 /// Summed elements: with fewer keeping results takes a share of the time that shows, with more storing them takes none.
 constexpr double kShallow = 64, kDeep = 1024;
 
-/// The range along which a store of its results goes side by side, or nearly so, if neither lanes nor copies do. Null: there is none.
+/// The range along which a store of its results goes side by side, or nearly so, if neither lanes nor copies lie side by side. Null: there
+/// is none.
 UOp stored_along(View& view, const Work& product, const RegisterTile& tile) {
   for (const Work& s : view.works()) {
     if (s.is_reduce() || !in(s.sums, product.node)) continue;
@@ -27,7 +28,7 @@ UOp stored_along(View& view, const Work& product, const RegisterTile& tile) {
     if (near) continue;
     for (int64_t apart = 1; apart <= kApart; ++apart)
       for (UOp r : s.outs)
-        if (is_outer(r) && view.stride(s.node, r) == apart && view.size(r) >= kRow) return r;
+        if (is_outer(r) && r != tile.lanes && r != tile.first && view.stride(s.node, r) == apart && view.size(r) >= kRow) return r;
   }
   return {};
 }

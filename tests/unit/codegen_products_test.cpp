@@ -166,6 +166,27 @@ TEST_CASE("a sum that underflows is -0 but where a border closes its last elemen
   for (int64_t i = 0; i < l; ++i) CHECK(std::signbit(b.arrays[2].at(i).as_double()) == (i < l - padding));
 }
 
+TEST_CASE("what a gate skips is added in the last turn of the loops that it does not depend on", "[codegen][products]") {
+  const bool moves = GENERATE(false, true), table = GENERATE(false, true);  // the gate changes with `from`; it lies in memory
+  const std::vector<Opt> opts = GENERATE(values<std::vector<Opt>>({{codegen::Lanes{1, 16}, codegen::Unroll{0, 4}},
+                                                                   {codegen::Lanes{1, 16}, codegen::Block{0, 4}},
+                                                                   {codegen::Lanes{1, 16}, codegen::Block{0, 4}, codegen::Split{2, 2}},
+                                                                   {codegen::Lanes{1, 16}, codegen::Block{0, 4}, codegen::Order{{{2, 0}, {0, 0}}}}}));
+  const int64_t n = 7, c = 3, o = 32, window = 5;
+  Bench b;  // out [n, o] of x [n, c, window] and w [o, c, window]: products underflow; in the last turn of `from` they are -0
+  Array tiny(DType::F32, {n, c, window}), minus(DType::F32, {o, c, window}), open(DType::I32, {c, window});
+  for (int64_t i = 0; i < tiny.numel(); ++i) tiny.set(i, Scalar::of(DType::F32, i / window % c < c - 1 ? 1e-30 : 0.0));
+  for (int64_t i = 0; i < minus.numel(); ++i) minus.set(i, Scalar::of(DType::F32, -1e-30));
+  for (int64_t i = 0; i < open.numel(); ++i) open.set(i, Scalar::of(DType::I32, int64_t{i % window < (moves ? i / window + 3 : window - 1)}));
+  UOp x = b.buffer(std::move(tiny)), w = b.buffer(std::move(minus)), are = b.buffer(std::move(open)), out = b.buffer(Array(DType::F32, {n, o}));
+  UOp image = b.outer(n), to = b.outer(o), from = b.over(c, 2), tap = b.over(window, 3), zero = constant(b.g(), DType::F32, 0.0);
+  UOp gate = table ? lt(constant(b.g(), DType::I32, int64_t{0}), b.at(are, {moves ? from : b.index(0), tap}))
+                   : lt(tap, moves ? from + b.index(3) : b.index(window - 1));
+  b.stores({b.put(out, {image, to}, b.reduce(Combine::Dot, {b.at(x, {image, from, tap}, gate, zero), b.at(w, {to, from, tap}, gate, zero)}, {from, tap}))});
+  b.check(opts, false);
+  for (int64_t i = 0; i < n * o; ++i) CHECK_FALSE(std::signbit(b.arrays[3].at(i).as_double()));
+}
+
 TEST_CASE("operands whose gates move are not transposed in registers", "[codegen][products]") {
   Bench b;  // the weight gradient of a padded conv1d: dy [n, o, l], x [n, c, l]
   const int64_t n = 8, o = 10, c = 64, l = 256;
@@ -179,9 +200,10 @@ TEST_CASE("operands whose gates move are not transposed in registers", "[codegen
 }
 
 TEST_CASE("the gradient of a window with a stride is as many products as it has phases", "[codegen][products]") {
-  const auto [stride, taps, padding] = GENERATE(values<std::array<int64_t, 3>>({{2, 3, 1}, {2, 5, 2}, {2, 4, 0}, {3, 4, 1}, {4, 4, 0}}));
+  const auto [stride, taps, padding, o, size] = GENERATE(
+      values<std::array<int64_t, 5>>({{2, 3, 1, 20, 10}, {2, 3, 1, 32, 32}, {2, 5, 2, 20, 10}, {2, 4, 0, 20, 10}, {3, 4, 1, 20, 10}, {4, 4, 0, 20, 10}}));
   Bench b;  // dx [n, c, stride * size] from dy [n, o, size] and w [o, c, taps], where y = stride * at + tap - padding
-  const int64_t n = 6, o = 20, c = 32, size = 10, turns = (taps + stride - 1) / stride;
+  const int64_t n = 6, c = 32, turns = (taps + stride - 1) / stride;
   UOp dy = b.buffer(random_array(DType::F32, {n, o, size}, 1)), w = b.buffer(random_array(DType::F32, {o, c, taps}, 2));
   UOp out = b.buffer(Array(DType::F32, {n, c, stride * size}));
   UOp image = b.outer(n), to = b.outer(c), y = b.outer(stride * size), from = b.over(o, 3), turn = b.over(turns, 4);
@@ -196,6 +218,7 @@ TEST_CASE("the gradient of a window with a stride is as many products as it has 
   const std::vector<Opt> opts = chosen(b);
   INFO(to_string(opts));
   CHECK(to_string(opts).find("stage(") != std::string::npos);  // of the weights that one phase reads
+  CHECK((to_string(opts).find("split(4, 32)") != std::string::npos) == (o == 32));  // enough is summed for results to rest
   for (UOp n : topological(codegen::prepare(b.kernel).main.sink))
     if (n->op == Op::IDiv || n->op == Op::Mod)
       for (UOp r : topological(n)) CHECK_FALSE((r->op == Op::Range && codegen::range_id(r) == 2));
