@@ -96,6 +96,7 @@ TEST_CASE("the next rows are asked for where operands come from further than the
     b.stores({b.put(out, {item, i, j}, b.reduce(Combine::Dot, {b.at(x, {item, i, l}), b.at(y, {item, l, j})}, {l}))});
     return b;
   };
+  // Opts name a LOAD by its node's number, which is the same in both kernels: neither 2 nor 80 is a size that they have otherwise.
   const std::vector<Opt> few = chosen(products(2)), many = chosen(products(80));
   INFO(to_string(few) << " and " << to_string(many));
   CHECK(to_string(few).find("prefetch(") == std::string::npos);
