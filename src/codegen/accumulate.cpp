@@ -50,16 +50,17 @@ Id Accumulators::identity(int statement, size_t accumulator) const {
   return emit_.constant(dtype, ir::identity_of(combine, dtype, static_cast<int>(accumulator)));
 }
 
-/// Whether the loops that carry stand at their beginning.
-Id Accumulators::first_turn(const Statement& s) {
+Id Accumulators::goes_on(int statement) {
+  const Statement& s = at(statement);
   const Type boolean{DType::Bool, 1};
-  Id first = kNone;
+  if (!s.carried()) return kNone;
+  Id first = kNone;  // whether the loops that carry stand at their beginning
   for (size_t i = s.own; i < s.inner; ++i) {
     const Level& l = s.loops[i];
     if (values_.depends(s.node, l.range)) continue;
     first = emit_.both(first, emit_.alu(Op::Eq, boolean, {values_.base(l.range, l.number), emit_.number(0)}));
   }
-  return first;
+  return first == kNone ? kNone : emit_.alu(Op::Not, boolean, {first});
 }
 
 void Accumulators::init(int statement) {
@@ -67,24 +68,23 @@ void Accumulators::init(int statement) {
   const Chains c = chains(s);
   const int vectors = c.cells ? 1 : c.count / c.width;
   std::vector<State> made(static_cast<size_t>(vectors));
-  auto add = [&](State& to, Id initial) {
-    Inst inst{Code::Accumulator, emit_.type(initial), {initial}};
-    inst.imm = c.cells ? c.count : 1;
-    to.push_back(emit_.here(std::move(inst)));
-  };
   const auto accumulators = static_cast<size_t>(ir::state_count(s.node->reduction().combine));
-  const Id first = s.carried() ? first_turn(s) : kNone;
   for (State& to : made)
     for (size_t k = 0; k < accumulators; ++k) {
-      const Id zero = identity(statement, k);
-      if (first != kNone) {
-        const Id later = emit_.alu(Op::Not, {DType::Bool, 1}, {first});
-        add(to, read(values_, emit_, s.homes[k], later, zero));
-      } else {
-        add(to, emit_.splat(zero, std::max(c.width, values_.lanes(s.node))));
-      }
+      const Id initial = emit_.splat(identity(statement, k), std::max(c.width, values_.lanes(s.node)));
+      Inst inst{Code::Accumulator, emit_.type(initial), {initial}};
+      inst.imm = c.cells ? c.count : 1;
+      to.push_back(emit_.here(std::move(inst)));
     }
   registers(statement) = std::move(made);
+}
+
+/// Of a single chain.
+void Accumulators::resume(int statement) {
+  const Statement& s = at(statement);
+  const State& state = registers(statement)[0];
+  for (size_t k = 0; k < state.size(); ++k)
+    emit_.here({Code::Assign, {}, {state[k], read(values_, emit_, s.homes[k], kNone, identity(statement, k))}});
 }
 
 const Accumulators::Combiner& Accumulators::combiner(const Statement& s) {

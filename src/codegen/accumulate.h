@@ -16,8 +16,11 @@ class Accumulators {
   Accumulators(const Statements& statements, Values& values, Emitter& emit, int threads)
       : statements_(statements), values_(values), emit_(emit), threads_(threads) {}
 
-  // Each for the present register copy. A carried REDUCE begins with what lies in its home, and leaves it there.
+  // Each for the present register copy. A carried REDUCE leaves what it has in its home, and goes on with that.
   void init(int statement);
+  /// Whether a carried one has made a turn; kNone for others.
+  Id goes_on(int statement);
+  void resume(int statement);
   /// One element per chain that the present step has: those that exist.
   void update(int statement);
   /// Adds +0 to a sum in one chain.
@@ -43,7 +46,6 @@ class Accumulators {
   Chains chains(const Statement& s) const;
   std::vector<State>& registers(int statement);
   Id identity(int statement, size_t accumulator) const;
-  Id first_turn(const Statement& s);
   Id present(const Statement& s);
   ir::UOp rested(const Statement& s, size_t accumulator) const;
   const Combiner& combiner(const Statement& s);

@@ -124,11 +124,14 @@ class Expander {
       }
       const Statement& s = at(item.statement);
       values_.set_statement(s);
+      if (item.what == What::Init) {
+        begin(item.statement);
+        continue;
+      }
       if (item.what == What::Update && update_in_cases(item.statement)) continue;
       const bool gated = item.what == What::Update && open_gate(item.statement);
       for_each_copy(s.node, item.what == What::Update, [&] {
         switch (item.what) {
-          case What::Init: return accumulators_.init(item.statement);
           case What::Update: return accumulators_.update(item.statement);
           case What::Finish: return accumulators_.finish(item.statement);
           case What::Store: return store(s);
@@ -142,6 +145,17 @@ class Expander {
         emit_.close();
       }
     }
+  }
+
+  /// Accumulators are all loaded under one condition: were each under its own, compilers would keep some in memory.
+  void begin(int statement) {
+    const UOp n = at(statement).node;
+    for_each_copy(n, false, [&] { accumulators_.init(statement); });
+    const Id later = accumulators_.goes_on(statement);
+    if (later == kNone) return;
+    emit_.open_if(later);
+    for_each_copy(n, false, [&] { accumulators_.resume(statement); });
+    emit_.close();
   }
 
   // ---- elements of a sum that change nothing
