@@ -31,6 +31,7 @@ constexpr int64_t kTallest = 12;     ///< or of one whose two vectors are all co
 constexpr double kAcross = 1.3;     ///< of an element of what follows that is loaded or stored across the lanes,
 constexpr double kWritten = 300;    ///< and of each such access in the text, which is compiled,
 constexpr double kDearest = .05;    ///< but no more for all of them than such a part: short text is no reason for slow loops
+constexpr double kAgain = 1.2;      ///< how much longer a product takes of whose windows each thread reads nearly all
 constexpr int kMasks = 8;           ///< registers of the bools that masks of a tile's loads are made of
 constexpr int kFewest = 4;          ///< copies of what is summed last that are transposed in registers
 constexpr int kMostTurned = 15;     ///< results of one element that is transposed in registers, above which copying it first pays
@@ -134,12 +135,27 @@ class Model {
       });
     return accesses * static_cast<double>(parts(t.first, t.rows).size());
   }
-  /// How much longer it takes where threads can share but tiles along the lanes, and get not as many each.
+  /// How much longer it takes where threads get not as many tiles each. Along ranges that move a window less far than the sum does, each
+  /// would read nearly all of what the others read.
   double waiting(const RegisterTile& t) const {
-    const auto other = [&](UOp r) { return is_outer(r) && !(r == t.lanes); };
-    if (!t.lanes || !is_outer(t.lanes) || std::any_of(w_.outs.begin(), w_.outs.end(), other)) return 1;
-    const double span = lanes_ * (t.second == t.lanes ? t.columns : 1), blocks = std::ceil(static_cast<double>(view_.size(t.lanes)) / span);
-    return std::ceil(blocks / threads_) * threads_ / blocks;
+    double apart = 1, all = 1;  // tiles along ranges without those, and with them
+    for (UOp r : w_.outs) {
+      if (!is_outer(r)) continue;
+      const int width = (r == t.lanes ? lanes_ : 1) * (r == t.first ? t.rows : r == t.second ? t.columns : 1);
+      const double tiles = std::ceil(static_cast<double>(view_.size(r)) / width);
+      all *= tiles;
+      if (!slides(r)) apart *= tiles;
+    }
+    const auto uneven = [this](double tiles) { return std::ceil(tiles / threads_) * threads_ / tiles; };
+    return std::min(uneven(apart), apart < all ? kAgain * uneven(all) : uneven(all));
+  }
+  bool slides(UOp range) const {
+    return std::any_of(loads_.begin(), loads_.end(), [&](UOp q) {
+      const int64_t stride = view_.stride(q, range);
+      return stride != 0 && stride != View::kScattered && std::any_of(w_.own.begin(), w_.own.end(), [&](UOp own) {
+        return view_.stride(q, own) == stride && view_.size(own) > view_.size(range);
+      });
+    });
   }
   bool far(UOp access, UOp range) const {
     const int64_t stride = view_.stride(access, range);
