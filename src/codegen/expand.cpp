@@ -66,11 +66,13 @@ class Expander {
     return emit_.divide(Op::IDiv, emit_.index(Op::Add, x, emit_.number(step - 1)), emit_.number(step));
   }
 
-  /// The loop over points; each names a block of every outer range, the last range's counting fastest.
+  /// The loop over points; each names a block of every outer range, the last range's counting fastest. Threads begin with the same number
+  /// of points that follow each other: small blocks last would be one thread's.
   void points(const std::vector<Item>& tree) {
     std::vector<const Axis*> counted;
     for (UOp r : schedule_.outer)
       if (const Axis& a = schedule_.of(r); !a.whole()) counted.push_back(&a);
+    if (cpu_) std::stable_partition(counted.begin(), counted.end(), [](const Axis* a) { return !a->ragged(); });
     std::vector<Id> counts;
     for (const Axis* a : counted) counts.push_back(ceiling(size(a->range), a->block));
     if (!counted.empty()) {
@@ -161,9 +163,10 @@ class Expander {
   // ---- elements of a sum that change nothing
   /// Of one in a single chain.
   static UOp gate_of_chain(UOp n) { return n->op == Op::Reduce && n->reduction().tree.lanes == 1 ? common_gate(n) : UOp(); }
-  bool differs(UOp n) {
-    return values_.varies(n) || std::any_of(unrolled_.begin(), unrolled_.end(), [&](const auto& u) { return ranges_.depends(n, u.first); });
+  bool copied(UOp n) {
+    return std::any_of(unrolled_.begin(), unrolled_.end(), [&](const auto& u) { return ranges_.depends(n, u.first); });
   }
+  bool differs(UOp n) { return values_.varies(n) || copied(n); }
   /// Skips them, if all lanes and copies agree on which. Says whether a block was opened.
   bool open_gate(int statement) {
     const UOp gate = gate_of_chain(at(statement).node);
@@ -188,8 +191,7 @@ class Expander {
     if (!cpu_ || n->op != Op::Reduce || gate_of_chain(n) || !values_.varies(n)) return false;
     std::vector<UOp> common, loads;
     for (UOp load : gated_loads(n)) {
-      const bool copied = std::any_of(unrolled_.begin(), unrolled_.end(), [&](const auto& u) { return ranges_.depends(load, u.first); });
-      if (!copied || values_.varies(load)) continue;
+      if (!copied(load) || values_.varies(load)) continue;
       std::vector<UOp> conditions = ir::operands_of(gate_of(load), Op::And);
       std::erase_if(conditions, [&](UOp c) { return differs(c); });
       if (loads.empty()) common = conditions;
@@ -233,27 +235,11 @@ class Expander {
     emit_.close();
   }
 
-  /// The sum that takes an element in some items in which nothing else happens, or -1. Recurses on the nesting of loops.
-  static int only_update(const std::vector<Item>& items) {
-    int only = -1;
-    for (const Item& i : items) {
-      const int here = i.what == What::Loop ? only_update(i.body) : i.what == What::Update ? i.statement : -1;
-      if (here < 0 || (only >= 0 && only != here)) return -1;
-      only = here;
-    }
-    return only;
-  }
-  static void add_ranges(const Item& loop, std::vector<UOp>& to) {
-    to.push_back(loop.level.range);
-    for (const Item& i : loop.body)
-      if (i.what == What::Loop) add_ranges(i, to);
-  }
   /// What the gate of the sum leaves of a loop that only it stands in.
   Clip clip_of(const Item& loop, int sum) {
     const UOp gate = sum < 0 ? UOp() : gate_of_chain(at(sum).node);
     if (!gate) return {};
-    std::vector<UOp> inside;
-    add_ranges(loop, inside);
+    const std::vector<UOp> inside = ranges_of(loop);
     return clip(gate, loop.level.range, [&](UOp n) {
       return !differs(n) && std::none_of(inside.begin(), inside.end(), [&](UOp r) { return ranges_.depends(n, r); });
     });

@@ -170,6 +170,24 @@ bool is_legal(const Kernel& kernel, const std::vector<Opt>& opts) {
   }
 }
 
+int only_update(const std::vector<Item>& items) {
+  int only = -1;
+  for (const Item& i : items) {
+    const int here = i.what == Item::What::Loop ? only_update(i.body) : i.what == Item::What::Update ? i.statement : -1;
+    if (here < 0 || (only >= 0 && only != here)) return -1;
+    only = here;
+  }
+  return only;
+}
+
+std::vector<ir::UOp> ranges_of(const Item& loop) {
+  std::vector<ir::UOp> ranges{loop.level.range};
+  for (const Item& i : loop.body)
+    if (i.what == Item::What::Loop)
+      for (ir::UOp r : ranges_of(i)) ranges.push_back(r);
+  return ranges;
+}
+
 std::string to_string(const std::vector<Item>& tree) {
   std::string text;
   print(tree, 0, text);

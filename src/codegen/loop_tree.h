@@ -38,6 +38,12 @@ void verify(const std::vector<Item>& tree, const Statements& statements, Fills f
 /// (codegen/codegen.h).
 bool is_legal(const Kernel& kernel, const std::vector<Opt>& opts);
 
+/// The sum that takes an element in some items in which nothing else happens, or -1.
+int only_update(const std::vector<Item>& items);
+
+/// The range of a loop, and those of the loops inside.
+std::vector<ir::UOp> ranges_of(const Item& loop);
+
 /// The tree with indentation.
 std::string to_string(const std::vector<Item>& tree);
 

@@ -28,6 +28,8 @@ struct Axis {
   bool outer() const;
   /// Whether one point covers all of an outer range, or the range is none.
   bool whole() const { return !outer() || (size && block >= size); }
+  /// Whether an outer range is a few blocks, of which the last one is smaller.
+  bool ragged() const { return size % block != 0 && size < 8 * block; }
 };
 
 struct Schedule {

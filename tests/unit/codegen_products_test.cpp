@@ -140,6 +140,44 @@ TEST_CASE("blocks under windows are so shallow that their lines wait for the nei
   CHECK(convolution(512, 14, 1).find("split(") == std::string::npos);  // no line is another row's
 }
 
+TEST_CASE("threads share tiles that read different memory, and the same number of them", "[codegen][products]") {
+  const auto weights = [](int64_t from) {
+    Bench b;  // the gradient [o, c, i, j] of a window's weights: dy [n, o, y, x], x [n, c, y + i, x + j]
+    const int64_t n = 8, to = 32, side = 20, window = 5, all = side + window - 1;
+    UOp dy = b.buffer(Array(DType::F32, {n, to, side, side})), x = b.buffer(Array(DType::F32, {n, from, all, all}));
+    UOp out = b.buffer(Array(DType::F32, {to, from, window, window}));
+    UOp o = b.outer(to), c = b.outer(from), i = b.outer(window), j = b.outer(window);
+    UOp image = b.over(n, 4), row = b.over(side, 5), column = b.over(side, 6);
+    b.stores({b.put(out, {o, c, i, j}, b.reduce(Combine::Dot, {b.at(dy, {image, o, row, column}), b.at(x, {image, c, row + i, column + j})}, {image, row, column}))});
+    runtime::Target target = runtime::reference_target();
+    const codegen::Prepared kernel = codegen::prepare(b.kernel);
+    std::array<std::string, 2> opts;  // with one thread and with two
+    for (int threads : {1, 2}) {
+      target.threads = threads;
+      opts[static_cast<size_t>(threads - 1)] = to_string(codegen::heuristic(kernel.main, target));
+    }
+    return opts;
+  };
+  // 11 of 32 channels would be 22 for one thread and 10 for the other; a row of the window each, and both would read all images.
+  const auto [alone, together] = weights(32);
+  INFO(alone << " and " << together);
+  CHECK(alone.find("unroll(1, 11) block(1, 33) block(3, 5) block(2, 5)") != std::string::npos);
+  CHECK(together.find("block(2, 5) block(3, 5) block(1, 8)") != std::string::npos);
+  CHECK(weights(33)[1].find("unroll(1, 11)") == std::string::npos);
+}
+
+TEST_CASE("points with a small last block do not follow each other", "[codegen][products]") {
+  const auto points = [](int64_t rows, int64_t block) {
+    Bench b = product(rows, 8, 64);
+    const std::string text = b.check({codegen::Lanes{1, 16}, codegen::Block{0, block}, codegen::Block{1, 16}}, false);
+    const size_t at = text.find("// point, ");
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  CHECK(points(16, 8) == "// point, 8 of range 0, 16 of range 1");
+  CHECK(points(16, 12) == "// point, 16 of range 1, 12 of range 0");
+  CHECK(points(100, 12) == "// point, 12 of range 0, 16 of range 1");  // many blocks: threads take from each other
+}
+
 TEST_CASE("few columns leave the lanes to the rows, which are transposed in registers", "[codegen][products]") {
   for (const int64_t deep : {128, 101})
     for (const int64_t columns : {10, 12}) {
