@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SEEDS = (1, 2, 3)
+SEEDS = (0, 1, 2)  # the default and the next ones
 MODELS = {"mlp": ([], 97.0, 97.4), "conv": (["--epochs", "2"], 98.2, 98.2)}  # options, accuracy of each seed, of their mean
 
 

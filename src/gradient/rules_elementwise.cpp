@@ -5,6 +5,7 @@
 
 #include "gradient/rules.h"
 #include "uop/build.h"
+#include "uop/scalar_eval.h"
 #include "uop/splat.h"
 
 namespace sinter::autodiff {
@@ -42,6 +43,27 @@ void power(Adjoint& a) {
     UOp flat = eq(x, zero) & le(zero, y);
     a.give(1, a.g * (a.n * log(where(flat, one, x))));
   }
+}
+
+/// The condition of a select that its value decides as well: relu, where(x <= 0, 0, x), is at most 0 where x is. The value is needed by
+/// others too; what it was selected from need not be kept for the gradient.
+UOp condition_of(UOp select) {
+  UOp condition = select->src[0];
+  if (!is_alu(condition->op) || condition->src.size() != 2) return condition;
+  for (const size_t constant : {1, 2}) {
+    UOp number = splat_const(select->src[constant]), other = select->src[3 - constant];
+    if (!number) continue;
+    std::vector<UOp> src = condition->src;
+    std::vector<Scalar> there;  // the operands where the number was selected
+    for (UOp& s : src)
+      if (s == other || (s->op == Op::Detach && s->src[0] == other))
+        s = select, there.push_back(number->scalar());
+      else if (UOp bound = splat_const(s))
+        there.push_back(bound->scalar());
+    if (there.size() == 2 && (evaluate(condition->op, DType::Bool, other->dtype, there).as_int() != 0) == (constant == 1))
+      return alu(condition->op, std::move(src));
+  }
+  return condition;
 }
 
 constexpr Rule kFlat = [](Adjoint&) {};
@@ -100,8 +122,9 @@ constexpr RuleRow kElementwise[] = {
     {Op::Min, [](Adjoint& a) { extremum(a, lt(a.src(0), a.src(1)), lt(a.src(1), a.src(0))); }},
     {Op::Where,
      [](Adjoint& a) {
-       if (a.wants(1)) a.give(1, where(a.src(0), a.g, zero_like(a.g)));
-       if (a.wants(2)) a.give(2, where(a.src(0), zero_like(a.g), a.g));
+       UOp condition = condition_of(a.n);
+       if (a.wants(1)) a.give(1, where(condition, a.g, zero_like(a.g)));
+       if (a.wants(2)) a.give(2, where(condition, zero_like(a.g), a.g));
      }},
     {Op::Fma,
      [](Adjoint& a) {

@@ -364,6 +364,27 @@ TEST_CASE("gradients at kinks and ties have stated values", "[gradient]") {
   CHECK(std::isnan(by_power[4]));
 }
 
+TEST_CASE("a select whose value decides what its operand did does not keep that", "[gradient]") {
+  Check c;
+  UOp x = c.leaf({5}, {-1, 0, 2, NAN, 7}), zero = like(x, 0.0), one = like(x, 1.0), six = like(x, 6.0);
+  const auto gradient = [&](UOp y) { return c.gradient(y, {x})[0]; };
+  const auto asks = [&](UOp y, UOp about) {
+    UOp select = gradient(y);
+    while (select->op != Op::Where) select = select->src[0];
+    UOp condition = select->src[0];
+    return std::any_of(condition->src.begin(), condition->src.end(), [&](UOp s) { return s == about || (s->op == Op::Detach && s->src[0] == about); });
+  };
+  for (UOp y : {where(le(x, zero), zero, x), where(lt(zero, x), x, zero), where(lt(six, x), like(x, 7.0), x)}) CHECK(asks(y, y));
+  // The number does not lie where the comparison holds; the other operand is not what is compared.
+  for (UOp y : {where(le(x, zero), one, x), where(lt(zero, x), x, one), where(lt(six, x), six, x), where(le(x, zero), zero, x * 2.0)}) {
+    CHECK_FALSE(asks(y, y));
+    CHECK(asks(y, x));
+  }
+  CHECK(c.numbers(gradient(where(le(x, zero), zero, x))) == std::vector<double>{0, 0, 1, 1, 1});
+  CHECK(c.numbers(gradient(where(lt(zero, x), x, zero))) == std::vector<double>{0, 0, 1, 0, 1});
+  CHECK(c.numbers(gradient(where(lt(six, x), six, x))) == std::vector<double>{1, 1, 1, 1, 0});
+}
+
 TEST_CASE("the product's gradient is right with zeros, to the second order", "[gradient]") {
   Check c;
   using V = std::vector<double>;

@@ -6,7 +6,7 @@ namespace {
 
 using namespace pattern;
 
-constexpr Pattern x = any(0), y = any(1), z = any(2), c = any(3), d = any(4);
+constexpr Pattern x = any(0), y = any(1), z = any(2), c = any(3), d = any(4), c0 = cst(5);
 constexpr Domain kBool = Domain::Bool, kAny = Domain::Any;
 constexpr Domain kOrdered = Domain::Index | Domain::Integer;  // no NaN
 
@@ -62,6 +62,8 @@ constexpr Rule kBoolean[] = {
     {"where-again-true", where(c, where(c, x, y), z), where(c, x, z), kAny},
     {"where-again-false", where(c, x, where(c, y, z)), where(c, x, z), kAny},
     {"where-both", where(c, where(d, x, y), y), where(c & d, x, y), kAny},
+    {"less-equal-of-where", where(x <= c0, c0, x) <= c0, x <= c0, kAny},
+    {"less-of-where", c0 < where(c0 < x, x, c0), c0 < x, kAny},
     {"where-either", where(c, x, where(d, x, y)), where(c | d, x, y), kAny},
 };
 // clang-format on
