@@ -16,10 +16,10 @@ class Accumulators {
   Accumulators(const Statements& statements, Values& values, Emitter& emit, int threads)
       : statements_(statements), values_(values), emit_(emit), threads_(threads) {}
 
-  // Each for the present register copy. A carried REDUCE leaves what it has in its home, and goes on with that.
-  void init(int statement);
-  /// Whether a carried one has made a turn; kNone for others.
+  /// Whether a carried REDUCE goes on with what it left in its home; kNone: none did.
   Id goes_on(int statement);
+  // Each for the present register copy.
+  void init(int statement);
   void resume(int statement);
   /// One element per chain that the present step has: those that exist.
   void update(int statement);

@@ -39,6 +39,7 @@ class Expander {
       : kernel_(kernel),
         near_(target.cuda() ? target.shared - kExchange : kStack),
         cpu_(!target.cuda()),
+        shared_(cpu_ && target.threads > 1),
         schedule_(schedule),
         statements_(statements),
         ranges_(ranges),
@@ -66,13 +67,13 @@ class Expander {
     return emit_.divide(Op::IDiv, emit_.index(Op::Add, x, emit_.number(step - 1)), emit_.number(step));
   }
 
-  /// The loop over points; each names a block of every outer range, the last range's counting fastest. Threads begin with the same number
-  /// of points that follow each other: small blocks last would be one thread's.
+  /// The loop over points; each names a block of every outer range, the last range's counting fastest, but for ragged ones. Threads begin
+  /// with the same number of points that follow each other: small blocks last would be one thread's.
   void points(const std::vector<Item>& tree) {
     std::vector<const Axis*> counted;
     for (UOp r : schedule_.outer)
       if (const Axis& a = schedule_.of(r); !a.whole()) counted.push_back(&a);
-    if (cpu_) std::stable_partition(counted.begin(), counted.end(), [](const Axis* a) { return !a->ragged(); });
+    if (shared_) std::stable_partition(counted.begin(), counted.end(), [](const Axis* a) { return !a->ragged(); });
     std::vector<Id> counts;
     for (const Axis* a : counted) counts.push_back(ceiling(size(a->range), a->block));
     if (!counted.empty()) {
@@ -464,6 +465,7 @@ class Expander {
   const Kernel& kernel_;
   const int64_t near_;  ///< bytes of tiles that need no scratch memory
   const bool cpu_;
+  const bool shared_;    ///< points go to several threads, each of which begins with its part of them
   const Schedule& schedule_;
   const Statements& statements_;
   Ranges& ranges_;

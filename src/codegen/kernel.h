@@ -13,7 +13,7 @@ namespace sinter::codegen {
 /// SINK of STOREs in an arena of its own. Form (checked by ir::verify_kernel):
 ///  - every node's shape is [] but a Param's; no movement, state or pick op survives;
 ///  - RANGE(bound) with bound of dtype Index. Outer ranges have ids 0 .. n-1, a Const or Var as bound, and are shared by all stores: the
-///    launch counts their flattened points (id 0 outermost) from `begin` to `end`, in parallel, so no two points may write one element,
+///    launch counts their points, flattened, from `begin` to `end`, in parallel, so no two points may write one element,
 ///    and nothing may depend on another point. Inner ranges run in order inside a point; their bounds may also be expressions of outer
 ///    ranges. A store runs over the inner ranges that are free in it, by ascending id; its index depends on all of them, unless it adds.
 ///    A REDUCE closes its own ranges. One inner range may belong to several stores and be bound by several REDUCEs, also by one in the

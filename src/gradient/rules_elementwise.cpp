@@ -49,14 +49,14 @@ void power(Adjoint& a) {
 /// others too; what it was selected from need not be kept for the gradient.
 UOp condition_of(UOp select) {
   UOp condition = select->src[0];
-  if (!is_alu(condition->op) || condition->src.size() != 2) return condition;
+  if (!is_alu(condition->op) || condition->src.size() != 2 || condition->src[0]->dtype != select->dtype) return condition;
   for (const size_t constant : {1, 2}) {
     UOp number = splat_const(select->src[constant]), other = select->src[3 - constant];
     if (!number) continue;
     std::vector<UOp> src = condition->src;
     std::vector<Scalar> there;  // the operands where the number was selected
     for (UOp& s : src)
-      if (s == other || (s->op == Op::Detach && s->src[0] == other))
+      if (s == other || (s->op == Op::Detach && !s->src.empty() && s->src[0] == other))  // a stored one has let go of its source
         s = select, there.push_back(number->scalar());
       else if (UOp bound = splat_const(s))
         there.push_back(bound->scalar());

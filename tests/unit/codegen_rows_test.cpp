@@ -263,6 +263,7 @@ TEST_CASE("a product whose reduced axis stands outside is carried block by block
                                    Order{{{2, 0}, {0, 0}, {1, 0}, {2, 1}}}};
     const std::string text = b.check(blocked);
     CHECK(count(text, "] __attribute__((aligned(64)))") == epilogue);  // the sums rest in the output, unless two read them
+    CHECK(count(text, "? (f32x16)*") == 0);                            // and go on from there under one condition
     b.check({Order{{{2, 0}, {0, 0}, {1, 0}}}, Block{0, 4}, Block{1, 8}}, false);
     b.check({Unroll{2, 7}, Lanes{1, 8}}, false);
   }

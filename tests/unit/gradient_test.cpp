@@ -372,7 +372,7 @@ TEST_CASE("a select whose value decides what its operand did does not keep that"
     UOp select = gradient(y);
     while (select->op != Op::Where) select = select->src[0];
     UOp condition = select->src[0];
-    return std::any_of(condition->src.begin(), condition->src.end(), [&](UOp s) { return s == about || (s->op == Op::Detach && s->src[0] == about); });
+    return std::any_of(condition->src.begin(), condition->src.end(), [&](UOp s) { return s == about || (s->op == Op::Detach && !s->src.empty() && s->src[0] == about); });
   };
   for (UOp y : {where(le(x, zero), zero, x), where(lt(zero, x), x, zero), where(lt(six, x), like(x, 7.0), x)}) CHECK(asks(y, y));
   // The number does not lie where the comparison holds; the other operand is not what is compared.
@@ -380,6 +380,17 @@ TEST_CASE("a select whose value decides what its operand did does not keep that"
     CHECK_FALSE(asks(y, y));
     CHECK(asks(y, x));
   }
+  // A condition of numbers alone; one that reads what is stored, by a node that has let go of it.
+  UOp yes = eq(zero, zero);
+  CHECK(c.numbers(gradient(where(yes & yes, zero, x))) == std::vector<double>(5, 0.0));
+  CHECK(c.numbers(gradient(where(eq(zero, one), zero, x))) == std::vector<double>(5, 1.0));
+  UOp stored = x * 2.0;
+  TensorGraph::get().own(stored, new Storage(40, Device::cpu()));
+  TensorGraph::get().settle(stored);
+  UOp y = where(le(stored, zero), zero, stored);
+  REQUIRE(y->src[0]->src[0]->src.empty());
+  CHECK_FALSE(asks(y, y));
+
   CHECK(c.numbers(gradient(where(le(x, zero), zero, x))) == std::vector<double>{0, 0, 1, 1, 1});
   CHECK(c.numbers(gradient(where(lt(zero, x), x, zero))) == std::vector<double>{0, 0, 1, 0, 1});
   CHECK(c.numbers(gradient(where(lt(six, x), six, x))) == std::vector<double>{1, 1, 1, 1, 0});
