@@ -71,9 +71,9 @@ class Expander {
   /// with the same number of points that follow each other: small blocks last would be one thread's.
   void points(const std::vector<Item>& tree) {
     std::vector<const Axis*> counted;
-    for (UOp r : schedule_.outer)
-      if (const Axis& a = schedule_.of(r); !a.whole()) counted.push_back(&a);
-    if (shared_) std::stable_partition(counted.begin(), counted.end(), [](const Axis* a) { return !a->ragged(); });
+    for (const bool ragged : {false, true})
+      for (UOp r : schedule_.outer)
+        if (const Axis& a = schedule_.of(r); !a.whole() && (shared_ && a.ragged()) == ragged) counted.push_back(&a);
     std::vector<Id> counts;
     for (const Axis* a : counted) counts.push_back(ceiling(size(a->range), a->block));
     if (!counted.empty()) {
