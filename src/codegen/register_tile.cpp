@@ -147,7 +147,7 @@ class Model {
       if (!slides(r)) apart *= tiles;
     }
     const auto uneven = [this](double tiles) { return std::ceil(tiles / threads_) * threads_ / tiles; };
-    return std::min(uneven(apart), apart < all ? kAgain * uneven(all) : uneven(all));
+    return std::min(uneven(apart), kAgain * uneven(all));
   }
   bool slides(UOp range) const {
     return std::any_of(loads_.begin(), loads_.end(), [&](UOp q) {

@@ -62,11 +62,11 @@ constexpr Rule kBoolean[] = {
     {"where-again-true", where(c, where(c, x, y), z), where(c, x, z), kAny},
     {"where-again-false", where(c, x, where(c, y, z)), where(c, x, z), kAny},
     {"where-both", where(c, where(d, x, y), y), where(c & d, x, y), kAny},
+    {"where-either", where(c, x, where(d, x, y)), where(c | d, x, y), kAny},
     {"at-most-of-where", where(x <= c0, c0, x) <= c0, x <= c0, kAny},
     {"at-least-of-where", c0 <= where(c0 <= x, c0, x), c0 <= x, kAny},
     {"above-of-where", c0 < where(c0 < x, x, c0), c0 < x, kAny},
     {"below-of-where", where(x < c0, x, c0) < c0, x < c0, kAny},
-    {"where-either", where(c, x, where(d, x, y)), where(c | d, x, y), kAny},
 };
 // clang-format on
 
