@@ -39,6 +39,8 @@ constexpr double kProductShare = 6;     ///< a product that takes less than such
 constexpr double kShortProduct = kPoint / 16;  ///< nor one of fewer cycles
 constexpr double kLongCode = 240;       ///< operations of a loop body above which it is not copied
 constexpr double kLongTransposed = 320; ///< the same of copies whose vectors are transposed
+/// Part of the last cache that what is stored to many rows at a time fills, so that it goes past it: no hardware asks for those lines ahead.
+constexpr double kScatteredRows = 1.0 / 3;
 constexpr int64_t kStreamedRow = 256;   ///< bytes of each row that a transpose touches at once where it goes through memory
 constexpr int kTurnedSum = 4;           ///< copies of a sum whose operands are transposed
 constexpr int kChains = 4;              ///< sums side by side of which each goes one by one
@@ -156,7 +158,7 @@ class Chooser {
     });
     if (summed || tiled(range) || in(fixed_, range) || in(vectors_, range) || width_of(range) > 1) return;
     const auto bytes = static_cast<int64_t>(size_of(access->src[0]->dtype));
-    const bool streams = bytes * static_cast<int64_t>(w.iterations) >= target_.l3;
+    const bool streams = static_cast<double>(bytes) * w.iterations >= kScatteredRows * static_cast<double>(target_.l3);
     int copies = static_cast<int>(streams ? std::min<int64_t>(64, kStreamedRow / bytes) : std::min(16, width(vector).lanes));
     while (copies > 4 && copies * w.operations > kLongTransposed) copies /= 2;
     while (copies / 2 >= view_.size(range)) copies /= 2;
@@ -267,15 +269,26 @@ class Chooser {
   }
 
   // ---- streamed operands
-  /// All Opts where the only product goes through memory; none where it does not, or they are not legal.
+  /// All Opts where the only product, or else the busiest sum, goes through memory; none where it does not, or they are not legal.
   std::vector<Opt> stream() {
-    if (products_.size() != 1) return {};
-    std::vector<Opt> opts = stream_product(view_, *products_[0].work, products_[0].tile, target_);
+    const std::optional<Product> busiest = products_.empty() ? busiest_sum() : products_.size() == 1 ? std::optional(products_[0]) : std::nullopt;
+    if (!busiest) return {};
+    std::vector<Opt> opts = stream_product(view_, *busiest->work, busiest->tile, target_);
     if (opts.empty()) return {};
     for (const Width& w : widths_)
       if (w.lanes > 1) opts.push_back(Lanes{range_id(w.range), w.lanes});
     opts = add_rows(kernel_, std::move(opts), rows_);
     return is_legal(kernel_, opts) ? opts : std::vector<Opt>{};
+  }
+  /// If no other kind of work is busier.
+  std::optional<Product> busiest_sum() const {
+    const auto& works = view_.works();
+    const auto busiest = std::max_element(works.begin(), works.end(), [&](const Work& a, const Work& b) { return cycles(a) < cycles(b); });
+    if (busiest == works.end() || !busiest->is_reduce() || busiest->own.empty() || !busiest->sums.empty()) return {};
+    Product sum{&*busiest, {}};
+    for (UOp v : vectors_)
+      if (in(busiest->outs, v)) sum.tile.lanes = v;
+    return sum;
   }
 
   // ---- packed operands
@@ -388,7 +401,7 @@ class Chooser {
       auto bytes = static_cast<double>(size_of(stores[i]->src[0]->dtype));
       for (UOp r : view_.ranges())
         if (view_.depends(stores[i], r)) bytes *= static_cast<double>(view_.size(r));
-      if (bytes < static_cast<double>(target_.l3)) continue;
+      if (bytes < (transposed_.empty() ? 1 : kScatteredRows) * static_cast<double>(target_.l3)) continue;
       opts_.push_back(Nt{static_cast<int>(i)});
       if (!is_legal(kernel_, opts_)) opts_.pop_back();
     }

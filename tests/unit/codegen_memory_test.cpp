@@ -23,6 +23,8 @@ void refused(Bench& b, const std::vector<Opt>& opts, const char* why) {
   CHECK_THROWS_WITH(codegen::write(b.kernel, runtime::reference_target(), opts), Catch::Matchers::Contains(why));
 }
 
+std::string text_of(const Bench& b) { return to_string(codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target())); }
+
 int place_of(const codegen::Kernel& kernel, Op op) {
   const std::vector<UOp> nodes = topological(codegen::prepare(kernel).main.sink);
   return static_cast<int>(std::find_if(nodes.begin(), nodes.end(), [op](UOp n) { return n->op == op; }) - nodes.begin());
@@ -186,8 +188,35 @@ TEST_CASE("sums ask ahead for rows that come from memory one by one", "[codegen]
   CHECK(asked(512, 1024, 0, 1024).empty());                               // in the second cache or near it
   CHECK(asked(4096, 1024, 0, 1024, true).empty());                        // nobody knows where the next row lies
 
-  Bench elements = doubled(DType::F32, 4096, 1024);
-  for (const Opt& o : codegen::heuristic(codegen::prepare(elements.kernel).main, runtime::reference_target())) CHECK(!std::holds_alternative<Prefetch>(o));
+}
+
+TEST_CASE("an elementwise store asks ahead for its only operand that fills the last cache", "[codegen][memory]") {
+  const auto sum = [](int64_t rows, int64_t of_other) {
+    Bench b;
+    UOp x = b.buffer(Array(DType::F32, {rows, 1024})), y = b.buffer(Array(DType::F32, {of_other, 1024})), out = b.buffer(Array(DType::F32, {rows, 1024}));
+    UOp i = b.outer(rows), j = b.outer(1024);
+    b.stores({b.put(out, {i, j}, b.at(x, {i, j}) + b.at(y, {of_other > 1 ? i : b.index(0), j}))});
+    return text_of(b);
+  };
+  CHECK(text_of(doubled(DType::F32, 8192, 1024)).find("prefetch(") != std::string::npos);
+  CHECK(text_of(doubled(DType::F32, 4096, 1024)).find("prefetch(") == std::string::npos);  // it may lie in a cache
+  CHECK(sum(8192, 1).find("prefetch(") != std::string::npos);
+  CHECK(sum(8192, 8192).find("prefetch(") == std::string::npos);
+}
+
+TEST_CASE("what is written to many rows at a time goes past the caches from a third of the last one on", "[codegen][memory][transpose]") {
+  const auto turned = [](int64_t rows) {
+    Bench b;
+    UOp in = b.buffer(Array(DType::F32, {1024, rows})), out = b.buffer(Array(DType::F32, {rows, 1024}));
+    UOp i = b.outer(rows), j = b.outer(1024);
+    b.stores({b.put(out, {i, j}, b.at(in, {j, i}))});
+    return text_of(b);
+  };
+  CHECK(turned(4096).find("unroll(1, 64)") != std::string::npos);
+  CHECK(turned(4096).find("nt(0)") != std::string::npos);
+  CHECK(turned(2048).find("unroll(1, 16)") != std::string::npos);
+  CHECK(turned(2048).find("nt(0)") == std::string::npos);
+  CHECK(text_of(doubled(DType::F32, 4096, 1024)).find("nt(0)") == std::string::npos);
 }
 
 TEST_CASE("sums of windows with a border ask ahead, for each line once", "[codegen][memory]") {

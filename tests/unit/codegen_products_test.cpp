@@ -55,11 +55,34 @@ TEST_CASE("a matrix that few rows are multiplied with is gone through row by row
   for (const int64_t rows : {1, 3, 15}) {
     Bench b = product(rows, 267, 1100);
     const std::vector<Opt> opts = chosen(b);
-    CHECK(to_string(opts) == (rows == 1 ? "split(2, 8) unroll(2, 8) block(0, 576) unroll(0, 2) order(2, 0, 2.1) lanes(0, 16)"
+    CHECK(to_string(opts) == (rows == 1 ? "split(2, 16) unroll(2, 16) block(0, 576) unroll(0, 2) order(2, 0, 2.1) lanes(0, 16)"
                                         : fmt::format("split(2, 8) unroll(2, 8) block(1, 576) unroll(1, 2) block(0, {}) order(2, 1, 0, 2.1) lanes(1, 16)", rows)));
     const std::string text = b.check(opts, false);
     CHECK(count(text, "] __attribute__((aligned(64)))") == 0);  // sums rest in the output
   }
+}
+
+TEST_CASE("sums down the columns of a matrix go through it row by row, one block of the sum after the other", "[codegen][products]") {
+  const auto columns = [](int64_t m, int64_t n, Tree tree) {
+    Bench b;
+    UOp x = b.buffer(random_array(DType::F32, {m, n}, 1)), out = b.buffer(Array(DType::F32, {n}));
+    UOp j = b.outer(n), i = b.over(m, 1);
+    b.stores({b.put(out, {j}, b.reduce(Combine::Add, {b.at(x, {i, j})}, {i}, tree))});
+    return b;
+  };
+  for (const auto& [m, n, tree, opts] : {std::tuple(330, 1100, Tree{}, "split(1, 16) unroll(1, 16) block(0, 576) unroll(0, 2) order(1, 0, 1.1) lanes(0, 16)"),
+                                         std::tuple(330, 1100, Tree{1, 64}, "split(2, 16) unroll(2, 16) block(0, 576) unroll(0, 2) order(1, 2, 0, 2.1) lanes(0, 16)"),
+                                         std::tuple(100, 12000, Tree{}, "split(1, 16) unroll(1, 16) block(0, 3008) unroll(0, 2) order(1, 0, 1.1) lanes(0, 16)"),
+                                         std::tuple(1000, 600, Tree{}, "split(1, 16) unroll(1, 16) block(0, 320) unroll(0, 2) order(1, 0, 1.1) lanes(0, 16)")}) {
+    INFO(m << " x " << n << ", blocks of " << tree.block);
+    Bench b = columns(m, n, tree);
+    const std::vector<Opt> made = chosen(b);
+    CHECK(to_string(made) == opts);
+    b.check(made, false);
+  }
+  // Rows of less than a page that threads share have too little for each; and what lies in the second cache is near enough.
+  CHECK(to_string(chosen(columns(3000, 400, {}))).find("split") == std::string::npos);
+  CHECK(to_string(chosen(columns(200, 1100, {}))).find("split") == std::string::npos);
 }
 
 TEST_CASE("a matrix that many rows are multiplied with is copied block by block", "[codegen][products]") {
