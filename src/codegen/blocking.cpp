@@ -177,12 +177,12 @@ class Blocker {
     }
   }
 
-  /// Whether there are points enough whatever the columns.
+  /// Whether there are points enough whatever the columns: each of few rows would copy the panel once more.
   bool shared_by_threads() {
-    int64_t points = 1;
+    int64_t panels = 1, rows = 1;
     for (UOp r : w_.outs)
-      if (is_outer(r) && !(r == tile_.lanes)) points *= r == tile_.first ? ceil_div(view_.size(r), kFewRows) : view_.size(r);
-    return points >= target_.threads;
+      if (is_outer(r) && !(r == tile_.lanes)) (view_.depends(panel_, r) ? panels : rows) *= view_.size(r);
+    return panels * ceil_div(rows, kFewRows) >= target_.threads;
   }
 
   void choose_columns() {
@@ -203,7 +203,7 @@ class Blocker {
     int64_t points = ceil_div(view_.size(tile_.lanes), columns_);
     std::vector<UOp> near, far;  // outer ranges along which the panel is the same
     for (UOp r : w_.outs) {
-      if (!is_outer(r) || r == tile_.first || r == tile_.lanes) continue;
+      if (!is_outer(r) || r == tile_.first || r == tile_.second || r == tile_.lanes) continue;
       points *= view_.size(r);
       if (view_.depends(panel_, r)) continue;
       (is_outer(tile_.first) && step_of_rows({r}) < step_of_rows({tile_.first}) ? near : far).push_back(r);
@@ -212,6 +212,7 @@ class Blocker {
     const int64_t fewest = target_.threads > 1 ? kTurns * target_.threads : 1;
     const int64_t most_rows = windows() ? kMostWindows : kMostRows;
     int64_t covered = is_outer(tile_.first) ? tile_.rows : view_.size(tile_.first);
+    if (!(tile_.second == tile_.lanes)) covered *= tile_.columns;  // all of a range
     auto cover = [&](const std::vector<UOp>& ranges) {
       for (size_t i = ranges.size(); i-- > 0 && covered < most_rows;) {
         const int64_t size = view_.size(ranges[i]), most = std::min(size, ceil_div(most_rows, covered));

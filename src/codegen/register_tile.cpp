@@ -52,7 +52,7 @@ class Model {
   bool fits(const RegisterTile& t) const {
     int held = 0;  // the vectors of one operand, while the other one's pass
     for (UOp q : loads_)
-      if (varies(q, t) && !(t.first && view_.depends(q, t.first))) held += t.columns;
+      if (varies(q, t) && !(t.first && view_.depends(q, t.first))) held += !t.second || view_.depends(q, t.second) ? t.columns : 1;
     if (masks_ && std::any_of(loads_.begin(), loads_.end(), [&](UOp q) { return t.lanes && gate_of(q) && view_.depends(gate_of(q), t.lanes); })) held += kMasks;
     // The columns of this turn are there while the rows of one vector become columns of the next one (codegen/pipeline.h).
     if (t.turned > 1) return t.rows * t.columns + (t.columns + 1) * t.turned <= registers_;
@@ -254,6 +254,7 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
   else
     for (UOp r : product.outs)
       if (free(r) && view.size(r) >= 4) along.push_back(r);
+  auto apart = [&](UOp a, UOp b) { return std::none_of(product.accesses.begin(), product.accesses.end(), [&](UOp q) { return view.depends(q, a) && view.depends(q, b); }); };
   auto has_width = [&](UOp r) { return std::any_of(given.begin(), given.end(), [r](const Width& w) { return w.range == r; }); };
   RegisterTile best;
   auto consider = [&](RegisterTile t) {
@@ -279,6 +280,8 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
         if (l) {
           for (int n : {1, 2, 4})
             if (n == 1 || (n - 1) * lanes < view.size(l)) consider({l, t, l, m, n});
+          for (UOp u : reuse)  // a whole window, so that threads may share the lanes
+            if (t && m == view.size(t) && !(u == t) && !(u == l) && view.size(u) <= most && apart(l, u)) consider({l, t, u, m, static_cast<int>(view.size(u))});
           continue;
         }
         consider({l, t, {}, m, 1});

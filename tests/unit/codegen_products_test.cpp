@@ -167,17 +167,20 @@ TEST_CASE("threads share tiles that read different memory, and the same number o
   const auto weights = [](int64_t from) {
     Bench b;  // the gradient [o, c, i, j] of a window's weights: dy [n, o, y, x], x [n, c, y + i, x + j]
     const int64_t n = 8, to = 32, side = 20, window = 5, all = side + window - 1;
-    UOp dy = b.buffer(Array(DType::F32, {n, to, side, side})), x = b.buffer(Array(DType::F32, {n, from, all, all}));
+    UOp dy = b.buffer(random_array(DType::F32, {n, to, side, side}, 1)), x = b.buffer(random_array(DType::F32, {n, from, all, all}, 2));
     UOp out = b.buffer(Array(DType::F32, {to, from, window, window}));
-    UOp o = b.outer(to), c = b.outer(from), i = b.outer(window), j = b.outer(window);
-    UOp image = b.over(n, 4), row = b.over(side, 5), column = b.over(side, 6);
+    UOp o = b.outer(to), c = from > 1 ? b.outer(from) : b.index(0), i = b.outer(window), j = b.outer(window);
+    const int first = from > 1 ? 4 : 3;
+    UOp image = b.over(n, first), row = b.over(side, first + 1), column = b.over(side, first + 2);
     b.stores({b.put(out, {o, c, i, j}, b.reduce(Combine::Dot, {b.at(dy, {image, o, row, column}), b.at(x, {image, c, row + i, column + j})}, {image, row, column}))});
     runtime::Target target = runtime::reference_target();
     const codegen::Prepared kernel = codegen::prepare(b.kernel);
     std::array<std::string, 2> opts;  // with one thread and with two
     for (int threads : {1, 2}) {
       target.threads = threads;
-      opts[static_cast<size_t>(threads - 1)] = to_string(codegen::heuristic(kernel.main, target));
+      const std::vector<Opt> made = codegen::heuristic(kernel.main, target);
+      opts[static_cast<size_t>(threads - 1)] = to_string(made);
+      if (from == 1) b.check(made, false);
     }
     return opts;
   };
@@ -187,6 +190,12 @@ TEST_CASE("threads share tiles that read different memory, and the same number o
   CHECK(alone.find("unroll(1, 11) block(1, 33) block(3, 5) block(2, 5)") != std::string::npos);
   CHECK(together.find("block(2, 5) block(3, 5) block(1, 8)") != std::string::npos);
   CHECK(weights(33)[1].find("unroll(1, 11)") == std::string::npos);
+  // One channel: with so few rows each point would copy all of dy once more, so that threads have the halves of it.
+  const auto [one, halves] = weights(1);
+  INFO(one << " and " << halves);
+  CHECK(one.find("lanes(0, 16) unroll(0, 2) unroll(1, 5)") == 0);
+  CHECK(halves.find("lanes(0, 16) unroll(1, 5) unroll(2, 5)") == 0);
+  CHECK(halves.find("block(0, 16)") != std::string::npos);
 }
 
 TEST_CASE("points with a small last block do not follow each other", "[codegen][products]") {
