@@ -128,6 +128,7 @@ class Blocker {
     for (UOp gated : values_of(w_.node)) {
       const UOp value = without_gate(gated);
       if (!view_.depends(value, tile_.lanes) || view_.depends(value, tile_.first) || number_of(kernel_, value) < 0) continue;
+      if (tile_.second && !(tile_.second == tile_.lanes) && view_.depends(value, tile_.second)) continue;
       if (overlaps(view_, value)) return {};
       const int64_t results = reuse_of(view_, w_, value);
       bool strided = false;
@@ -177,7 +178,7 @@ class Blocker {
     }
   }
 
-  /// Whether there are points enough whatever the columns: each of few rows would copy the panel once more.
+  /// Whether there are points enough whatever the columns: a point of few rows is none, since it would copy the panel once more.
   bool shared_by_threads() {
     int64_t panels = 1, rows = 1;
     for (UOp r : w_.outs)

@@ -40,8 +40,9 @@ constexpr double kShortProduct = kPoint / 16;  ///< nor one of fewer cycles
 constexpr double kLongCode = 240;       ///< operations of a loop body above which it is not copied
 constexpr double kLongTransposed = 320; ///< the same of copies whose vectors are transposed
 /// Part of the last cache that what is stored to many rows at a time fills, so that it goes past it: no hardware asks for those lines ahead.
-constexpr double kScatteredRows = 1.0 / 3;
-constexpr int64_t kStreamedRow = 256;   ///< bytes of each row that a transpose touches at once where it goes through memory
+constexpr double kScatteredRows = .5;
+constexpr int64_t kStreamedRow = 256;   ///< bytes of each row that a transpose touches at once where it goes through memory,
+constexpr int64_t kStreamedLine = 64;   ///< and fewest with which its stores go past the caches
 constexpr int kTurnedSum = 4;           ///< copies of a sum whose operands are transposed
 constexpr int kChains = 4;              ///< sums side by side of which each goes one by one
 constexpr int kSomeChains = 4;          ///< independent sums in a loop body above which it needs two copies at most,
@@ -163,6 +164,7 @@ class Chooser {
     while (copies > 4 && copies * w.operations > kLongTransposed) copies /= 2;
     while (copies / 2 >= view_.size(range)) copies /= 2;
     if (copies < 2) return;
+    scattered_ |= streams && copies * bytes >= kStreamedLine;
     width(range).copies = copies;
     transposed_.push_back(vector);
   }
@@ -273,7 +275,7 @@ class Chooser {
   std::vector<Opt> stream() {
     const std::optional<Product> busiest = products_.empty() ? busiest_sum() : products_.size() == 1 ? std::optional(products_[0]) : std::nullopt;
     if (!busiest) return {};
-    std::vector<Opt> opts = stream_product(view_, *busiest->work, busiest->tile, target_);
+    std::vector<Opt> opts = stream_product(view_, *busiest->work, busiest->tile, busiest->tile.lanes ? width(busiest->tile.lanes).lanes : 1, target_);
     if (opts.empty()) return {};
     for (const Width& w : widths_)
       if (w.lanes > 1) opts.push_back(Lanes{range_id(w.range), w.lanes});
@@ -401,7 +403,7 @@ class Chooser {
       auto bytes = static_cast<double>(size_of(stores[i]->src[0]->dtype));
       for (UOp r : view_.ranges())
         if (view_.depends(stores[i], r)) bytes *= static_cast<double>(view_.size(r));
-      if (bytes < (transposed_.empty() ? 1 : kScatteredRows) * static_cast<double>(target_.l3)) continue;
+      if (bytes < (scattered_ ? kScatteredRows : 1) * static_cast<double>(target_.l3)) continue;
       opts_.push_back(Nt{static_cast<int>(i)});
       if (!is_legal(kernel_, opts_)) opts_.pop_back();
     }
@@ -424,6 +426,7 @@ class Chooser {
   int lanes_ = 1;
   std::vector<UOp> fixed_, vectors_;
   std::vector<UOp> transposed_;  ///< ranges with lanes along which memory is strided
+  bool scattered_ = false;       ///< whole lines of many rows are stored at a time, and no cache holds them
   std::vector<Width> widths_;
   std::vector<Product> products_;  ///< the busiest first
   std::vector<UOp> staged_;        ///< operands that each point copies

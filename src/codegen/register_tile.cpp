@@ -280,8 +280,9 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
         if (l) {
           for (int n : {1, 2, 4})
             if (n == 1 || (n - 1) * lanes < view.size(l)) consider({l, t, l, m, n});
-          for (UOp u : reuse)  // a whole window, so that threads may share the lanes
-            if (t && m == view.size(t) && !(u == t) && !(u == l) && view.size(u) <= most && apart(l, u)) consider({l, t, u, m, static_cast<int>(view.size(u))});
+          for (UOp u : reuse)  // all of two short ranges, such as those of a window, so that threads may share the lanes
+            if (t && m == view.size(t) && !(u == t) && !(u == l) && view.size(u) <= allowed && apart(l, u) && !model.stores_far(l, u))
+              consider({l, t, u, m, static_cast<int>(view.size(u))});
           continue;
         }
         consider({l, t, {}, m, 1});

@@ -73,15 +73,20 @@ std::vector<Opt> streams_ahead(const Kernel& kernel, View& view, const std::vect
   Streams streams(kernel, view, widths, target);
   std::vector<UOp> loads;
   std::vector<Opt> opts;
-  for (const Work& w : view.works()) {
-    const auto far = [&](UOp a) { return a->op == Op::Load && view.bytes_read(a) >= static_cast<double>(target.l3); };
-    const bool one = w.sums.empty() && std::count_if(w.accesses.begin(), w.accesses.end(), far) == 1;
+  const auto add = [&](UOp load) {
+    if (const std::optional<Prefetch> o = streams.ahead(load)) opts.emplace_back(*o);
+  };
+  for (const Work& w : view.works())
     for (UOp a : w.accesses) {
-      if (a->op != Op::Load || in(loads, a) || !(w.is_reduce() || (one && far(a)))) continue;
+      if (!w.is_reduce() || a->op != Op::Load || in(loads, a)) continue;
       loads.push_back(a);
-      if (const std::optional<Prefetch> o = streams.ahead(a)) opts.emplace_back(*o);
+      add(a);
     }
-  }
+  std::vector<UOp> far;  // of stores, which no sum went through before
+  for (const Work& w : view.works())
+    for (UOp a : w.accesses)
+      if (!w.is_reduce() && w.sums.empty() && a->op == Op::Load && !in(loads, a) && !in(far, a) && view.bytes_read(a) >= static_cast<double>(target.l3)) far.push_back(a);
+  if (far.size() == 1) add(far[0]);
   return opts;
 }
 

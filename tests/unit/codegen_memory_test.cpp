@@ -187,7 +187,6 @@ TEST_CASE("sums ask ahead for rows that come from memory one by one", "[codegen]
   CHECK(along(asked(4096, 1024, 100, 700)) == std::pair(0, int64_t{3}));  // rows that do not follow each other
   CHECK(asked(512, 1024, 0, 1024).empty());                               // in the second cache or near it
   CHECK(asked(4096, 1024, 0, 1024, true).empty());                        // nobody knows where the next row lies
-
 }
 
 TEST_CASE("an elementwise store asks ahead for its only operand that fills the last cache", "[codegen][memory]") {
@@ -204,7 +203,7 @@ TEST_CASE("an elementwise store asks ahead for its only operand that fills the l
   CHECK(sum(8192, 8192).find("prefetch(") == std::string::npos);
 }
 
-TEST_CASE("what is written to many rows at a time goes past the caches from a third of the last one on", "[codegen][memory][transpose]") {
+TEST_CASE("what is written to many rows at a time goes past the caches from half of the last one on", "[codegen][memory][transpose]") {
   const auto turned = [](int64_t rows) {
     Bench b;
     UOp in = b.buffer(Array(DType::F32, {1024, rows})), out = b.buffer(Array(DType::F32, {rows, 1024}));

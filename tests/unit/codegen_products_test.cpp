@@ -60,29 +60,78 @@ TEST_CASE("a matrix that few rows are multiplied with is gone through row by row
     const std::string text = b.check(opts, false);
     CHECK(count(text, "] __attribute__((aligned(64)))") == 0);  // sums rest in the output
   }
+  // A point's results lie in the first cache.
+  CHECK(to_string(chosen(product(3, 267, 12000))).find("block(1, 3008)") != std::string::npos);
+  CHECK(to_string(chosen(product(15, 267, 12000))).find("block(1, 1024)") != std::string::npos);
 }
 
 TEST_CASE("sums down the columns of a matrix go through it row by row, one block of the sum after the other", "[codegen][products]") {
-  const auto columns = [](int64_t m, int64_t n, Tree tree) {
+  struct Case {
+    std::vector<int64_t> shape;  // the last but one is summed
+    DType dtype = DType::F32;
+    Tree tree = {};
+    Combine combine = Combine::Add;
+    int threads = 2;
+  };
+  const auto matrix = [](const Case& c) {
     Bench b;
-    UOp x = b.buffer(random_array(DType::F32, {m, n}, 1)), out = b.buffer(Array(DType::F32, {n}));
-    UOp j = b.outer(n), i = b.over(m, 1);
-    b.stores({b.put(out, {j}, b.reduce(Combine::Add, {b.at(x, {i, j})}, {i}, tree))});
+    std::vector<int64_t> kept = c.shape;
+    kept.erase(kept.end() - 2);
+    UOp x = b.buffer(random_array(c.dtype, c.shape, 1)), out = b.buffer(Array(c.dtype, kept));
+    std::vector<UOp> at, to;
+    for (int64_t size : kept) to.push_back(b.outer(size));
+    UOp i = b.over(c.shape[c.shape.size() - 2], static_cast<int>(kept.size()));
+    at = to;
+    at.insert(at.end() - 1, i);
+    b.stores({b.put(out, to, b.reduce(c.combine, {b.at(x, at)}, {i}, c.tree))});
     return b;
   };
-  for (const auto& [m, n, tree, opts] : {std::tuple(330, 1100, Tree{}, "split(1, 16) unroll(1, 16) block(0, 576) unroll(0, 2) order(1, 0, 1.1) lanes(0, 16)"),
-                                         std::tuple(330, 1100, Tree{1, 64}, "split(2, 16) unroll(2, 16) block(0, 576) unroll(0, 2) order(1, 2, 0, 2.1) lanes(0, 16)"),
-                                         std::tuple(100, 12000, Tree{}, "split(1, 16) unroll(1, 16) block(0, 3008) unroll(0, 2) order(1, 0, 1.1) lanes(0, 16)"),
-                                         std::tuple(1000, 600, Tree{}, "split(1, 16) unroll(1, 16) block(0, 320) unroll(0, 2) order(1, 0, 1.1) lanes(0, 16)")}) {
-    INFO(m << " x " << n << ", blocks of " << tree.block);
-    Bench b = columns(m, n, tree);
-    const std::vector<Opt> made = chosen(b);
-    CHECK(to_string(made) == opts);
+  const auto opts = [&](const Case& c) {
+    Bench b = matrix(c);
+    runtime::Target target = runtime::reference_target();
+    target.threads = c.threads;
+    const std::vector<Opt> made = codegen::heuristic(codegen::prepare(b.kernel).main, target);
     b.check(made, false);
-  }
-  // Rows of less than a page that threads share have too little for each; and what lies in the second cache is near enough.
-  CHECK(to_string(chosen(columns(3000, 400, {}))).find("split") == std::string::npos);
-  CHECK(to_string(chosen(columns(200, 1100, {}))).find("split") == std::string::npos);
+    return to_string(made);
+  };
+  CHECK(opts({{330, 1100}}) == "split(1, 16) unroll(1, 16) block(0, 576) unroll(0, 2) order(1, 0, 1.1) lanes(0, 16)");
+  CHECK(opts({{330, 1100}, DType::F32, {1, 64}}) == "split(2, 16) unroll(2, 16) block(0, 576) unroll(0, 2) order(1, 2, 0, 2.1) lanes(0, 16)");
+  CHECK(opts({{100, 12000}}).find("block(0, 3008)") != std::string::npos);                                  // two for each thread
+  CHECK(opts({{3, 110, 1100}}).find("block(1, 576)") != std::string::npos);                                 // six points, not three
+  CHECK(opts({{4, 110, 1100}}).find("block(1, 1120)") != std::string::npos);                                // threads share the matrices
+  CHECK(opts({{330, 10000}, DType::U8, {}, Combine::Max}).find("block(0, 5120)") != std::string::npos);     // whole steps of its 64 lanes
+  CHECK(opts({{330, 1100}, DType::F64}).find("block(0, 560)") != std::string::npos);
+  // Rows that threads share have too little for each, and what lies in the second cache is near enough.
+  CHECK(opts({{3000, 350}}).find("split") == std::string::npos);
+  CHECK(opts({{330, 1100}, DType::F32, {}, Combine::Add, 16}).find("split") == std::string::npos);
+  CHECK(opts({{200, 1100}}).find("split") == std::string::npos);
+}
+
+TEST_CASE("how many rows of a matrix go side by side: as many as memory and registers follow", "[codegen][products]") {
+  const auto of_two = [](const auto& combine, const runtime::Target& target) {
+    Bench b;
+    UOp x = b.buffer(random_array(DType::F32, {330, 1100}, 1)), y = b.buffer(random_array(DType::F32, {330, 1100}, 2)), out = b.buffer(Array(DType::F32, {1100}));
+    UOp j = b.outer(1100), i = b.over(330, 1);
+    b.stores({b.put(out, {j}, b.reduce(Combine::Add, {combine(b.at(x, {i, j}), b.at(y, {i, j}))}, {i}))});
+    const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, target);
+    b.check(opts, false);
+    return to_string(opts);
+  };
+  const runtime::Target wide = runtime::reference_target();
+  runtime::Target narrow = wide;
+  narrow.isa = "x86-64-v3";
+  narrow.vector_bytes = 32;
+  narrow.vector_registers = 16;
+  narrow.masks = false;
+  const auto one = [](UOp a, UOp) { return a; };
+  const auto product = [](UOp a, UOp b) { return a * b; };
+  const auto several = [](UOp a, UOp) { return a * a * a * a * a + a; };
+  const auto long_one = [](UOp a, UOp) { return exp(exp(a)); };
+  CHECK(of_two(one, wide).find("unroll(1, 16) block(0, 576) unroll(0, 2)") != std::string::npos);
+  CHECK(of_two(product, wide).find("unroll(1, 8) block(0, 576) unroll(0, 2)") != std::string::npos);  // 16 streams
+  CHECK(of_two(several, wide).find("unroll(1, 8) block(0, 560) order") != std::string::npos);
+  CHECK(of_two(long_one, wide).find("split") == std::string::npos);
+  CHECK(of_two(one, narrow).find("unroll(1, 8) block(0, 552) order") != std::string::npos);
 }
 
 TEST_CASE("a matrix that many rows are multiplied with is copied block by block", "[codegen][products]") {
