@@ -1,0 +1,88 @@
+// The number of threads decides tiles, blocks and points; no result may tell it. Shapes are above every threshold from which threads share work,
+// streams are followed and operands copied.
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "catch.h"
+#include "cost.h"
+#include "runtime/cpu/pool.h"
+#include "runtime/target.h"
+#include "unit/runtime_support.h"
+
+using namespace sinter;
+
+namespace {
+
+using Results = std::map<std::string, std::vector<float>>;
+
+Tensor noise(const Shape& shape) { return stored(rand(shape) * 2.0 - 1.0); }
+
+/// Everything below, computed with so many threads. Each program is realised by itself.
+Results compute(int threads) {
+  const runtime_test::Setting setting("SINTER_THREADS", std::to_string(threads));
+  REQUIRE(runtime::host_target().threads == threads);
+  REQUIRE(runtime::cpu::pool().threads() == threads);
+  manual_seed(1);
+  Results out;
+  const auto add = [&](const char* name, const Tensor& t) {
+    const Cost c = cost(t);
+    CHECK(c.launches > 0);  // nothing is known of it from other numbers of threads
+    out[name] = t.to(float32).to_vector<float>();
+  };
+
+  const Tensor a = noise({520, 700}), b = noise({700, 610}), batch = noise({6, 150, 190}), other = noise({6, 190, 170});
+  add("product", matmul(a, b));
+  add("product of a transposed operand", matmul(a, noise({610, 700}).transpose(0, 1)));
+  add("product with an epilogue", gelu(matmul(a, b) + noise({610})));
+  add("skinny product", matmul(noise({12, 1300}), noise({1300, 1100})));
+  add("few columns", matmul(noise({3000, 300}), noise({300, 10})));
+  add("batch of products", matmul(batch, other));
+  add("matrix and vector", matmul(noise({1500, 1300}), noise({1300})));
+  add("vector and matrix", matmul(noise({1300}), noise({1300, 1700})));
+
+  const Tensor tall = noise({1500, 900}), long_rows = noise({40, 50000}), stack = noise({5, 300, 600});
+  add("column sums", tall.sum(0));
+  add("column sums of matrices", stack.sum(1));
+  add("column maxima", tall.max(0));
+  add("column variances", tall.var(0));
+  add("argmax of columns", tall.argmax(0));
+  add("softmax of columns", softmax(tall, 0));
+  add("products summed by column", (tall * noise({1500, 900})).sum(0));
+  add("row sums", long_rows.sum(1));
+  add("row variances", long_rows.var(1));
+  add("softmax", softmax(tall));
+  add("layer norm", layer_norm(tall, {900}));
+  add("sum of all", tall.sum());
+  add("argmax of all", tall.flatten().argmax(0));
+  add("running sums", cumsum(tall, 1));
+  add("running sums of columns", cumsum(tall, 0));
+  add("elementwise", tanh(tall * 1.5 + 0.25) * sigmoid(tall) + 0.5);
+  add("transpose", tall.transpose(0, 1).contiguous());
+
+  const std::pair<const char*, ConvOptions> convolutions[] = {{"convolution", {}}, {"padded convolution with a stride", {.stride = 2, .padding = 1}}};
+  for (const auto& [name, options] : convolutions) {
+    const Tensor x = noise({12, 16, 26, 26}).requires_grad(), w = noise({32, 16, 5, 5}).requires_grad(), y = conv2d(x, w, {}, options);
+    const std::vector<Tensor> gradients = gradient((y * y).sum(), {x, w});
+    add(name, y);
+    add((std::string(name) + ", gradient of the input").c_str(), gradients[0]);
+    add((std::string(name) + ", gradient of the weights").c_str(), gradients[1]);
+  }
+  const Tensor plane = noise({40, 1, 28, 28}), taps = noise({32, 1, 5, 5}).requires_grad();
+  add("gradient of one channel's weights", gradient(square(conv2d(plane, taps)).sum(), {taps})[0]);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("results are the same to the bit for 1, 2, 3 and 7 threads", "[threads]") {
+  const Results one = compute(1);
+  REQUIRE(one.size() == 32);
+  for (const int threads : {2, 3, 7})
+    for (const auto& [name, values] : compute(threads)) {
+      INFO(name << ", " << threads << " threads");
+      const std::vector<float>& expected = one.at(name);
+      REQUIRE(values.size() == expected.size());
+      CHECK(std::memcmp(values.data(), expected.data(), values.size() * sizeof(float)) == 0);
+    }
+}
