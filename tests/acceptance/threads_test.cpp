@@ -41,6 +41,12 @@ Results compute(int threads) {
   add("matrix and vector", matmul(noise({1500, 1300}), noise({1300})));
   add("vector and matrix", matmul(noise({1300}), noise({1300, 1700})));
 
+  add("deep product", matmul(noise({200, 5000}), noise({5000, 300})));
+  add("deep product of a transposed operand", matmul(noise({5000, 200}).transpose(0, 1), noise({5000, 300})));
+  add("batch of products from memory", matmul(noise({80, 130, 130}), noise({80, 130, 130})));
+  add("product of 16 bits", matmul(a.to(bfloat16), b.to(bfloat16)));
+  add("attention", scaled_dot_product_attention(noise({2, 4, 130, 32}), noise({2, 4, 130, 32}), noise({2, 4, 130, 32})));
+
   const Tensor tall = noise({1500, 900}), long_rows = noise({40, 50000}), stack = noise({5, 300, 600});
   add("column sums", tall.sum(0));
   add("column sums of matrices", stack.sum(1));
@@ -59,6 +65,12 @@ Results compute(int threads) {
   add("running sums of columns", cumsum(tall, 0));
   add("elementwise", tanh(tall * 1.5 + 0.25) * sigmoid(tall) + 0.5);
   add("transpose", tall.transpose(0, 1).contiguous());
+  add("column sums of float64", tall.to(float64).sum(0));
+  const Tensor large = noise({4100, 2300});  // more than the last cache counts for
+  add("large transpose", large.transpose(0, 1).contiguous());
+  add("large elementwise", tanh(large * 1.5 + 0.25));
+  add("large column sums", large.sum(0));
+  add("large layer norm", layer_norm(large, {2300}));
 
   const std::pair<const char*, ConvOptions> convolutions[] = {{"convolution", {}}, {"padded convolution with a stride", {.stride = 2, .padding = 1}}};
   for (const auto& [name, options] : convolutions) {
@@ -67,6 +79,17 @@ Results compute(int threads) {
     add(name, y);
     add((std::string(name) + ", gradient of the input").c_str(), gradients[0]);
     add((std::string(name) + ", gradient of the weights").c_str(), gradients[1]);
+  }
+  {
+    const Tensor x = noise({700, 800}).requires_grad(), scale = noise({800}).requires_grad(), shift = noise({800}).requires_grad();
+    const std::vector<Tensor> of_norm = gradient(square(layer_norm(x, {800}, scale, shift)).sum(), {x, scale, shift});
+    add("gradient of layer norm, input", of_norm[0]);
+    add("gradient of layer norm, scale", of_norm[1]);
+    add("gradient of softmax", gradient((softmax(x) * noise({700, 800})).sum(), {x})[0]);
+    const Tensor images = noise({16, 24, 50, 50}).requires_grad();
+    add("gradient of pooling", gradient(square(max_pool2d(images, 2)).sum(), {images})[0]);
+    const Tensor table = noise({1000, 700}).requires_grad(), words = arange(3000) * 7 % 1000;
+    add("gradient of picking rows", gradient(square(index_select(table, 0, words)).sum(), {table})[0]);
   }
   const Tensor plane = noise({40, 1, 28, 28}), taps = noise({32, 1, 5, 5}).requires_grad();
   add("gradient of one channel's weights", gradient(square(conv2d(plane, taps)).sum(), {taps})[0]);
@@ -77,7 +100,7 @@ Results compute(int threads) {
 
 TEST_CASE("results are the same to the bit for 1, 2, 3 and 7 threads", "[threads]") {
   const Results one = compute(1);
-  REQUIRE(one.size() == 32);
+  REQUIRE(one.size() == 47);
   for (const int threads : {2, 3, 7})
     for (const auto& [name, values] : compute(threads)) {
       INFO(name << ", " << threads << " threads");
