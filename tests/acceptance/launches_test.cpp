@@ -5,6 +5,7 @@
 #include "catch.h"
 #include "cost.h"
 #include "fixed_target.h"
+#include "tensor/explain.h"
 
 using namespace sinter;
 
@@ -24,6 +25,20 @@ TEST_CASE("an elementwise chain of sixty ops is one launch", "[launches]") {
   CHECK(c.launches == 1);
   CHECK(c.bytes <= 3 * 4000);
   CHECK(x.to_vector<float>() == want);
+}
+
+TEST_CASE("a product is what it computes: written as a sum of expanded tensors it is the same kernel", "[launches]") {
+  const FixedTarget fixed;
+  const auto text = [](const Tensor& t) {
+    const schedule::Written made = tensor::explain(std::vector<Tensor>{t}, runtime::host_target());
+    REQUIRE(made.sources.size() == 1);
+    return made.sources[0].text;
+  };
+  const int64_t m = 300, k = 500, n = 400;
+  Tensor a = stored(rand({m, k})), b = stored(rand({k, n}));
+  const Tensor spelled = (a.reshape({m, k, 1}).expand({m, k, n}) * b.reshape({1, k, n}).expand({m, k, n})).sum(1);
+  CHECK(text(spelled) == text(matmul(a, b)));
+  CHECK(text(einsum("mk,kn->mn", {a, b})) == text(matmul(a, b)));
 }
 
 TEST_CASE("two values of the same inputs are one launch", "[launches]") {

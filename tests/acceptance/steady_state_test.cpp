@@ -1,6 +1,7 @@
 // What a training loop costs once it runs: nothing but its launches, and no memory.
 #include <fmt/core.h>
 #include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <fstream>
 
 #include "catch.h"
+#include "cost.h"
 #include "sinter/data.h"
 #include "sinter/sinter.h"
 
@@ -107,6 +109,20 @@ TEST_CASE("losses agree with the interpreter's, and to the bit with the unfused 
   debug::set_executor(debug::Executor::Compiled);
   for (size_t i = 0; i < fused.size(); ++i) CHECK(std::abs(fused[i] - interpreted[i]) <= 1e-4 * std::abs(interpreted[i]));
   CHECK(fused.back() < 0.8 * fused.front());
+}
+
+TEST_CASE("in steady state no result is touched for the first time", "[steady]") {
+  const Tensor x = stored(rand({2048, 4096}));
+  const auto run = [&] { (tanh(x) * 2.0).realize(); };  // 32 MiB: 8192 pages of 4 KiB
+  const auto faults = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+  };
+  for (int i = 0; i < 3; ++i) run();
+  const long before = faults();
+  for (int i = 0; i < 20; ++i) run();
+  CHECK(faults() - before < 100);
 }
 
 TEST_CASE("between steps 1,000 and 10,000 nothing grows", "[steady][slow]") {

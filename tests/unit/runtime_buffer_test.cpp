@@ -2,10 +2,14 @@
 #include "catch.h"
 #include "runtime/buffer.h"
 #include "runtime/cpu/allocator.h"
+#include "runtime/sanitizer.h"
 #include "sinter/error.h"
 #include "unit/runtime_support.h"
 
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -60,6 +64,24 @@ TEST_CASE("freed blocks are reused and can be given back", "[runtime]") {
   second.reset();
   cpu::release_cached_memory();
   CHECK(cpu::memory_stats().cached == 0);
+}
+
+TEST_CASE("blocks lie on huge pages where the system has some", "[runtime]") {
+  if (!std::filesystem::exists("/sys/kernel/mm/transparent_hugepage/enabled") || kSanitizer != Sanitizer::None) return;
+  for (const size_t size : {size_t{300} << 10, size_t{5} << 20, size_t{40} << 20}) {
+    const auto buffer = Buffer::allocate(size);
+    const auto address = reinterpret_cast<uintptr_t>(buffer->data());
+    if (size >= 5u << 20) CHECK(address % (2 << 20) == 0);
+    std::ifstream maps("/proc/self/smaps");
+    std::string line, flags;
+    for (bool inside = false; flags.empty() && std::getline(maps, line);) {
+      uintptr_t begin = 0, end = 0;
+      if (std::sscanf(line.c_str(), "%zx-%zx", &begin, &end) == 2 && line.find(':') > line.find(' ')) inside = begin <= address && address < end;
+      if (inside && line.starts_with("VmFlags:")) flags = line + " ";
+    }
+    INFO(size << " bytes: " << flags);
+    CHECK(flags.find(" hg ") != std::string::npos);
+  }
 }
 
 TEST_CASE("foreign memory is wrapped, not counted as ours, and given back", "[runtime]") {

@@ -5,6 +5,7 @@
 #include "runtime/sanitizer.h"
 #include "unit/runtime_support.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -13,7 +14,10 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <numeric>
+#include <thread>
 
 using namespace sinter::runtime;
 using namespace runtime_test;
@@ -46,6 +50,42 @@ TEST_CASE("what threads begin with is as much for each of them", "[runtime]") {
     pool.parallel_for(0, size, 1, [&](int64_t b, int64_t) { return begins[static_cast<size_t>(b)] = true, 0; });
     for (int i = 0; i < threads; ++i) CHECK(begins[static_cast<size_t>(size / threads * i)]);
   }
+}
+
+TEST_CASE("workers have a CPU each where all CPUs have a thread, and else go where they like", "[runtime]") {
+  cpu_set_t all;
+  REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
+  const int cpus = CPU_COUNT(&all);
+  if (cpus < 2) return;
+  const auto masks = [](int threads) {  // of each thread that took part
+    cpu::Pool pool(threads);
+    std::mutex mutex;
+    std::map<std::thread::id, cpu_set_t> seen;
+    for (int round = 0; round < 1000 && seen.size() < static_cast<size_t>(threads); ++round)
+      pool.parallel_for(0, threads, 1, [&](int64_t, int64_t) {
+        cpu_set_t mine;
+        sched_getaffinity(0, sizeof mine, &mine);
+        {
+          const std::lock_guard lock(mutex);
+          seen[std::this_thread::get_id()] = mine;
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+        return 0;
+      });
+    return seen;
+  };
+  cpu_set_t taken;
+  CPU_ZERO(&taken);
+  for (const auto& [thread, mask] : masks(cpus)) {
+    if (thread == std::this_thread::get_id()) {
+      CHECK(CPU_EQUAL(&mask, &all));  // the caller's is its own affair
+      continue;
+    }
+    CHECK(CPU_COUNT(&mask) == 1);
+    CPU_OR(&taken, &taken, &mask);
+  }
+  CHECK(CPU_COUNT(&taken) == cpus - 1);
+  for (const auto& [thread, mask] : masks(cpus + 1)) CHECK(CPU_EQUAL(&mask, &all));
 }
 
 TEST_CASE("results are bitwise those of one thread", "[runtime]") {
