@@ -128,7 +128,7 @@ class Blocker {
     for (UOp gated : values_of(w_.node)) {
       const UOp value = without_gate(gated);
       if (!view_.depends(value, tile_.lanes) || view_.depends(value, tile_.first) || number_of(kernel_, value) < 0) continue;
-      if (tile_.second && !(tile_.second == tile_.lanes) && view_.depends(value, tile_.second)) continue;
+      if (tile_.has_other() && view_.depends(value, tile_.second)) continue;
       if (overlaps(view_, value)) return {};
       const int64_t results = reuse_of(view_, w_, value);
       bool strided = false;
@@ -213,7 +213,7 @@ class Blocker {
     const int64_t fewest = target_.threads > 1 ? kTurns * target_.threads : 1;
     const int64_t most_rows = windows() ? kMostWindows : kMostRows;
     int64_t covered = is_outer(tile_.first) ? tile_.rows : view_.size(tile_.first);
-    if (!(tile_.second == tile_.lanes)) covered *= tile_.columns;  // all of a range
+    if (tile_.has_other()) covered *= tile_.columns;
     auto cover = [&](const std::vector<UOp>& ranges) {
       for (size_t i = ranges.size(); i-- > 0 && covered < most_rows;) {
         const int64_t size = view_.size(ranges[i]), most = std::min(size, ceil_div(most_rows, covered));

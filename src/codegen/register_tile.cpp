@@ -254,7 +254,9 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
   else
     for (UOp r : product.outs)
       if (free(r) && view.size(r) >= 4) along.push_back(r);
-  auto apart = [&](UOp a, UOp b) { return std::none_of(product.accesses.begin(), product.accesses.end(), [&](UOp q) { return view.depends(q, a) && view.depends(q, b); }); };
+  auto apart = [&](UOp a, UOp b) {
+    return std::none_of(product.accesses.begin(), product.accesses.end(), [&](UOp q) { return view.depends(q, a) && view.depends(q, b); });
+  };
   auto has_width = [&](UOp r) { return std::any_of(given.begin(), given.end(), [r](const Width& w) { return w.range == r; }); };
   RegisterTile best;
   auto consider = [&](RegisterTile t) {

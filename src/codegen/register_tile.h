@@ -13,6 +13,7 @@ struct RegisterTile {
   int rows = 1, columns = 1;
   int turned = 1;  ///< copies of the last range that it sums: an operand that lies along that one is transposed in registers
   double cycles = 0;
+  bool has_other() const { return second && !(second == lanes); }  ///< `second` has all of its values as copies
 };
 
 /// What a range has already, for the sake of another product.

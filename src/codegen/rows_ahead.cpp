@@ -33,7 +33,7 @@ double bytes_of(View& view, std::span<const UOp> accesses) {
 
 std::vector<Opt> rows_ahead(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile, const runtime::Target& target) {
   // A step loads its columns and an element of each row, and asks for another one of each: as many as it multiplies, at most.
-  if (!tile.lanes || !tile.first || !is_outer(tile.first) || tile.turned > 1 || (tile.second && !(tile.second == tile.lanes)) || product.own.empty() ||
+  if (!tile.lanes || !tile.first || !is_outer(tile.first) || tile.turned > 1 || tile.has_other() || product.own.empty() ||
       tile.columns + 2 * tile.rows > tile.rows * tile.columns || bytes_of(view, product.accesses) <= kCaches * static_cast<double>(target.l2))
     return {};
   std::vector<Opt> opts;

@@ -84,8 +84,10 @@ std::vector<Opt> streams_ahead(const Kernel& kernel, View& view, const std::vect
     }
   std::vector<UOp> far;  // of stores, which no sum went through before
   for (const Work& w : view.works())
-    for (UOp a : w.accesses)
-      if (!w.is_reduce() && w.sums.empty() && a->op == Op::Load && !in(loads, a) && !in(far, a) && view.bytes_read(a) >= static_cast<double>(target.l3)) far.push_back(a);
+    for (UOp a : w.accesses) {
+      if (w.is_reduce() || !w.sums.empty() || a->op != Op::Load || in(loads, a) || in(far, a)) continue;
+      if (view.bytes_read(a) >= static_cast<double>(target.l3)) far.push_back(a);
+    }
   if (far.size() == 1) add(far[0]);
   return opts;
 }

@@ -25,7 +25,7 @@ Results compute(int threads) {
   REQUIRE(runtime::cpu::pool().threads() == threads);
   manual_seed(1);
   Results out;
-  const auto add = [&](const char* name, const Tensor& t) {
+  const auto add = [&](const std::string& name, const Tensor& t) {
     const Cost c = cost(t);
     CHECK(c.launches > 0);  // nothing is known of it from other numbers of threads
     out[name] = t.to(float32).to_vector<float>();
@@ -72,13 +72,13 @@ Results compute(int threads) {
   add("large column sums", large.sum(0));
   add("large layer norm", layer_norm(large, {2300}));
 
-  const std::pair<const char*, ConvOptions> convolutions[] = {{"convolution", {}}, {"padded convolution with a stride", {.stride = 2, .padding = 1}}};
+  const std::pair<std::string, ConvOptions> convolutions[] = {{"convolution", {}}, {"padded convolution with a stride", {.stride = 2, .padding = 1}}};
   for (const auto& [name, options] : convolutions) {
     const Tensor x = noise({12, 16, 26, 26}).requires_grad(), w = noise({32, 16, 5, 5}).requires_grad(), y = conv2d(x, w, {}, options);
     const std::vector<Tensor> gradients = gradient((y * y).sum(), {x, w});
     add(name, y);
-    add((std::string(name) + ", gradient of the input").c_str(), gradients[0]);
-    add((std::string(name) + ", gradient of the weights").c_str(), gradients[1]);
+    add(name + ", gradient of the input", gradients[0]);
+    add(name + ", gradient of the weights", gradients[1]);
   }
   {
     const Tensor x = noise({700, 800}).requires_grad(), scale = noise({800}).requires_grad(), shift = noise({800}).requires_grad();
