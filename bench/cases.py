@@ -60,13 +60,17 @@ CASES = [
     product("nn", 256, 128, 10), product("nt", 256, 10, 128), product("tn", 128, 256, 10),
     product("nn", 1023, 1023, 1023), product("nn", 500, 700, 300),
     product("nn", 1000, 1000, 1000, ranked=False),
+    # A small batch and the weights of a layer, as nn::Linear has them (nt) and as a matrix to multiply with.
+    product("nt", 32, 1024, 1024, ranked=False), product("nn", 32, 1024, 1024, ranked=False),
     # What a product made beforehand takes, as oneDNN's always are: the smallest ones once more under jit().
     *(Case(f"jit:{layout}", flops=2.0 * 256 * 128 * 10) for layout in ("nn:256x128x10", "nt:256x10x128", "tn:128x256x10")),
     nest("sum", 1024, 1024, 1024, plain=1024), nest("batch", 4, 8, 256, 256, 256, plain=256),
     nest("gelu", 1024, 1024, 1024, plain=1024), nest("slice", 1000, 1000, 1000, plain=1000),
+    nest("panels", 1024, 1024, 1024, plain=1024),
     Case("step:mlp", flops=mlp_step_flops()), Case("step:conv", flops=conv_step_flops()),
     stream(f"chain:{M16}", 2 * M16), stream("softmax:8192x1024", 2 * ROWS), stream("layernorm:8192x1024", 2 * ROWS),
-    stream(f"total:{M16}", M16), stream("transpose:4096x4096", 2 * M16),
+    stream(f"total:{M16}", M16), stream("columns:4096x4096", M16),
+    stream("transpose:4096x4096", 2 * M16),
     Case("attention:4x8x512x64", flops=4.0 * 4 * 8 * 512 * 512 * 64),
     stream("matvec:nn:4096x4096", M16), stream("matvec:tn:4096x4096", M16),
     # Convolutions as networks for images have them: LeNet's, ResNet's and those of MobileNet, which convolve each plane by itself.

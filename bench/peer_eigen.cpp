@@ -65,6 +65,11 @@ Work total(const Arguments& arguments) {
   return filling(1, 1, [x = input(1, arguments.sizes(1).at(0), 1)](Matrix& y) { y(0, 0) = x.sum(); });
 }
 
+Work column_sums(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  return filling(1, s.at(1), [x = input(s[0], s[1], 1)](Matrix& y) { y = x.colwise().sum(); });
+}
+
 Work transposed(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   return filling(s.at(1), s.at(0), [x = input(s[0], s[1], 1)](Matrix& y) { y = x.transpose(); });
@@ -75,5 +80,5 @@ Work transposed(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace bench;
-  return serve(argc, argv, {{"sgemm", {product}}, {"jit", {product}}, {"sum", {product_as_sum}}, {"slice", {of_slice}}, {"matvec", {matrix_vector}}, {"chain", {chain}}, {"total", {total}}, {"transpose", {transposed}}});
+  return serve(argc, argv, {{"sgemm", {product}}, {"jit", {product}}, {"sum", {product_as_sum}}, {"panels", {product_as_sum}}, {"slice", {of_slice}}, {"matvec", {matrix_vector}}, {"chain", {chain}}, {"total", {total}}, {"columns", {column_sums}}, {"transpose", {transposed}}});
 }

@@ -25,6 +25,7 @@ OPS = {
     "sgemm:tn": lambda a, b: a.T @ b,
     "sgemm:nt": lambda a, b: a @ b.T,
     "sum": jnp.matmul,
+    "panels": jnp.matmul,
     "batch": lambda a, b: a.swapaxes(0, 1) @ b,
     "gelu": lambda a, b, bias: jax.nn.gelu(a @ b + bias, approximate=False),
     "slice": lambda a, b: a[3:, 5:] @ b,
@@ -33,6 +34,7 @@ OPS = {
     "attention": attention,
     "chain": lambda x: jnp.tanh(x * 1.5 + 0.25) * jax.nn.sigmoid(x) + -0.5,
     "total": jnp.sum,
+    "columns": lambda x: x.sum(0),
     "softmax": lambda x: jax.nn.softmax(x, axis=1),
     "layernorm": layer_norm,
     "transpose": lambda x: x.T + 0.0,  # a plain x.T may be a change of layout that moves nothing

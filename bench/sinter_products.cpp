@@ -50,6 +50,16 @@ Work of_slice(const Arguments& arguments) {
   return evaluate([=] { return matmul(padded.index({sn::Slice{3}, sn::Slice{5}}), b); });
 }
 
+/// panels:MxKxN: b lies in panels of 64 columns, as one who keeps packed weights lays them out.
+Work in_panels(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  const int64_t m = s.at(0), k = s.at(1), n = s.at(2), width = n % 64 ? n : 64;
+  const sn::Tensor a = input({m, k}, 1), b = input({k, n}, 2);
+  const sn::Tensor packed = b.reshape({k, n / width, width}).permute({1, 0, 2}).contiguous();
+  packed.realize();
+  return evaluate([=] { return matmul(a, packed.permute({1, 0, 2}).reshape({k, n})); });
+}
+
 /// matvec:LAYOUT:MxN: a [m, n] times a vector (nn), or a vector times a (tn).
 Work matrix_vector(const Arguments& arguments) {
   const auto s = arguments.sizes(2);
@@ -70,7 +80,7 @@ Work attention(const Arguments& arguments) {
 
 std::map<std::string, Family> products() {
   return {{"sgemm", {product}},      {"jit", {product}},         {"sum", {product_as_sum}},     {"batch", {permuted_batch}},     {"gelu", {with_epilogue}},
-          {"slice", {of_slice}}, {"matvec", {matrix_vector}}, {"attention", {attention}}};
+          {"slice", {of_slice}}, {"panels", {in_panels}}, {"matvec", {matrix_vector}}, {"attention", {attention}}};
 }
 
 }  // namespace bench

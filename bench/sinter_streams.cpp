@@ -30,6 +30,13 @@ Work total(const Arguments& arguments) {
   return evaluate([=] { return x.sum(); });
 }
 
+/// columns:MxN: the sum of each column.
+Work column_sums(const Arguments& arguments) {
+  const auto s = arguments.sizes(1);
+  const sn::Tensor x = input({s.at(0), s.at(1)}, 1);
+  return evaluate([=] { return x.sum(0); });
+}
+
 /// transpose:MxN.
 Work transposed(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
@@ -40,7 +47,7 @@ Work transposed(const Arguments& arguments) {
 }  // namespace
 
 std::map<std::string, Family> streams() {
-  return {{"chain", {chain}}, {"softmax", {softmax_rows}}, {"layernorm", {layer_norm_rows}}, {"total", {total}}, {"transpose", {transposed}}};
+  return {{"chain", {chain}}, {"softmax", {softmax_rows}}, {"layernorm", {layer_norm_rows}}, {"total", {total}}, {"columns", {column_sums}}, {"transpose", {transposed}}};
 }
 
 }  // namespace bench

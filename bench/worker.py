@@ -80,7 +80,7 @@ def operands(family, arguments):
     if family == "batch":
         p, q, m, k, n = shape
         return uniform((q, p, m, k), 1), uniform((p, q, k, n), 2)
-    if family in ("sum", "gelu", "slice"):
+    if family in ("sum", "gelu", "slice", "panels"):
         m, k, n = shape
         a = uniform((m + 3, k + 5) if family == "slice" else (m, k), 1)
         return (a, uniform((k, n), 2), uniform((n,), 3)) if family == "gelu" else (a, uniform((k, n), 2))
@@ -88,7 +88,7 @@ def operands(family, arguments):
         return tuple(uniform(shape, seed) for seed in (1, 2, 3))
     if family == "layernorm":
         return uniform(shape, 1), uniform(shape[1:], 2), uniform(shape[1:], 3)
-    return (uniform(shape, 1),)  # chain, total, softmax, transpose
+    return (uniform(shape, 1),)  # chain, total, columns, softmax, transpose
 
 
 PARAMETERS = {  # shapes in the order of the model's parameters; weights are [out, in, window...]

@@ -35,6 +35,7 @@ constexpr double kPoint = 1 << 14;      ///< cycles that a point should take, so
 constexpr double kLongestPoint = 16 * kPoint;  ///< cycles above which there are rather more points
 constexpr double kTurns = 2;            ///< points per parallel unit, so that every thread has its share several times
 constexpr double kProductRows = 96;     ///< values of a product's first range that a point covers at most
+constexpr double kPanelRows = 1024;     ///< and where panels that no cache holds together pass by: each point reads them again
 constexpr double kProductShare = 6;     ///< a product that takes less than such a part of the time gets no tile,
 constexpr double kShortProduct = kPoint / 16;  ///< nor one of fewer cycles
 constexpr double kLongCode = 240;       ///< operations of a loop body above which it is not copied
@@ -355,6 +356,17 @@ class Chooser {
       return near > 0 && near < far;
     });
   }
+  /// Whether points that follow one another read other columns of a product's operand, which the caches do not hold all of: its panels lie
+  /// apart, as heads do.
+  bool many_panels(const Product& p) {
+    return std::any_of(p.work->accesses.begin(), p.work->accesses.end(), [&](UOp a) {
+      if (!p.tile.lanes || !view_.depends(a, p.tile.lanes) || view_.depends(a, p.tile.first)) return false;
+      if (a->op != Op::Load || view_.bytes_read(a) <= static_cast<double>(target_.l2) / 2) return false;
+      return std::any_of(p.work->outs.begin(), p.work->outs.end(), [&](UOp r) {
+        return is_outer(r) && range_id(r) > range_id(p.tile.first) && !(r == p.tile.lanes) && view_.depends(a, r);
+      });
+    });
+  }
   void choose_blocks() {
     std::vector<UOp> outer(kernel_.outer.size());
     for (UOp r : view_.ranges())
@@ -384,10 +396,11 @@ class Chooser {
       if (repeats(outer[i])) enlarge(i, points / target_.parallel_units);
     if (!products_.empty())
       if (const RegisterTile& t = products_[0].tile; t.first && is_outer(t.first)) {
+        const auto rows = static_cast<size_t>(std::find(outer.begin(), outer.end(), t.first) - outer.begin());
+        if (many_panels(products_[0])) enlarge(rows, std::min(points / (kTurns * target_.parallel_units), kPanelRows / t.rows));
         for (size_t i = outer.size(); i-- > 0;)  // lines that a tile's far rows begin are written to their end
           if (!tiled(outer[i]) && stored_nearer(outer[i], t.first)) enlarge(i, points / wanted);
-        enlarge(static_cast<size_t>(std::find(outer.begin(), outer.end(), t.first) - outer.begin()),
-                std::min(room(), kProductRows / t.rows));
+        enlarge(rows, std::min(room(), kProductRows / t.rows));
       }
     for (size_t i = 0; i < outer.size(); ++i)  // rows are read and written from their beginning to their end
       if (in(transposed_, outer[i])) enlarge(i, room());

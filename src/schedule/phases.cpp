@@ -21,7 +21,8 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int64_t kLongest = 8;  ///< stride: each of its phases is a loop of its own
+constexpr int64_t kLongest = 8;    ///< stride: each of its phases is a loop of its own
+constexpr int64_t kNarrowest = 16;  ///< panel: its columns make whole vectors
 
 /// Which outer ranges the values of sums divide, and by what.
 class Divisions {
@@ -35,12 +36,12 @@ class Divisions {
       if (seen_.insert(n.get()).second) visit(n);
     }
   }
-  /// By id of the range: the one number that it is divided by where the remainder counts too; nothing that one load needs both for, which
-  /// is no window.
-  std::map<int, int64_t> strides() const {
+  /// By id of the range: the one number that it is divided by where the remainder counts too: the stride of a window; or where one load
+  /// needs both, the width of its panels.
+  std::map<int, int64_t> widths() const {
     std::map<int, int64_t> out;
     for (const auto& [id, found] : ranges_)
-      if (found.by > 0 && found.quotient && found.remainder) out[id] = found.by;
+      if (found.quotient && found.remainder && (found.panels ? found.by >= kNarrowest : found.by > 0 && found.by <= kLongest)) out[id] = found.by;
     return out;
   }
 
@@ -48,10 +49,12 @@ class Divisions {
   struct Found {
     int64_t by = 0;  ///< -1: it does not fit
     bool quotient = false, remainder = false;
+    bool panels = false;  ///< one load needs both
     void add(const Found& other) {
       by = by == 0 || by == other.by ? other.by : -1;
       quotient |= other.quotient;
       remainder |= other.remainder;
+      panels |= other.panels;
     }
   };
   using Ranges = std::map<int, Found>;
@@ -74,7 +77,7 @@ class Divisions {
     for (const ir::Term& t : ir::rejoined(codegen::offset_of(n)).terms)
       for (UOp x : ir::topological(t.atom)) note(x, here);
     for (auto& [id, found] : here) {
-      if (found.quotient && found.remainder) found.by = -1;
+      found.panels = found.quotient && found.remainder;
       ranges_[id].add(found);
     }
     for (UOp s : {codegen::gate_of(n), codegen::other_of(n)})
@@ -90,12 +93,12 @@ class Divisions {
 
 void split_phases(codegen::Kernel& kernel) {
   if (kernel.finish) return;  // whose ranges are numbered after those of the sink
-  std::map<int, int64_t> strides = Divisions(kernel.sink).strides();
-  std::erase_if(strides, [&](const auto& s) {
-    const Dim& size = kernel.outer[static_cast<size_t>(s.first)];
-    return s.second > kLongest || size.symbolic() || size.value() % s.second || size.value() == s.second;
+  std::map<int, int64_t> widths = Divisions(kernel.sink).widths();
+  std::erase_if(widths, [&](const auto& w) {
+    const Dim& size = kernel.outer[static_cast<size_t>(w.first)];
+    return size.symbolic() || size.value() % w.second || size.value() == w.second;
   });
-  if (strides.empty()) return;
+  if (widths.empty()) return;
 
   ir::Graph& g = *kernel.graph;
   std::vector<Dim> outer;
@@ -105,8 +108,8 @@ void split_phases(codegen::Kernel& kernel) {
     return ir::range(ir::extent_of(g, size), static_cast<int>(outer.size()) - 1, ir::AxisKind::Outer);
   };
   for (size_t id = 0; id < kernel.outer.size(); ++id) {
-    const auto it = strides.find(static_cast<int>(id));
-    if (it == strides.end()) {
+    const auto it = widths.find(static_cast<int>(id));
+    if (it == widths.end()) {
       places.push_back(open(kernel.outer[id]));
       continue;
     }

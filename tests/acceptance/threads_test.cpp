@@ -41,6 +41,8 @@ Results compute(int threads) {
   add("matrix and vector", matmul(noise({1500, 1300}), noise({1300})));
   add("vector and matrix", matmul(noise({1300}), noise({1300, 1700})));
 
+  add("product with a matrix in panels", matmul(a, noise({10, 700, 64}).permute({1, 0, 2}).reshape({700, 640})));
+  add("column sums of joined heads", noise({4, 8, 300, 64}).permute({0, 2, 1, 3}).reshape({4, 300, 512}).sum(1));
   add("deep product", matmul(noise({200, 5000}), noise({5000, 300})));
   add("deep product of a transposed operand", matmul(noise({5000, 200}).transpose(0, 1), noise({5000, 300})));
   add("batch of products from memory", matmul(noise({80, 130, 130}), noise({80, 130, 130})));
@@ -100,7 +102,7 @@ Results compute(int threads) {
 
 TEST_CASE("results are the same to the bit for 1, 2, 3 and 7 threads", "[threads]") {
   const Results one = compute(1);
-  REQUIRE(one.size() == 47);
+  REQUIRE(one.size() == 49);
   for (const int threads : {2, 3, 7})
     for (const auto& [name, values] : compute(threads)) {
       INFO(name << ", " << threads << " threads");

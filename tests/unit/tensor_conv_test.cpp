@@ -141,7 +141,10 @@ TEST_CASE("sums of windows with a stride loop over phases of what they are the g
   CHECK(loops(slope(16, 3, {.stride = 2, .padding = 1}), true) == Sizes{6, 3, 16, 16});
   const Tensor x = rand({5, 8, 2}).realize();
   CHECK(loops(x.reshape({5, 16}).sum(0)) == Sizes{16});
-  CHECK(loops(x.permute({1, 0, 2}).reshape({8, 10}).sum(0)) == Sizes{10});                 // one load needs quotient and remainder
+  CHECK(loops(x.permute({1, 0, 2}).reshape({8, 10}).sum(0)) == Sizes{10});                 // one load needs quotient and remainder,
+  const Tensor heads = rand({5, 8, 32}).realize();                                         // which are panels if they are whole vectors
+  CHECK(loops(heads.permute({1, 0, 2}).reshape({8, 160}).sum(0)) == Sizes{5, 32});
+  CHECK(loops(heads.permute({1, 0, 2}).reshape({8, 160}).sum(0), true) == Sizes{160});
   CHECK(loops(x.unsqueeze(3).expand({5, 8, 2, 2}).reshape({5, 32}).sum(0)) == Sizes{32});  // no remainder is looked at
 }
 
