@@ -79,12 +79,13 @@ CASES = [
     *conv(1, 64, 56, 64, 3, 1, 1), *conv(16, 64, 56, 128, 3, 2, 1), *conv(16, 64, 56, 256, 1), *conv(16, 256, 28, 512, 1, 2),
     *conv(16, 64, 56, 64, 3, 1, 1, 64), *conv(16, 64, 56, 64, 5, 1, 2, 64),
     Case("forward:mlp:1"), Case("forward:jit:1"),
+    # What the host pays, for each of so many: no library has the same parts.
+    Case("node:256"), Case("walk:256"), Case("launch:256", device=""),
     # What a CPU would take too long for, or streams more than a GPU's cache holds.
     product("nn", 4096, 4096, 4096, device="cuda"), stream(f"chain:{4 * M16}", 8 * M16, device="cuda"),
     stream("softmax:65536x1024", 16 * ROWS, device="cuda"), stream("layernorm:65536x1024", 16 * ROWS, device="cuda"),
     # The convolutions of step:conv but the first two.
     *conv(128, 32, 10, 64, 3, device="cuda"), *conv(128, 64, 8, 64, 3, device="cuda"),
-    Case("launch:256", device="cuda"),
     *(Case(f"start:{model}:{'warm' if warm else 'empty'}", kind="start", once=f"step:{model}", warm=warm)
       for model in ("mlp", "conv") for warm in (False, True)),
     Case("memory:mlp", kind="memory", once="step:mlp", steps=100, warm=True),

@@ -1,5 +1,7 @@
-// What a launch costs the host.
+// What the host pays for each tensor call, for each node of a program that ran before, and for each launch.
 #include <chrono>
+#include <functional>
+#include <memory>
 
 #include "sinter_cases.h"
 
@@ -10,8 +12,41 @@ namespace {
 
 constexpr int64_t kSide = 16;  ///< rows and columns: a kernel that is done at once
 
+double seconds_of(const std::function<void()>& f) {
+  const auto start = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// A sum of N terms, one call and one node each, that one small kernel computes.
+sn::Tensor sum_of(sn::Tensor y, const sn::Tensor& x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) y = y + x;
+  return y;
+}
+
+/// node:N: N tensor calls whose nodes are new. The time is that of the calls, by N.
+/// walk:N: what realize() takes of their result when such a program ran before, by N: the walk over its nodes, one launch, a kernel of N
+/// additions of one vector.
+Work calls(const Arguments& arguments) {
+  const int64_t count = arguments.sizes(1).at(0);
+  const bool walked = arguments.text(0) == "walk";
+  const sn::Tensor x = input({kSide}, 1);
+  auto result = std::make_shared<sn::Tensor>();
+  const auto run = [=] {
+    *result = sum_of(x, x, count);
+    result->realize();
+  };
+  const auto seconds = [=] {
+    *result = {};
+    sn::Tensor made;
+    const double called = seconds_of([&] { made = sum_of(x, x, count); }), realised = walked ? seconds_of([&] { made.realize(); }) : 0;
+    return (walked ? realised : called) / static_cast<double>(count);
+  };
+  return {.run = run, .check = [=] { return run(), fingerprint(result->to_vector<float>()); }, .seconds = seconds};
+}
+
 /// launch:N: a plan of N kernels, each of which needs the one before, under jit(): a GPU runs it as one graph. The time is what the
-/// calling thread takes to put it on its way, by N.
+/// calling thread takes to put it on its way, by N; on a CPU that is until they ran.
 Work launches(const Arguments& arguments) {
   const int64_t count = arguments.sizes(1).at(0);
   const sn::Tensor x = input({kSide, kSide}, 1);
@@ -27,17 +62,15 @@ Work launches(const Arguments& arguments) {
   };
   const auto seconds = [=] {
     finish();
-    const auto start = std::chrono::steady_clock::now();
-    run();
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    const double passed = seconds_of(run);
     finish();
-    return passed.count() / static_cast<double>(count);
+    return passed / static_cast<double>(count);
   };
   return {.run = run, .check = [=] { return run(), fingerprint(result->to_vector<float>()); }, .seconds = seconds};
 }
 
 }  // namespace
 
-std::map<std::string, Family> host() { return {{"launch", {launches}}}; }
+std::map<std::string, Family> host() { return {{"node", {calls}}, {"walk", {calls}}, {"launch", {launches}}}; }
 
 }  // namespace bench
