@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -35,11 +36,7 @@ using codegen::Opt;
 using runtime::cpu::Trial;
 using Clock = std::chrono::steady_clock;
 
-// Per member of the beam.
-constexpr size_t kBatch = 8;        ///< candidates that are compiled together and timed before the beam goes on
-constexpr size_t kCandidates = 48;  ///< that are timed in all
-constexpr double kSeconds = 3;      ///< after which no batch begins
-// Of a search.
+constexpr size_t kBatch = 8;         ///< candidates per member of the beam that are compiled together and timed before it goes on
 constexpr int kFruitless = 2;        ///< batches one after the other without a faster list
 constexpr double kShort = 5e3;       ///< ns of a launch that mostly is its dispatch: one batch of candidates is enough
 constexpr double kWorth = 0.97;      ///< of the heuristic's time: what is slower is not worth a decision
@@ -85,14 +82,15 @@ std::vector<int64_t> vars_of(const Scheduled& scheduled, size_t number) {
 class Search {
  public:
   Search(const Scheduled& scheduled, size_t number, const codegen::Prepared& kernel, const runtime::Target& target, int beam,
-         const runtime::Toolchain& tools)
+         const SearchLimits& limits, const runtime::Toolchain& tools)
       : kernel_(kernel),
         target_(target),
         width_(static_cast<size_t>(beam)),
+        limits_(limits),
         tools_(tools),
         trial_(scheduled.plan, step_of(scheduled.plan, number), vars_of(scheduled, number)),
         neighbourhood_(kernel.main, target),
-        bound_(kernel.main, target, runtime::cpu::known_roofs(1).flops * 1e-9) {}
+        bound_(kernel.main, target, limits.peak ? limits.peak : runtime::cpu::known_roofs(1).flops * 1e-9) {}
 
   std::vector<Opt> run() {
     std::vector<Opt> heuristic = codegen::heuristic(kernel_.main, target_);
@@ -103,8 +101,8 @@ class Search {
     reference_ = std::move(beam_[0].candidate);
     const double before = beam_[0].ns = reference_ns_ = Trial::time(*reference_);
     const double near = kNear * floor_of(Trial::load(*reference_));
-    const double most = kSeconds * static_cast<double>(width_);
-    const size_t count = (before < kShort ? kBatch : kCandidates) * width_;
+    const double most = limits_.seconds * static_cast<double>(width_);
+    const size_t count = (before < kShort ? std::min(kBatch, limits_.candidates) : limits_.candidates) * width_;
     for (int fruitless = 0; fruitless < kFruitless && beam_[0].ns > near && timed_ < count && seconds_since(start_) < most;) {
       const double fastest = beam_[0].ns;
       std::vector<Tried> batch = promising(std::min(kBatch * width_, count - timed_));
@@ -205,6 +203,7 @@ class Search {
   const codegen::Prepared& kernel_;
   const runtime::Target& target_;
   const size_t width_;
+  const SearchLimits limits_;
   const runtime::Toolchain& tools_;
   const Trial trial_;
   codegen::Neighbourhood neighbourhood_;
@@ -219,9 +218,11 @@ class Search {
 };
 
 /// All that a decision depends on: what is legal for the kernel, and what was measured.
-runtime::Hash128 key_of(const codegen::Prepared& kernel, const runtime::Target& target, int beam, const std::string& compiler) {
+runtime::Hash128 key_of(const codegen::Prepared& kernel, const runtime::Target& target, int beam, const SearchLimits& limits,
+                        const std::string& compiler) {
   runtime::HashBuilder key;
-  key.add("sinter search 1").add(static_cast<uint64_t>(beam)).add(compiler).add(target.key()).add(codegen::opt_vocabulary());
+  key.add("sinter search 2").add(static_cast<uint64_t>(beam)).add(compiler).add(target.key()).add(codegen::opt_vocabulary());
+  key.add(limits.candidates).add(std::bit_cast<uint64_t>(limits.seconds)).add(std::bit_cast<uint64_t>(limits.peak));
   key.add(runtime::build_id());
   key.add(ir::dump(kernel.main.sink)).add(kernel.finish ? ir::dump(kernel.finish->sink) : "");
   for (const Dim& d : kernel.main.outer) key.add(static_cast<uint64_t>(d.symbolic() ? -1 : d.value()));
@@ -244,19 +245,19 @@ std::optional<std::vector<Opt>> known(const codegen::Prepared& kernel, const run
 }  // namespace
 
 std::vector<Opt> search_opts(const Scheduled& scheduled, size_t number, const codegen::Prepared& kernel,
-                             const runtime::Target& target, int beam) {
+                             const runtime::Target& target, int beam, const SearchLimits& limits) {
   // Not held at fork(): a search is part of a compilation, and fork() waits until that has ended (OutsideGraph).
   static std::mutex& one_at_a_time = *new std::mutex;
   const std::lock_guard lock(one_at_a_time);
   for (;;) {
     const std::unique_ptr<const runtime::Toolchain> tools = runtime::cpu::toolchain(target);
-    const runtime::Hash128 key = key_of(kernel, target, beam, tools->id());
+    const runtime::Hash128 key = key_of(kernel, target, beam, limits, tools->id());
     if (std::optional<std::vector<Opt>> opts = known(kernel, key)) {
       if (runtime::logging(2)) runtime::log(2, fmt::format("search: {}: decided before: {}", kernel.main.name, to_string(*opts)));
       return *std::move(opts);
     }
     if (tools->replaced()) continue;  // the key is that of another compiler then
-    std::vector<Opt> opts = Search(scheduled, number, kernel, target, beam, *tools).run();
+    std::vector<Opt> opts = Search(scheduled, number, kernel, target, beam, limits, *tools).run();
     runtime::DiskCache::current()->store(kEntry, key, to_string(opts), "");
     return opts;
   }

@@ -9,12 +9,18 @@
 
 namespace sinter::schedule {
 
+/// What ends a search of `beam` lists side by side. Only tests ask for others.
+struct SearchLimits {
+  size_t candidates = 48;  ///< that are timed in all, times `beam`
+  double seconds = 3;      ///< after which no batch begins, times `beam`
+  double peak = 0;         ///< float32 FLOPs per ns of one thread, for the bounds of candidates; 0: those that are measured
+};
+
 /// Opts of kernel `number` of `scheduled`, prepared as `kernel`, for the CPU of this process. Begins with the heuristic's and goes
-/// on with the `beam` fastest lists and their neighbours while that pays, within some number of candidates and some seconds;
-/// only candidates whose bound (codegen/bound.h) is below the best time are compiled and timed. What it decides is
-/// kept in the cache folder, so that it is asked once per kernel and machine; DEBUG=2 says what it did. One search at a time;
-/// hold no graph lock.
+/// on with the `beam` fastest lists and their neighbours while that pays, within the limits; only candidates whose bound
+/// (codegen/bound.h) is below the best time are compiled and timed. What it decides is kept in the cache folder, so that it is
+/// asked once per kernel and machine; DEBUG=2 says what it did. One search at a time; hold no graph lock.
 std::vector<codegen::Opt> search_opts(const Scheduled& scheduled, size_t number, const codegen::Prepared& kernel,
-                                      const runtime::Target& target, int beam);
+                                      const runtime::Target& target, int beam, const SearchLimits& limits = {});
 
 }  // namespace sinter::schedule
