@@ -47,12 +47,14 @@ Told search(const Transposed& of, const runtime::Target& target, const SearchLim
 }
 
 constexpr double kSlow = 1e-9, kFast = 1e9;  ///< peaks by which every bound is above any time, and below
+constexpr double kLong = 1e9;                ///< seconds that no machine is too slow for
 
 }  // namespace
 
 TEST_CASE("what is bound to be slower than the best list is never compiled", "[search]") {
   const runtime_test::FreshCache cache;
-  const Told none = search({}, runtime::host_target(), {.peak = kSlow}), all = search({}, runtime::host_target(), {.peak = kFast});
+  const runtime::Target& host = runtime::host_target();
+  const Told none = search({}, host, {.seconds = kLong, .peak = kSlow}), all = search({}, host, {.seconds = kLong, .peak = kFast});
   CHECK(none.timed == 0);
   CHECK(none.ruled_out > 8);
   CHECK(none.compiled == 1);  // the heuristic's list
@@ -65,7 +67,8 @@ TEST_CASE("a search ends when it has timed its lists, or has taken its time", "[
   const runtime_test::FreshCache cache;
   const runtime::Target& host = runtime::host_target();
   for (const int beam : {1, 2}) {
-    const Told few = search({}, host, {.candidates = 3, .peak = kFast}, beam), late = search({}, host, {.seconds = 0, .peak = kFast}, beam);
+    const Told few = search({}, host, {.candidates = 3, .seconds = kLong, .peak = kFast}, beam);
+    const Told late = search({}, host, {.seconds = 0, .peak = kFast}, beam);
     CHECK(few.most == 3 * static_cast<size_t>(beam));
     CHECK(few.timed > 0);
     CHECK(few.timed <= few.most);
@@ -73,7 +76,7 @@ TEST_CASE("a search ends when it has timed its lists, or has taken its time", "[
     CHECK(late.timed == 0);
     CHECK(late.compiled == 1);
   }
-  CHECK(search({}, host, {.peak = kFast}).timed > 3);  // which the first bound kept
+  CHECK(search({}, host, {.seconds = kLong, .peak = kFast}).timed > 3);  // which the first bound kept
 }
 
 TEST_CASE("a decision is another machine's, kernel's or question's where anything differs on which it depends", "[search]") {
