@@ -80,7 +80,7 @@ CASES = [
     *conv(16, 64, 56, 64, 3, 1, 1, 64), *conv(16, 64, 56, 64, 5, 1, 2, 64),
     Case("forward:mlp:1"), Case("forward:jit:1"),
     # What the host pays, for each of so many: no library has the same parts.
-    Case("node:256"), Case("walk:256"), Case("launch:256", device=""),
+    Case("node:256"), Case("walk:256"), Case("launch:256"),
     # What a CPU would take too long for, or streams more than a GPU's cache holds.
     product("nn", 4096, 4096, 4096, device="cuda"), stream(f"chain:{4 * M16}", 8 * M16, device="cuda"),
     stream("softmax:65536x1024", 16 * ROWS, device="cuda"), stream("layernorm:65536x1024", 16 * ROWS, device="cuda"),

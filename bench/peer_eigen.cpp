@@ -80,5 +80,7 @@ Work transposed(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace bench;
-  return serve(argc, argv, {{"sgemm", {product}}, {"jit", {product}}, {"sum", {product_as_sum}}, {"panels", {product_as_sum}}, {"slice", {of_slice}}, {"matvec", {matrix_vector}}, {"chain", {chain}}, {"total", {total}}, {"columns", {column_sums}}, {"transpose", {transposed}}});
+  return serve(argc, argv, {{"sgemm", {product}}, {"jit", {product}}, {"sum", {product_as_sum}}, {"panels", {product_as_sum}},
+                            {"slice", {of_slice}}, {"matvec", {matrix_vector}}, {"chain", {chain}}, {"total", {total}},
+                            {"columns", {column_sums}}, {"transpose", {transposed}}});
 }

@@ -187,5 +187,8 @@ Work transposed(const Arguments& arguments) {
 int main(int argc, char** argv) {
   using namespace bench;
   if (by_function()) return serve(argc, argv, {{"sgemm", {product}}, {"jit", {product}}, {"sum", {product_as_sum}}, {"panels", {product_as_sum}}});
-  return serve(argc, argv, {{"sgemm", {product}}, {"jit", {product}}, {"sum", {product_as_sum}}, {"panels", {product_as_sum}}, {"gelu", {with_epilogue}}, {"batch", {permuted_batch}}, {"slice", {of_slice}}, {"matvec", {matrix_vector}}, {"softmax", {softmax_rows}}, {"layernorm", {layer_norm_rows}}, {"total", {total}}, {"transpose", {transposed}}});
+  return serve(argc, argv, {{"sgemm", {product}}, {"jit", {product}}, {"sum", {product_as_sum}}, {"panels", {product_as_sum}},
+                            {"gelu", {with_epilogue}}, {"batch", {permuted_batch}}, {"slice", {of_slice}}, {"matvec", {matrix_vector}},
+                            {"softmax", {softmax_rows}}, {"layernorm", {layer_norm_rows}}, {"total", {total}},
+                            {"transpose", {transposed}}});
 }

@@ -77,5 +77,6 @@ Work matrix_vector(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace bench;
-  return serve(argc, argv, {{"sgemm", {product}}, {"jit", {product}}, {"sum", {product_as_sum}}, {"panels", {product_as_sum}}, {"batch", {permuted_batch}}, {"slice", {of_slice}}, {"matvec", {matrix_vector}}});
+  return serve(argc, argv, {{"sgemm", {product}}, {"jit", {product}}, {"sum", {product_as_sum}}, {"panels", {product_as_sum}},
+                            {"batch", {permuted_batch}}, {"slice", {of_slice}}, {"matvec", {matrix_vector}}});
 }

@@ -37,6 +37,7 @@ Work calls(const Arguments& arguments) {
     result->realize();
   };
   const auto seconds = [=] {
+    finish();
     *result = {};
     sn::Tensor made;
     const double called = seconds_of([&] { made = sum_of(x, x, count); }), realised = walked ? seconds_of([&] { made.realize(); }) : 0;

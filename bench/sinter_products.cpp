@@ -79,7 +79,7 @@ Work attention(const Arguments& arguments) {
 }  // namespace
 
 std::map<std::string, Family> products() {
-  return {{"sgemm", {product}},      {"jit", {product}},         {"sum", {product_as_sum}},     {"batch", {permuted_batch}},     {"gelu", {with_epilogue}},
+  return {{"sgemm", {product}}, {"jit", {product}}, {"sum", {product_as_sum}}, {"batch", {permuted_batch}}, {"gelu", {with_epilogue}},
           {"slice", {of_slice}}, {"panels", {in_panels}}, {"matvec", {matrix_vector}}, {"attention", {attention}}};
 }
 

@@ -26,9 +26,11 @@ class Protocol(unittest.TestCase):
 
     def test_every_family_is_answered(self):
         """Small cases of each family that the table names: a new family needs a line here."""
-        small = {"sgemm": "sgemm:tn:8x12x4", "jit": "jit:nt:8x12x4", "sum": "sum:4x5x6", "batch": "batch:2x3x4x5x6", "gelu": "gelu:4x5x6", "slice": "slice:4x5x6",
-                 "step": "step:mlp", "chain": "chain:100", "softmax": "softmax:4x8", "layernorm": "layernorm:4x8", "total": "total:100", "columns": "columns:12x8", "panels": "panels:4x5x128",
-                 "transpose": "transpose:4x8", "attention": "attention:1x2x4x8", "matvec": "matvec:tn:4x8", "launch": "launch:4", "node": "node:4", "walk": "walk:4", "conv": "conv:data:2x3x8x8:6x3x3:2x1x3", "forward": "forward:mlp:1"}
+        small = {"sgemm": "sgemm:tn:8x12x4", "jit": "jit:nt:8x12x4", "sum": "sum:4x5x6", "batch": "batch:2x3x4x5x6", "gelu": "gelu:4x5x6",
+                 "slice": "slice:4x5x6", "step": "step:mlp", "chain": "chain:100", "softmax": "softmax:4x8", "layernorm": "layernorm:4x8",
+                 "total": "total:100", "columns": "columns:12x8", "panels": "panels:4x5x128", "transpose": "transpose:4x8",
+                 "attention": "attention:1x2x4x8", "matvec": "matvec:tn:4x8", "launch": "launch:4", "node": "node:4", "walk": "walk:4",
+                 "conv": "conv:data:2x3x8x8:6x3x3:2x1x3", "forward": "forward:mlp:1"}
         for family in {case.name.split(":")[0] for case in CASES if case.kind == "time"}:
             sample = self.worker.ask(small[family], 0, 100)
             self.assertGreater(sample.us, 0)

@@ -29,16 +29,6 @@ constexpr int64_t kFewRows = 96;       ///< of a point, below which its share of
 constexpr int64_t kMostColumns = 512;
 constexpr int64_t kTurns = 2;          ///< points for each of several threads, so that all end at about the same time
 
-/// Whether a tile of an operand would hold each element of memory several times, as one of windows does, or of what is repeated.
-bool overlaps(View& view, UOp operand) {
-  int64_t elements = 1, stored = 0;
-  for (UOp r : view.ranges())
-    if (view.depends(operand, r)) elements *= view.size(r);
-  for (UOp n : ir::topological(operand))
-    if (n->op == Op::Load) stored += n->src[0]->shape.bound();
-  return elements > 2 * stored;
-}
-
 class Blocker {
  public:
   Blocker(const Kernel& kernel, View& view, const Work& w, const RegisterTile& tile, int lanes, const runtime::Target& target)
@@ -138,9 +128,18 @@ class Blocker {
         if (n->op == Op::Load) strided |= view_.depends(n, tile_.lanes) && view_.stride(n, tile_.lanes) != 1;
       }
       if (strided && results >= kReuseStrided) return value;
-      return results >= kReuse && (operations > 0 || bytes_of(value) >= most_as_it_lies()) ? value : UOp();
+      return results >= kReuse && (operations > 0 || (bytes_of(value) >= most_as_it_lies() && !is_panel(value))) ? value : UOp();
     }
     return {};
+  }
+
+  /// Whether memory holds an operand as a tile would, in panels of which each thread has its own.
+  bool is_panel(UOp operand) {
+    if (operand->op != Op::Load || view_.size(tile_.lanes) > width() || view_.stride(operand, w_.own.back()) != view_.size(tile_.lanes)) return false;
+    int64_t panels = 1;
+    for (UOp r : w_.outs)
+      if (is_outer(r) && !(r == tile_.lanes) && view_.depends(operand, r)) panels *= view_.size(r);
+    return panels >= target_.threads;
   }
 
   /// Which of the summed ranges is cut, and where: those inside stay whole, those outside are carried over. Blocks are as deep as the columns
@@ -297,6 +296,15 @@ class Blocker {
 };
 
 }  // namespace
+
+bool overlaps(View& view, UOp operand) {
+  int64_t elements = 1, stored = 0;
+  for (UOp r : view.ranges())
+    if (view.depends(operand, r)) elements *= view.size(r);
+  for (UOp n : ir::topological(operand))
+    if (n->op == Op::Load) stored += n->src[0]->shape.bound();
+  return elements > 2 * stored;
+}
 
 int64_t reuse_of(View& view, const Work& product, UOp operand) {
   int64_t times = 1;

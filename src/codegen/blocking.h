@@ -17,6 +17,9 @@ inline constexpr int64_t kDeepest = 2048;  ///< summed values that one block may
 /// How many results of a product share an element of `operand`.
 int64_t reuse_of(View& view, const Work& product, ir::UOp operand);
 
+/// Whether a tile of an operand would hold each element of memory several times, as one of windows does, or of what is repeated.
+bool overlaps(View& view, ir::UOp operand);
+
 /// Whether a load of a product is rather copied into a tile first, when its vectors lie along `lanes`: its elements are not side by
 /// side there, enough results share each of them, and they are no windows that overlap.
 bool worth_packing(View& view, const Work& product, ir::UOp load, ir::UOp lanes);

@@ -35,7 +35,7 @@ constexpr double kPoint = 1 << 14;      ///< cycles that a point should take, so
 constexpr double kLongestPoint = 16 * kPoint;  ///< cycles above which there are rather more points
 constexpr double kTurns = 2;            ///< points per parallel unit, so that every thread has its share several times
 constexpr double kProductRows = 96;     ///< values of a product's first range that a point covers at most
-constexpr double kPanelRows = 1024;     ///< and where panels that no cache holds together pass by: each point reads them again
+constexpr double kPanelRows = 1024;     ///< and where many panels pass by, which each point reads again
 constexpr double kProductShare = 6;     ///< a product that takes less than such a part of the time gets no tile,
 constexpr double kShortProduct = kPoint / 16;  ///< nor one of fewer cycles
 constexpr double kLongCode = 240;       ///< operations of a loop body above which it is not copied
@@ -356,15 +356,20 @@ class Chooser {
       return near > 0 && near < far;
     });
   }
-  /// Whether points that follow one another read other columns of a product's operand, which the caches do not hold all of: its panels lie
-  /// apart, as heads do.
+  /// Whether points that follow one another read other columns of a product's operand, of which half of the second cache does not hold what
+  /// the next row reads again: its panels lie apart, as heads do.
   bool many_panels(const Product& p) {
+    const auto again = [&](UOp r) { return !is_outer(r) || range_id(r) > range_id(p.tile.first); };
     return std::any_of(p.work->accesses.begin(), p.work->accesses.end(), [&](UOp a) {
-      if (!p.tile.lanes || !view_.depends(a, p.tile.lanes) || view_.depends(a, p.tile.first)) return false;
-      if (a->op != Op::Load || view_.bytes_read(a) <= static_cast<double>(target_.l2) / 2) return false;
-      return std::any_of(p.work->outs.begin(), p.work->outs.end(), [&](UOp r) {
-        return is_outer(r) && range_id(r) > range_id(p.tile.first) && !(r == p.tile.lanes) && view_.depends(a, r);
-      });
+      if (a->op != Op::Load || !p.tile.lanes || !view_.depends(a, p.tile.lanes) || view_.depends(a, p.tile.first) || overlaps(view_, a)) return false;
+      auto bytes = static_cast<int64_t>(size_of(a->dtype));
+      bool apart = false;
+      for (UOp r : view_.ranges()) {
+        if (!view_.depends(a, r) || !again(r)) continue;
+        bytes *= view_.size(r);
+        apart |= is_outer(r) && !(r == p.tile.lanes);
+      }
+      return apart && bytes > target_.l2 / 2;
     });
   }
   void choose_blocks() {

@@ -86,8 +86,7 @@ double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
     const int axis = k.outer[b];
     if (contains(axes, axis)) continue;
     if (!inner && !s.loops() && b >= place) continue;  // evaluated outside of this loop
-    const int64_t block = k.contractions && contains(k.contraction_outer, axis) ? prices_.prologue_block : 1;
-    times *= static_cast<double>((space_.bound(axis) + block - 1) / block);
+    times *= static_cast<double>(space_.bound(axis));
   }
   if (is_opaque(space_[ix])) times *= static_cast<double>(points(axes)) / static_cast<double>(std::max<int64_t>(1, s.numel));
   else if (s.loops()) times *= repeats(k, ix);

@@ -27,7 +27,6 @@ struct Prices {
   int64_t far_larger = 4;            ///< so many times,
   int64_t large = 1 << 20;           ///< and more bytes than these
   int64_t copies = 4;                ///< at most so many points that need one element are copies side by side, which share it
-  int64_t prologue_block = 1;        ///< outputs of a product that share one evaluation of its prologue
 
   // Rows: what a kernel computes and reads again in loops inside one outer point, from where the first of them kept it.
   int64_t row_bytes = 0;        ///< a row that costs nothing to keep

@@ -22,7 +22,7 @@ using ir::Op;
 using ir::UOp;
 
 constexpr int64_t kLongest = 8;    ///< stride: each of its phases is a loop of its own
-constexpr int64_t kNarrowest = 16;  ///< panel: its columns make whole vectors
+constexpr int64_t kPanel = 16;     ///< columns, or a multiple of it, that make whole vectors on every machine
 
 /// Which outer ranges the values of sums divide, and by what.
 class Divisions {
@@ -41,7 +41,8 @@ class Divisions {
   std::map<int, int64_t> widths() const {
     std::map<int, int64_t> out;
     for (const auto& [id, found] : ranges_)
-      if (found.quotient && found.remainder && (found.panels ? found.by >= kNarrowest : found.by > 0 && found.by <= kLongest)) out[id] = found.by;
+      if (found.quotient && found.remainder && found.by > 0 && (found.panels ? found.by % kPanel == 0 : found.by <= kLongest))
+        out[id] = found.by;
     return out;
   }
 
@@ -49,11 +50,13 @@ class Divisions {
   struct Found {
     int64_t by = 0;  ///< -1: it does not fit
     bool quotient = false, remainder = false;
+    bool moved = false;   ///< what is divided is more than the range and multiples of the divisor
     bool panels = false;  ///< one load needs both
     void add(const Found& other) {
       by = by == 0 || by == other.by ? other.by : -1;
       quotient |= other.quotient;
       remainder |= other.remainder;
+      moved |= other.moved;
       panels |= other.panels;
     }
   };
@@ -62,9 +65,11 @@ class Divisions {
   static void note(UOp n, Ranges& to) {
     int64_t k = 0;
     if (n->dtype != DType::Index || (n->op != Op::IDiv && n->op != Op::Mod) || !ir::constant_of(n->src[1], k) || k < 2) return;
-    for (const ir::Term& t : ir::linear_of(n->src[0]).terms)
+    const ir::Linear place = ir::linear_of(n->src[0]);
+    const auto apart = std::count_if(place.terms.begin(), place.terms.end(), [k](const ir::Term& t) { return t.factor % k != 0; });
+    for (const ir::Term& t : place.terms)
       if (t.atom->op == Op::Range && codegen::is_outer(t.atom) && t.factor % k)
-        to[codegen::range_id(t.atom)].add({t.factor == 1 ? k : -1, n->op == Op::IDiv, n->op == Op::Mod});
+        to[codegen::range_id(t.atom)].add({t.factor == 1 ? k : -1, n->op == Op::IDiv, n->op == Op::Mod, apart > 1 || place.constant % k != 0});
   }
   /// A load counts by where it lies, not by its indices: of axes that lie in one piece no division is left.
   void visit(UOp n) {
@@ -78,6 +83,7 @@ class Divisions {
       for (UOp x : ir::topological(t.atom)) note(x, here);
     for (auto& [id, found] : here) {
       found.panels = found.quotient && found.remainder;
+      if (found.panels && found.moved) found.by = -1;  // a panel's columns would not lie at a fixed distance
       ranges_[id].add(found);
     }
     for (UOp s : {codegen::gate_of(n), codegen::other_of(n)})

@@ -19,7 +19,7 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target);
 /// How many of so many rows are summed by themselves; 0 where they are too few for that.
 int64_t rows_in_block(int64_t rows, const Prices& prices);
 
-/// A product of matrices: both factors are repeated along an axis.
+/// Both factors are repeated along an axis, so that each of their elements serves several results (docs/decisions/0033).
 bool is_contraction(ir::Combine combine, const std::vector<ir::UOp>& values);
 
 }  // namespace sinter::schedule

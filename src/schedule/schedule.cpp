@@ -109,7 +109,7 @@ class PlanWriter {
  private:
   void add(int k) {
     Ranged ranged = rangeifier_.kernel(k);
-    if (!target_.cuda()) {  // whose threads share ranges as they are: neighbouring ones would take neighbouring phases
+    if (!target_.cuda()) {  // whose threads share ranges as they are: neighbouring ones would take neighbouring phases, or stop at panels
       join_pieces(ranged.kernel);
       split_phases(ranged.kernel);
     }

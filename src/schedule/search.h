@@ -9,7 +9,7 @@
 
 namespace sinter::schedule {
 
-/// What ends a search of `beam` lists side by side. Only tests ask for others.
+/// What ends a search of `beam` lists side by side, and the peak that its bounds are made of. Only tests ask for others.
 struct SearchLimits {
   size_t candidates = 48;  ///< that are timed in all, times `beam`
   double seconds = 3;      ///< after which no batch begins, times `beam`

@@ -1,4 +1,6 @@
-// A matrix in panels of some columns: heads that lie one after the other, or packed weights.
+// A matrix in panels of some columns: heads that lie one after the other, or weights that were packed before.
+#include <functional>
+
 #include "codegen/heuristic.h"
 #include "codegen_support.h"
 #include "schedule/phases.h"
@@ -22,30 +24,89 @@ Bench product(int64_t m, int64_t k, int64_t panels, int64_t width, bool joined) 
   return b;
 }
 
-std::string chosen(const Bench& b) { return to_string(codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target())); }
+std::vector<Opt> chosen(const Bench& b) { return codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target()); }
+std::string text_of(const Bench& b) { return to_string(chosen(b)); }
+bool covers(const Bench& b, const std::string& block) { return text_of(b).find(block) != std::string::npos; }
+
+/// Splits the ranges of a kernel, which must keep its results, and returns their sizes.
+std::vector<Dim> split(Bench& b) {
+  std::vector<Array> given = b.interpret();
+  std::swap(given, b.arrays);
+  schedule::split_phases(b.kernel);
+  b.check(chosen(b), false);
+  b.require_equal("the kernel before", given);
+  return b.kernel.outer;
+}
+
+/// The columns of y [places, 9, 64], summed over its rows; `place` and `lane` say where column r lies.
+Bench columns(const Dim& size, const std::function<UOp(Bench&, UOp)>& place, const std::function<UOp(Bench&, UOp)>& lane, bool gated = false) {
+  Bench b;
+  UOp y = b.buffer(random_array(DType::F32, {5, 9, 64}, 1)), out = b.buffer(Array(DType::F32, {256}));
+  UOp r = b.outer(size), l = b.over(9, 1);
+  UOp other = gated ? idiv(r, b.index(2)) + mod(r, b.index(2)) * b.index(100) : UOp();  // what a window with a stride of 2 asks
+  UOp value = gated ? b.at(y, {place(b, r), l, lane(b, r)}, lt(other, b.index(130)), constant(b.g(), DType::F32, 0.0)) : b.at(y, {place(b, r), l, lane(b, r)});
+  b.stores({b.put(out, {r}, b.reduce(Combine::Add, {value}, {l}))});
+  return b;
+}
+UOp panel_of(Bench& b, UOp r) { return idiv(r, b.index(64)); }
+UOp lane_of(Bench& b, UOp r) { return mod(r, b.index(64)); }
 
 }  // namespace
 
 TEST_CASE("columns of a matrix in panels are gone through panel by panel", "[codegen][schedule]") {
   Bench joined = product(20, 30, 3, 32, true);
-  std::vector<Array> given = joined.interpret();
-  std::swap(given, joined.arrays);
-  schedule::split_phases(joined.kernel);
-  REQUIRE(joined.kernel.outer == std::vector<Dim>{20, 3, 32});
-  CHECK(chosen(joined) == chosen(product(20, 30, 3, 32, false)));
-  joined.check(codegen::heuristic(codegen::prepare(joined.kernel).main, runtime::reference_target()), false);
-  joined.require_equal("the kernel before", given);
-
-  Bench narrow = product(20, 30, 12, 8, true);  // no whole vector
-  schedule::split_phases(narrow.kernel);
-  CHECK(narrow.kernel.outer == std::vector<Dim>{20, 96});
+  CHECK(split(joined) == std::vector<Dim>{20, 3, 32});
+  CHECK(text_of(joined) == text_of(product(20, 30, 3, 32, false)));
+  Bench narrow = product(20, 30, 12, 8, true), odd = product(20, 30, 5, 24, true);  // no whole vectors
+  CHECK(split(narrow) == std::vector<Dim>{20, 96});
+  CHECK(split(odd) == std::vector<Dim>{20, 120});
 }
 
-TEST_CASE("each panel passes under as many rows as there are where the caches do not hold all of them", "[codegen]") {
-  const int64_t k = 513, all = runtime::reference_target().l2 / (k * 4);  // columns that would fill the second cache
-  Bench many = product(40, k, all / 64, 64, false), few = product(40, k, all / 64 / 4, 64, false);
-  INFO(chosen(many) << " | " << chosen(few));
-  CHECK(chosen(many).find("block(0, 15)") != std::string::npos);
-  CHECK(chosen(few).find("block(0") == std::string::npos);
-  many.check(codegen::heuristic(codegen::prepare(many.kernel).main, runtime::reference_target()), false);
+TEST_CASE("only ranges of which one number makes all panels are split", "[codegen][schedule]") {
+  const auto moved = [](int64_t by, bool lane) {
+    return [=](Bench& b, UOp r) { return lane ? mod(r + b.index(by), b.index(64)) : idiv(r + b.index(by), b.index(64)); };
+  };
+  Bench whole = columns(256, panel_of, lane_of), next = columns(256, moved(64, false), moved(64, true)), between = columns(128, moved(5, false), moved(5, true));
+  CHECK(split(whole) == std::vector<Dim>{4, 64});
+  CHECK(split(next) == std::vector<Dim>{4, 64});
+  CHECK(split(between) == std::vector<Dim>{128});  // columns at no fixed distance
+  Bench rest = columns(200, panel_of, lane_of), gate = columns(256, panel_of, lane_of, true);
+  CHECK(split(rest) == std::vector<Dim>{200});  // which 64 does not divide
+  CHECK(split(gate) == std::vector<Dim>{256});  // phases of another number beside them
+  const Dim n = Var("n", 1, 256)(128);
+  Bench symbolic = columns(n, panel_of, lane_of);
+  CHECK(split(symbolic) == std::vector<Dim>{n});
+}
+
+TEST_CASE("a range of panels and one of phases are split side by side", "[codegen][schedule]") {
+  Bench b;  // out [i, r] = the sum over l of x [(i / 2) + l] * w [i % 2, l] * y [r / 32, l, r % 32]
+  UOp x = b.buffer(random_array(DType::F32, {20}, 1)), w = b.buffer(random_array(DType::F32, {2, 7}, 2)), y = b.buffer(random_array(DType::F32, {3, 7, 32}, 3));
+  UOp out = b.buffer(Array(DType::F32, {12, 96})), i = b.outer(12), r = b.outer(96), l = b.over(7, 2), two = b.index(2), width = b.index(32);
+  UOp weight = b.at(x, {idiv(i, two) + l}) * b.at(w, {mod(i, two), l});
+  b.stores({b.put(out, {i, r}, b.reduce(Combine::Dot, {weight, b.at(y, {idiv(r, width), l, mod(r, width)})}, {l}))});
+  CHECK(split(b) == std::vector<Dim>{6, 2, 3, 32});
+}
+
+TEST_CASE("where half of the second cache does not hold all panels each passes under as many rows as leave threads their points", "[codegen]") {
+  const int64_t k = 513, all = runtime::reference_target().l2 / (k * 4) / 64;  // panels that would fill the cache
+  REQUIRE(all == 7);
+  Bench many = product(40, k, all, 64, false);
+  CHECK(covers(many, "block(0, 15)"));
+  CHECK_FALSE(covers(product(40, k, 3, 64, false), "block(0"));
+  CHECK(covers(product(4800, k, 2 * all, 64, false), "block(0, 960)"));  // no more than 1024
+  many.check(chosen(many), false);
+
+  Bench batch;  // a matrix for each of many batches, of which one fits: x [b, m, k], y [b, h, k, 64]
+  UOp x = batch.buffer(random_array(DType::F32, {32, 40, 65}, 1)), y = batch.buffer(random_array(DType::F32, {32, 4, 65, 64}, 2)),
+      out = batch.buffer(Array(DType::F32, {32, 40, 4, 64}));
+  UOp n = batch.outer(32), row = batch.outer(40), head = batch.outer(4), column = batch.outer(64), l = batch.over(65, 4);
+  batch.stores({batch.put(out, {n, row, head, column}, batch.reduce(Combine::Dot, {batch.at(x, {n, row, l}), batch.at(y, {n, head, l, column})}, {l}))});
+  CHECK_FALSE(covers(batch, "block(1, 40)"));
+}
+
+TEST_CASE("panels that were made before are not copied once more", "[codegen]") {
+  const auto staged = [](const Bench& b) { return covers(b, "stage("); };
+  CHECK_FALSE(staged(product(120, 2048, 12, 64, false)));
+  CHECK(staged(product(120, 2048, 1, 64, false)));     // which all threads read
+  CHECK(staged(product(120, 2048, 12, 128, false)));  // wider than a tile
 }

@@ -47,7 +47,7 @@ inline std::vector<Function> of_listing(const std::string& text) {
   return found;
 }
 
-/// What a compiler prints with -S: labels begin a line, and jumps name them.
+/// What a compiler prints with -S for AArch64: labels begin a line, and branches name them.
 inline std::vector<Function> of_assembly(const std::string& text) {
   std::vector<Function> found(1);
   std::map<std::string, size_t> labels;
@@ -58,7 +58,9 @@ inline std::vector<Function> of_assembly(const std::string& text) {
     if (line.starts_with(".L"))
       labels[line.substr(0, line.find(':'))] = lines.size();
     else if (line.starts_with("\t") && line[1] != '.') {
-      if (const auto label = labels.find(line.substr(word + 1)); label != labels.end()) loops.push_back({label->second, lines.size()});
+      const bool branch = line[1] == 'b' || line.starts_with("\tcb") || line.starts_with("\ttb");  // not what makes a label's address
+      const auto label = branch ? labels.find(line.substr(word + 1)) : labels.end();
+      if (label != labels.end()) loops.push_back({label->second, lines.size()});
       lines.push_back(line.substr(1));
     }
   }

@@ -33,7 +33,7 @@ TEST_CASE("of uneven pieces that run side by side the longest one goes first, wh
   if (kSanitizer == Sanitizer::Thread) return;  // cuts every launch, however short
   const FreshCache cache;
   const Setting threads("SINTER_THREADS", "1");  // so that one comes after the other
-  constexpr double kWorth = 2000;                // ns of what is worth a thread
+  constexpr double kWorth = 2000;                // ns of what is worth a thread: kPieceTime of runtime/load.cpp
   const std::array<double, 3> worth{1.5, 10, 7};  // of kernels of ten points, which are cut by four, but not below what is worth a thread
   std::vector<KernelSource> sources;
   Plan plan;
