@@ -23,7 +23,12 @@ constexpr int64_t kRowBytes = 16 << 10; ///< of a row that a point covers at mos
 constexpr int64_t kFewRowBytes = 768;   ///< and at least: with less fetching ahead begins anew too often
 constexpr int64_t kResults = 4096;      ///< bytes of results that a point has where they do not fit the first cache
 constexpr int64_t kManyPoints = 8;      ///< for each thread, of which it does not matter whether they are one more or less
-constexpr int64_t kMostSharing = 24;    ///< results of one element, above which copying it pays: 16 take 0.65 of the time, 24 0.85, 32 are level
+// Results of one element:
+constexpr int64_t kFewSharing = 8;      ///< up to which a step has a few rows and all of these one after the other. Above it is a register tile
+constexpr int64_t kTileRows = 8;        ///< of as many results at most, which goes down so many rows of the matrix before it moves on:
+constexpr int64_t kTileDepth = 32;
+constexpr int64_t kMostSharing = 48;    ///< above which copying it pays: 32 take 0.7 to 0.8 of the time, 48 take 0.9, 64 are level;
+constexpr int64_t kMostUntiled = 24;    ///< the same without registers for such a tile
 
 /// The loads of a product that go through memory along `lanes`, row after row.
 std::vector<UOp> streamed(View& view, const Work& product, UOp lanes, const runtime::Target& target) {
@@ -45,7 +50,9 @@ std::vector<Opt> stream_product(View& view, const Work& product, const RegisterT
   if (streams.empty() || kFewRows * product.operations > kLongestRows) return {};
   const UOp stream = streams[0];
   const int64_t sharing = reuse_of(view, product, stream);
-  if (sharing > kMostSharing) return {};
+  const bool wide = target.vector_registers >= 2 * kRows;  // for that many rows, or for a tile
+  const bool tiled = wide && sharing > kFewSharing;
+  if (sharing > (tiled ? kMostSharing : kMostUntiled)) return {};
 
   int64_t others = 1;  // matrices beside each other, which threads may share
   for (UOp r : product.outs)
@@ -58,14 +65,15 @@ std::vector<Opt> stream_product(View& view, const Work& product, const RegisterT
   const int64_t row = ceil_div(view.size(columns), round_up(ceil_div(view.size(columns), most), cuts));
   if (row * bytes < kFewRowBytes) return {};
 
-  const bool wide = target.vector_registers >= 2 * kRows;
   int rows = wide && sharing == 1 && streams.size() == 1 ? kRows : kFewRows, vectors = wide ? 2 : 1;  // of each row in one step
   if (vectors * rows * product.operations > kLongRows) vectors = 1;
   if (rows * product.operations > kLongRows) rows = kFewRows;
-  std::vector<Opt> opts{Split{range_id(summed), rows}, Unroll{range_id(summed), rows},
-                        Block{range_id(columns), round_up(row, int64_t{lanes} * vectors)}};
+  std::vector<Opt> opts{Split{range_id(summed), tiled ? kTileDepth : rows}};
+  if (!tiled) opts.push_back(Unroll{range_id(summed), rows});
+  opts.push_back(Block{range_id(columns), round_up(row, int64_t{lanes} * vectors)});
   if (vectors > 1) opts.push_back(Unroll{range_id(columns), vectors});
   Order order;
+  UOp longest;  // range of the results that share an element
   for (UOp r : product.outs)  // the blocks of a longer sum one after the other, so that only the results of one are at work
     if (!is_outer(r) && view.depends(stream, r)) order.loops.push_back({range_id(r), 0});
   order.loops.push_back({range_id(summed), 0});
@@ -75,8 +83,13 @@ std::vector<Opt> stream_product(View& view, const Work& product, const RegisterT
     if (!is_outer(r)) return {};
     opts.push_back(Block{range_id(r), view.size(r)});  // all that share what comes from memory
     order.loops.push_back({range_id(r), 0});
+    if (tiled && (!longest || view.size(r) > view.size(longest))) longest = r;
   }
   order.loops.push_back({range_id(summed), 1});
+  if (longest) {
+    const int64_t size = view.size(longest);
+    opts.push_back(Unroll{range_id(longest), static_cast<int>(ceil_div(size, ceil_div(size, kTileRows)))});
+  }
   opts.push_back(order);
   return opts;
 }

@@ -29,7 +29,7 @@ std::vector<Opt> chosen(const Bench& b) {
 }  // namespace
 
 TEST_CASE("a matrix that few rows are multiplied with is gone through row by row", "[codegen][products]") {
-  for (const int64_t rows : {1, 3, 24}) {
+  for (const int64_t rows : {1, 3, 8}) {
     Bench b = product(rows, 267, 1100);
     const std::vector<Opt> opts = chosen(b);
     CHECK(to_string(opts) == (rows == 1 ? "split(2, 16) unroll(2, 16) block(0, 576) unroll(0, 2) order(2, 0, 2.1) lanes(0, 16)"
@@ -40,6 +40,21 @@ TEST_CASE("a matrix that few rows are multiplied with is gone through row by row
   // A point's results lie in the first cache.
   CHECK(to_string(chosen(product(3, 267, 12000))).find("block(1, 3008)") != std::string::npos);
   CHECK(to_string(chosen(product(24, 267, 12000))).find("block(1, 1024)") != std::string::npos);
+}
+
+TEST_CASE("rows of a matrix that several results share pass under a register tile of those", "[codegen][products]") {
+  for (const auto& [rows, copies] : {std::pair{9, 5}, {24, 8}, {33, 7}, {48, 8}}) {  // evenly, eight at most
+    Bench b = product(rows, 267, 1100);
+    const std::vector<Opt> opts = chosen(b);
+    CHECK(to_string(opts) == fmt::format("split(2, 32) block(1, 576) unroll(1, 2) block(0, {}) unroll(0, {}) order(2, 1, 0, 2.1) lanes(1, 16)", rows, copies));
+    b.check(opts, false);
+  }
+  CHECK(to_string(chosen(product(49, 267, 1100))).find("stage(") != std::string::npos);
+  runtime::Target narrow = runtime::reference_target();  // 16 registers hold no such tile
+  narrow.isa = "x86-64-v3", narrow.vector_bytes = 32, narrow.vector_registers = 16, narrow.masks = false;
+  const auto opts = [&](int64_t rows) { return to_string(codegen::heuristic(codegen::prepare(product(rows, 267, 1100).kernel).main, narrow)); };
+  CHECK(opts(24).starts_with("split(2, 8) unroll(2, 8)"));
+  CHECK(opts(25).find("split(2, 8)") == std::string::npos);
 }
 
 TEST_CASE("sums down the columns of a matrix go through it row by row, one block of the sum after the other", "[codegen][products]") {
@@ -118,8 +133,8 @@ TEST_CASE("a matrix that many rows are multiplied with is copied block by block"
         "lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 516) block(1, 128) order(0, 1, 2) stage(#9, 2 unroll 16, 1 lanes 16, panel 64)");
   CHECK(to_string(chosen(product(512, 4096, 512, true))) ==
         "lanes(1, 16) unroll(1, 4) unroll(0, 6) split(2, 2048) block(0, 516) block(1, 64) order(2, 0, 1, 2.1) stage(#9, 2.0 unroll 16, 1 lanes 16, panel 64)");
-  CHECK(to_string(chosen(product(25, 512, 1024))) ==
-        "lanes(1, 16) unroll(1, 4) unroll(0, 5) block(0, 25) block(1, 256) order(0, 1, 2) stage(#10, 2, 1 lanes 16 unroll 4, panel 64)");
+  CHECK(to_string(chosen(product(49, 512, 1024))) ==
+        "lanes(1, 16) unroll(1, 4) unroll(0, 5) block(0, 50) block(1, 256) order(0, 1, 2) stage(#10, 2, 1 lanes 16 unroll 4, panel 64)");
 }
 
 TEST_CASE("a matrix that is copied across the lanes is read from one end of its rows to the other", "[codegen][products]") {
