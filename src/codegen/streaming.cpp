@@ -27,7 +27,7 @@ constexpr int64_t kManyPoints = 8;      ///< for each thread, of which it does n
 constexpr int64_t kFewSharing = 8;      ///< up to which a step has a few rows and all of these one after the other. Above it is a register tile
 constexpr int64_t kTileRows = 8;        ///< of as many results at most, which goes down so many rows of the matrix before it moves on:
 constexpr int64_t kTileDepth = 32;
-constexpr int64_t kMostSharing = 48;    ///< above which copying it pays: 32 take 0.7 to 0.8 of the time, 48 take 0.9, 64 are level;
+constexpr int64_t kMostSharing = 36;    ///< above which copying it may pay: 32 take 0.7 to 0.8 of the time, 40 and 48 take 0.8 to 1.1;
 constexpr int64_t kMostUntiled = 24;    ///< the same without registers for such a tile
 
 /// The loads of a product that go through memory along `lanes`, row after row.
