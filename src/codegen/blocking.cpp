@@ -135,11 +135,8 @@ class Blocker {
 
   /// Whether memory holds an operand as a tile would, in panels of which each thread has its own.
   bool is_panel(UOp operand) {
-    if (operand->op != Op::Load || view_.size(tile_.lanes) > width() || view_.stride(operand, w_.own.back()) != view_.size(tile_.lanes)) return false;
-    int64_t panels = 1;
-    for (UOp r : w_.outs)
-      if (is_outer(r) && !(r == tile_.lanes) && view_.depends(operand, r)) panels *= view_.size(r);
-    return panels >= target_.threads;
+    return operand->op == Op::Load && view_.size(tile_.lanes) <= width() &&
+           view_.stride(operand, w_.own.back()) == view_.size(tile_.lanes) && matrices_of(view_, w_, operand, tile_.lanes) >= target_.threads;
   }
 
   /// Which of the summed ranges is cut, and where: those inside stay whole, those outside are carried over. Blocks are as deep as the columns
@@ -179,10 +176,10 @@ class Blocker {
 
   /// Whether there are points enough whatever the columns: a point of few rows is none, since it would copy the panel once more.
   bool shared_by_threads() {
-    int64_t panels = 1, rows = 1;
+    int64_t rows = 1;
     for (UOp r : w_.outs)
-      if (is_outer(r) && !(r == tile_.lanes)) (view_.depends(panel_, r) ? panels : rows) *= view_.size(r);
-    return panels * ceil_div(rows, kFewRows) >= target_.threads;
+      if (is_outer(r) && !(r == tile_.lanes) && !view_.depends(panel_, r)) rows *= view_.size(r);
+    return matrices_of(view_, w_, panel_, tile_.lanes) * ceil_div(rows, kFewRows) >= target_.threads;
   }
 
   void choose_columns() {
@@ -310,6 +307,13 @@ int64_t reuse_of(View& view, const Work& product, UOp operand) {
   int64_t times = 1;
   for (UOp r : product.outs)
     if (!view.depends(operand, r)) times *= view.size(r);
+  return times;
+}
+
+int64_t matrices_of(View& view, const Work& product, UOp operand, UOp lanes) {
+  int64_t times = 1;
+  for (UOp r : product.outs)
+    if (is_outer(r) && !(r == lanes) && view.depends(operand, r)) times *= view.size(r);
   return times;
 }
 

@@ -17,6 +17,10 @@ inline constexpr int64_t kDeepest = 2048;  ///< summed values that one block may
 /// How many results of a product share an element of `operand`.
 int64_t reuse_of(View& view, const Work& product, ir::UOp operand);
 
+/// How many matrices beside each other an operand of a product is, with vectors along `lanes`: values of the other outer ranges with which
+/// it changes.
+int64_t matrices_of(View& view, const Work& product, ir::UOp operand, ir::UOp lanes);
+
 /// Whether a tile of an operand would hold each element of memory several times, as one of windows does, or of what is repeated.
 bool overlaps(View& view, ir::UOp operand);
 

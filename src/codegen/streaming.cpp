@@ -54,9 +54,7 @@ std::vector<Opt> stream_product(View& view, const Work& product, const RegisterT
   const bool tiled = wide && sharing > kFewSharing;
   if (sharing > (tiled ? kMostSharing : kMostUntiled)) return {};
 
-  int64_t others = 1;  // matrices beside each other, which threads may share
-  for (UOp r : product.outs)
-    if (is_outer(r) && !(r == columns) && view.depends(stream, r)) others *= view.size(r);
+  const int64_t others = matrices_of(view, product, stream, columns);  // which threads may share
   const int64_t cuts = others < kManyPoints * target.threads ? target.threads / std::gcd<int64_t>(target.threads, others) : 1;
   const auto bytes = static_cast<int64_t>(size_of(stream->dtype));
   int64_t of_results = 0;

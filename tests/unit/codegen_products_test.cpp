@@ -50,8 +50,7 @@ TEST_CASE("rows of a matrix that several results share pass under a register til
     b.check(opts, false);
   }
   CHECK(to_string(chosen(product(37, 267, 1100))).find("stage(") != std::string::npos);
-  runtime::Target narrow = runtime::reference_target();  // 16 registers hold no such tile
-  narrow.isa = "x86-64-v3", narrow.vector_bytes = 32, narrow.vector_registers = 16, narrow.masks = false;
+  const runtime::Target narrow = reference_machine("x86-64-v3", 32, 16);  // whose registers hold no such tile
   const auto opts = [&](int64_t rows) { return to_string(codegen::heuristic(codegen::prepare(product(rows, 267, 1100).kernel).main, narrow)); };
   CHECK(opts(24).starts_with("split(2, 8) unroll(2, 8)"));
   CHECK(opts(25).find("split(2, 8)") == std::string::npos);
@@ -110,11 +109,7 @@ TEST_CASE("how many rows of a matrix go side by side: as many as memory and regi
     return to_string(opts);
   };
   const runtime::Target wide = runtime::reference_target();
-  runtime::Target narrow = wide;
-  narrow.isa = "x86-64-v3";
-  narrow.vector_bytes = 32;
-  narrow.vector_registers = 16;
-  narrow.masks = false;
+  const runtime::Target narrow = reference_machine("x86-64-v3", 32, 16);
   const auto one = [](UOp a, UOp) { return a; };
   const auto product = [](UOp a, UOp b) { return a * b; };
   const auto several = [](UOp a, UOp) { return a * a * a * a * a + a; };

@@ -21,15 +21,6 @@ namespace {
 
 constexpr const char* kNeon = "armv8-a";
 
-runtime::Target machine(const char* isa, int vector_bytes, int registers) {
-  runtime::Target target = runtime::reference_target();
-  target.isa = isa;
-  target.vector_bytes = vector_bytes;
-  target.vector_registers = registers;
-  target.masks = vector_bytes == 64;
-  return target;
-}
-
 struct Case {
   std::string name;
   std::function<Tensor()> make;
@@ -114,9 +105,9 @@ std::optional<std::vector<Product>> compiled(const runtime::KernelSource& source
 TEST_CASE("inner loops of products are their register tiles, and nothing is spilled", "[codegen][products][spills]") {
   const runtime_test::Setting cc("SINTER_CC", std::nullopt);
   if (runtime::kSanitizer != runtime::Sanitizer::None) return;
-  std::vector<runtime::Target> targets{machine(kNeon, 16, 32)};
+  std::vector<runtime::Target> targets{reference_machine(kNeon, 16, 32)};
   if (runtime::cpu::plugin_compiler())
-    targets.insert(targets.end(), {machine("x86-64-v3", 32, 16), machine("x86-64-v4", 64, 32)});
+    targets.insert(targets.end(), {reference_machine("x86-64-v3", 32, 16), reference_machine("x86-64-v4", 64, 32)});
   else
     WARN("SKIP: no plugin");
   for (const runtime::Target& target : targets)

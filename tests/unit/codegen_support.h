@@ -195,6 +195,16 @@ inline int count(const std::string& text, const std::string& what) {
 /// Those that test before a turn and those that test behind it.
 inline int loops(const std::string& text) { return count(text, "for (i64") + count(text, "} while ("); }
 
+/// The reference target with another machine's registers.
+inline runtime::Target reference_machine(const char* isa, int vector_bytes, int registers) {
+  runtime::Target target = runtime::reference_target();
+  target.isa = isa;
+  target.vector_bytes = vector_bytes;
+  target.vector_registers = registers;
+  target.masks = vector_bytes == 64;
+  return target;
+}
+
 inline Array random_array(DType dtype, std::vector<int64_t> shape, unsigned seed) {
   std::mt19937_64 rng(seed);
   Array a(dtype, std::move(shape));
