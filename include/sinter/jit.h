@@ -74,7 +74,9 @@ class Jitted {
 /// Its first two calls for given shapes, dtypes and devices run the function, which must build the same program both times;
 /// those that follow launch that program's kernels on the new inputs, the present values of the tensors that the function
 /// uses beside them, and new random numbers. Results are computed when it returns, and the same to the bit as without jit. What the
-/// function assigns is assigned: updates in place are part of the program. The launch holds the lock of the tensor graph: other
+/// function assigns is assigned: updates in place are part of the program. Kernels that read nothing but tensors which it uses
+/// beside its inputs, and does not assign, run again only when somebody has assigned one of these: weights in another order or dtype, masks,
+/// tables. What such kernels gave stays in memory as long as the function. The launch holds the lock of the tensor graph: other
 /// threads' calls of the library wait until it has returned, on a CPU until the kernels are done.
 ///
 /// The function is run no more, so it must say all that it does with tensors: numbers of the C++ program, and which tensors it uses,
@@ -87,6 +89,7 @@ class Jitted {
 ///
 /// With SINTER_CHECK the function always runs.
 /// @snippet jit.cpp jit
+/// @snippet jit.cpp kept
 template <class F>
 Jitted<F> jit(F function, Loc where = Loc::current()) {
   return Jitted<F>(std::move(function), where);

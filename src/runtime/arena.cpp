@@ -60,6 +60,7 @@ PlanMemory memory_of(const Plan& plan) {
   PlanMemory memory;
   for (const PlanBuffer& b : plan.buffers) {
     if (b.kind == PlanBuffer::Kind::Output) memory.outputs += b.bound_bytes;
+    if (b.kind == PlanBuffer::Kind::Kept) memory.kept += b.bound_bytes;
     if (b.kind == PlanBuffer::Kind::Scratch) memory.scratch += b.bound_bytes;
   }
   memory.arena = lay_out(plan).bytes;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <list>
+#include <numeric>
 
 #include "runtime/counters.h"
 #include "runtime/cpu/known_roofs.h"
@@ -71,6 +72,10 @@ void PlanRun::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars
         owned_[i] = Buffer::allocate(bytes(static_cast<int>(i)), plan_.device);
         memory_[i] = owned_[i]->data();
         break;
+      case PlanBuffer::Kind::Kept:
+        if (!owned_[i]) owned_[i] = Buffer::allocate(bytes(static_cast<int>(i)), plan_.device);
+        memory_[i] = owned_[i]->data();
+        break;
       case PlanBuffer::Kind::Scratch:
         memory_[i] = arena_ ? arena_->as<std::byte>() + layout_.offsets[i] : nullptr;
         break;  // all are empty
@@ -80,7 +85,8 @@ void PlanRun::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars
 
 void PlanRun::let_go() {
   arena_.reset();
-  for (std::unique_ptr<Buffer>& b : owned_) b.reset();
+  for (size_t i = 0; i < owned_.size(); ++i)
+    if (plan_.buffers[i].kind != PlanBuffer::Kind::Kept) owned_[i].reset();
 }
 
 bool PlanRun::brief() const {
@@ -105,7 +111,9 @@ std::vector<int64_t> PlanRun::numbers(size_t step) const {
   return out;
 }
 
-uint32_t PlanRun::run() {
+uint32_t PlanRun::run(bool again) {
+  const size_t from = again && kept_known_ ? static_cast<size_t>(plan_.once) : 0;
+  kept_known_ = false;
   Faults& f = faults();
   std::vector<Limit> limits;  // beforehand: roofs may have to be measured
   if (logging(2) && plan_.device.kind() == Device::Kind::Cpu)
@@ -113,8 +121,9 @@ uint32_t PlanRun::run() {
       limits.push_back(Limit::of_launch(load_of(first, static_cast<size_t>(plan_.launches[l]))));
   const bool logged = logging(1);
   const Clock::time_point start = logged ? Clock::now() : Clock::time_point();
-  size_t moved = 0, done = 0;
-  for (size_t l = 0; l < plan_.launches.size(); ++l) {
+  const auto skipped = static_cast<size_t>(std::accumulate(plan_.launches.begin(), plan_.launches.begin() + static_cast<ptrdiff_t>(from), 0));
+  size_t moved = 0, done = skipped;
+  for (size_t l = from; l < plan_.launches.size(); ++l) {
     if (f.fail_at_launch == static_cast<int>(l)) {
       f.fail_at_launch = -1;
       throw BackendError("the launch failed (injected)");
@@ -124,11 +133,13 @@ uint32_t PlanRun::run() {
     done += steps;
   }
   const uint32_t error = end();
-  count(counters().launches, plan_.launches.size());
+  const bool error_known = !plan_.checks || plan_.device.kind() == Device::Kind::Cpu;
+  kept_known_ = error_known && !error;
+  count(counters().launches, plan_.launches.size() - from);
   count(counters().bytes_moved, moved);
   if (logged)
-    log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", plan_.launches.size(),
-                       plan_.steps.size(), static_cast<double>(moved) / 1e6, microseconds_since(start)));
+    log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", plan_.launches.size() - from,
+                       plan_.steps.size() - skipped, static_cast<double>(moved) / 1e6, microseconds_since(start)));
   return error;
 }
 

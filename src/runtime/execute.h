@@ -21,14 +21,16 @@ class PlanRun {
   PlanRun(const PlanRun&) = delete;
   PlanRun& operator=(const PlanRun&) = delete;
 
-  /// Before each run: allocates all outputs and the arena. The slots hold what the plan says; args are the bits of each argument in its
+  /// Before each run: allocates all outputs and the arena, and with the first what is kept. The slots hold what the plan says; args are the bits of each argument in its
   /// own type, zero-extended. Throws OutOfMemory.
   virtual void bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args);
   /// After it: gives back what nobody has taken.
   virtual void let_go();
 
-  /// Launches everything, once; returns the bits of the error word, if they are known. Throws BackendError.
-  uint32_t run();
+  /// Launches everything, once; returns the bits of the error word, if they are known. Throws BackendError. `again`: the slots that
+  /// the plan's first launches read (Plan::once) hold what they did in the run before; what those stored is there still, unless that run
+  /// failed or may have met an error.
+  uint32_t run(bool again = false);
   /// After run(): where the bits will be when the device is done; null if they are known.
   virtual std::unique_ptr<Buffer> take_error() { return nullptr; }
 
@@ -74,8 +76,9 @@ class PlanRun {
   std::vector<uint64_t> args_;
   std::vector<StepLoad> own_loads_;  ///< of a plan that varies
   std::span<const StepLoad> loads_;  ///< per step
+  bool kept_known_ = false;          ///< what is kept is there, without an error
   InlineVector<void*, 8> memory_;    ///< per buffer
-  std::vector<std::unique_ptr<Buffer>> owned_;
+  std::vector<std::unique_ptr<Buffer>> owned_;  ///< per buffer: outputs of a run, and what is kept
   std::unique_ptr<Buffer> arena_;
 };
 

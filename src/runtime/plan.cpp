@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "runtime/arena.h"
 
 namespace sinter::runtime {
@@ -15,8 +17,8 @@ std::string text(const std::vector<PlanDim>& dims) {
 }
 
 std::string text(const PlanBuffer& b) {
-  std::string s = fmt::format("{} {} {}", b.kind == PlanBuffer::Kind::Slot ? "slot" : b.kind == PlanBuffer::Kind::Output ? "output" : "scratch",
-                              name_of(b.dtype), text(b.shape));
+  constexpr std::string_view kKinds[] = {"slot", "output", "scratch", "kept"};
+  std::string s = fmt::format("{} {} {}", kKinds[static_cast<size_t>(b.kind)], name_of(b.dtype), text(b.shape));
   if (b.kind == PlanBuffer::Kind::Scratch) s += fmt::format(" from launch {} to {}", b.first, b.last);
   return s;
 }
@@ -47,6 +49,7 @@ std::string to_string(const Plan& plan) {
   std::string s = fmt::format("launches: {} of {} kernels, {} buffers; {} bytes of outputs, {} of scratch in {}\n",
                               plan.launches.size(), plan.steps.size(), plan.buffers.size(), memory.outputs,
                               memory.scratch, memory.arena);
+  if (plan.once) s += fmt::format("  launches 0 to {} once, {} bytes kept\n", plan.once - 1, memory.kept);
   for (size_t i = 0; i < plan.buffers.size(); ++i) s += fmt::format("  b{} {}\n", i, text(plan.buffers[i]));
   size_t launch = 0;
   int left = plan.launches.empty() ? 0 : plan.launches[0];

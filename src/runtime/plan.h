@@ -22,9 +22,9 @@ struct PlanDim {
 };
 
 /// Slot: memory that exists before; slot n is buffer n. Output: new memory that outlives the plan.
-/// Scratch: lives from launch `first` to launch `last`.
+/// Scratch: lives from launch `first` to launch `last`. Kept: from run to run.
 struct PlanBuffer {
-  enum class Kind : uint8_t { Slot, Output, Scratch } kind = Kind::Slot;
+  enum class Kind : uint8_t { Slot, Output, Scratch, Kept } kind = Kind::Slot;
   DType dtype = DType::F32;
   std::vector<PlanDim> shape;
   int64_t bound_bytes = 0;  ///< at the bounds of the variables
@@ -64,6 +64,7 @@ struct Plan {
   std::vector<PlanBuffer> buffers;  ///< the slots first
   std::vector<Step> steps;          ///< in order
   std::vector<int> launches;        ///< how many of the next steps each launch runs, side by side
+  int once = 0;                     ///< launches at the front that store what is Kept: not needed while what they read is the same
   std::vector<std::shared_ptr<const Program>> programs;
   std::vector<Work> work;           ///< per program
   std::vector<int> outputs;         ///< buffer that holds output i: its home slot when written in place

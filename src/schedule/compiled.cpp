@@ -24,23 +24,29 @@ namespace {
 class Compiled final : public Executable {
  public:
   std::unique_ptr<Execution> runs() const override;
+  std::unique_ptr<Execution> runs_keeping(const Steady& steady) const override;
 
-  explicit Compiled(runtime::Plan plan) : runnable(std::move(plan)) {}
+  explicit Compiled(runtime::Plan plan) : runnable(std::make_shared<const runtime::Runnable>(std::move(plan))) {}
 
-  runtime::Runnable runnable;
+  std::shared_ptr<const runtime::Runnable> runnable;
   std::vector<DType> arg_types;
   std::vector<int> buffers;  ///< of each target: where the plan computes it
 };
 
 class Run final : public Execution {
  public:
-  explicit Run(const Compiled& plan) : plan_(plan), run_(plan.runnable.runs()) { fresh.resize(plan.targets.size()); }
+  /// `runnable`: the plan's, or the same in another order.
+  Run(const Compiled& plan, std::shared_ptr<const runtime::Runnable> runnable)
+      : plan_(plan), runnable_(std::move(runnable)), run_(runnable_->runs()) {
+    fresh.resize(plan.targets.size());
+  }
 
   void bind(const Bindings& bindings) override {
     bits_.clear();
     for (size_t i = 0; i < bindings.args.size(); ++i) bits_.push_back(ir::to_bits(plan_.arg_types[i], bindings.args[i]));
     run_->bind(bindings.slots, bindings.vars, bits_);
     brief = run_->brief();
+    again_ = bindings.again;
     for (size_t i = 0; i < plan_.targets.size(); ++i) {
       const int buffer = plan_.buffers[i];
       const int home = plan_.targets[i].home;
@@ -60,22 +66,31 @@ class Run final : public Execution {
   }
 
   uint32_t run() override {
-    const uint32_t bits = run_->run();
+    const uint32_t bits = run_->run(again_);
     error = run_->take_error();
     for (const auto& [to, from] : copies_) runtime::copy(device(), to, device(), run_->data(from), run_->bytes(from));
     return bits;
   }
 
  private:
-  Device device() const { return plan_.runnable.plan().device; }
+  Device device() const { return runnable_->plan().device; }
 
   const Compiled& plan_;
+  const std::shared_ptr<const runtime::Runnable> runnable_;
   const std::unique_ptr<runtime::PlanRun> run_;
   std::vector<uint64_t> bits_;  ///< of the arguments
+  bool again_ = false;
   std::vector<std::pair<void*, int>> copies_;
 };
 
-std::unique_ptr<Execution> Compiled::runs() const { return std::make_unique<Run>(*this); }
+std::unique_ptr<Execution> Compiled::runs() const { return std::make_unique<Run>(*this, runnable); }
+
+std::unique_ptr<Execution> Compiled::runs_keeping(const Steady& steady) const {
+  runtime::Plan plan = keep_steady(runnable->plan(), steady);
+  if (!plan.once) return runs();
+  if (runtime::logging(3)) runtime::log(3, runtime::to_string(plan));
+  return std::make_unique<Run>(*this, std::make_shared<const runtime::Runnable>(std::move(plan)));
+}
 
 /// The one place where a kernel's Opts are chosen: none, by trying, or by the heuristic.
 runtime::KernelSource write_kernel(const Scheduled& scheduled, size_t number, const runtime::Target& target, bool unfused) {
@@ -141,7 +156,7 @@ std::shared_ptr<Executable> compile_plan(const Lifted& program, const runtime::H
   const auto slots = static_cast<int>(program.graph.slots.size());
   std::vector<uint8_t> met(program.graph.outputs.size());
   for (const StoredValue& v : program.stored) {
-    const int buffer = out->runnable.plan().outputs[static_cast<size_t>(v.output)];
+    const int buffer = out->runnable->plan().outputs[static_cast<size_t>(v.output)];
     const bool first = !std::exchange(met[static_cast<size_t>(v.output)], true);
     // The first of equal values is where the scheduler put it, which may not be the home it could have had.
     out->targets.push_back({v.position, !first ? v.home : buffer < slots ? buffer : -1});

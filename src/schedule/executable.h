@@ -10,6 +10,7 @@
 #include "runtime/buffer.h"
 #include "runtime/program.h"
 #include "runtime/target.h"
+#include "schedule/keep.h"
 #include "schedule/lift.h"
 #include "schedule/schedule.h"
 #include "sinter/inline_vector.h"
@@ -21,6 +22,7 @@ struct Bindings {
   InlineVector<runtime::Buffer*, 8> slots;
   std::vector<ir::Scalar> args;
   std::vector<int64_t> vars;
+  bool again = false;  ///< what was said to stay (Executable::runs_keeping) holds what it did in the run before
 };
 
 /// Runs of a plan, one after the other: what each is made of is made once.
@@ -56,6 +58,9 @@ class Executable {
   virtual ~Executable() = default;
   /// For runs one after the other, which this outlives; several may be there at the same time.
   virtual std::unique_ptr<Execution> runs() const = 0;
+  /// The same, of which what depends on nothing but what is `steady` may be computed once, and kept as long as runs go on
+  /// with Bindings::again.
+  virtual std::unique_ptr<Execution> runs_keeping(const Steady& steady) const { return static_cast<void>(steady), runs(); }
 
   std::vector<Landing> targets;       ///< per stored value, sources first
   std::vector<int32_t> target_of;     ///< per position: its place in `targets`, or -1

@@ -5,24 +5,22 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
-#include "runtime/counters.h"
 #include "runtime/env.h"
-#include "runtime/interpreter.h"
 #include "sinter/debug.h"
 #include "tensor/capture.h"
 #include "tensor/realize.h"
+#include "tensor/rerun.h"
 #include "tensor/version.h"
 
 namespace sinter {
 inline namespace v0 {
 namespace {
 
-using ir::Storage;
-using ir::TensorGraph;
 using ir::UOp;
 using tensor::Replay;
-using tensor::ReplayTarget;
+using tensor::Rerun;
 
 constexpr int kMostPrograms = 4;  ///< in a row that differ: then it is no accident of the first calls
 
@@ -72,7 +70,7 @@ struct Program {
   bool sure = false;              ///< two calls that it fitted in a row gave it
   int others = 0;                 ///< programs before it, each of them another
   std::optional<Replay> instead;  ///< of the last call, which `replay` did not fit
-  std::unique_ptr<schedule::Execution> run = nullptr;  ///< of `replay`, once it was run alone
+  tensor::Runs runs = {};         ///< of `replay`
 };
 
 /// Throws UsageError if numbers differ where nothing else does.
@@ -90,138 +88,6 @@ bool same_program(const Replay& a, const Replay& b) {
                                       a.numbers[i].as_double(), b.numbers[i].as_double()));
   return a.executable == b.executable;
 }
-
-/// One later call: no node is looked at but those that hold the tensors.
-class Rerun {
- public:
-  Rerun(const Replay& replay, std::span<const Tensor> inputs) : replay_(replay), inputs_(inputs) {}
-
-  /// False if the tensors are not as the program needs them.
-  bool ready() {
-    cells_.reserve(replay_.cells.size());
-    for (const tensor::UsedCell& used : replay_.cells) {
-      cells_.push_back(used.cell.lock());
-      if (!cells_.back() || !fits(used, cells_.back()->node.get()) || is_input(cells_.back()->node->storage())) return false;
-    }
-    generators_.reserve(replay_.randoms.size());
-    for (const tensor::RandomSource& source : replay_.randoms)
-      if (generators_.push_back(source.generator.lock()); !generators_.back()) return false;
-    bindings_.slots.reserve(replay_.slots.size());
-    for (const tensor::SlotSource& source : replay_.slots) {
-      Storage* storage = (source.input ? inputs_[source.number].cell() : cells_[source.number])->node->storage();
-      auto* buffer = static_cast<runtime::Buffer*>(storage);
-      if (!storage->error.empty()) throw BackendError(storage->error);
-      if (reinterpret_cast<uintptr_t>(buffer->data()) % static_cast<size_t>(source.alignment)) return false;
-      if (source.written && (storage->foreign() || storage->owners > 1 || cells_[source.number]->node->state.refs > 1)) return false;
-      bindings_.slots.push_back(buffer);
-    }
-    return true;
-  }
-
-  std::vector<Tensor> run(schedule::Execution& run) {
-    bindings_.args = replay_.args;
-    bindings_.vars = replay_.vars;
-    draw();
-    struct Bound {
-      schedule::Execution& run;
-      ~Bound() { run.let_go(); }
-    };
-    const Bound bound{run};
-    run.bind(bindings_);
-    runtime::count(runtime::counters().plans);
-    uint32_t bits = 0;
-    try {
-      bits = run.run();
-    } catch (const std::exception& error) {
-      poison(error.what());
-      throw;
-    }
-    return land(run, bits & runtime::kIndexError);
-  }
-
- private:
-  static bool fits(const tensor::UsedCell& used, UOp n) {
-    if (used.node) return n->id == used.node;
-    return n->storage() && n->dtype == used.dtype && n->shape == used.shape && n->device == used.device &&
-           n->state.requires_grad == used.requires_grad && n->state.leaf == used.leaf && !n->state.claimed;
-  }
-
-  /// An input that shares its memory with a used tensor would be read while that is written in place.
-  bool is_input(const Storage* storage) const {
-    return storage && std::any_of(inputs_.begin(), inputs_.end(), [&](const Tensor& t) { return t.cell()->node->storage() == storage; });
-  }
-
-  void draw() {
-    for (size_t r = 0; r < replay_.randoms.size(); ++r) {
-      const tensor::RandomSource& source = replay_.randoms[r];
-      const auto [seed, first] = generators_[r]->take(source.count);
-      const auto number = [](uint64_t v) { return ir::Scalar::of(DType::U64, static_cast<int64_t>(v)); };
-      if (source.seed >= 0) bindings_.args[static_cast<size_t>(source.seed)] = number(seed);
-      if (source.first >= 0) bindings_.args[static_cast<size_t>(source.first)] = number(first);
-    }
-  }
-
-  void poison(const std::string& text) {
-    for (size_t s = 0; s < replay_.slots.size(); ++s)
-      if (replay_.slots[s].written) bindings_.slots[s]->error = text;
-  }
-
-  std::shared_ptr<ir::Notice> notice(schedule::Execution& run, bool index_error) const {
-    std::vector<std::shared_ptr<ir::Notice>> before;
-    for (const runtime::Buffer* b : bindings_.slots)
-      if (b->notice && !b->notice->silent() && std::find(before.begin(), before.end(), b->notice) == before.end())
-        before.push_back(b->notice);
-    const auto text = [] { return std::string("an index of a jitted function was out of range; call the function without jit to see which"); };
-    if (index_error) return std::make_shared<ir::Notice>(text(), nullptr, std::move(before));
-    if (!run.error) return before.empty() ? nullptr : std::make_shared<ir::Notice>("", nullptr, std::move(before));
-    return std::make_shared<ir::Notice>(
-        text(),
-        [word = std::shared_ptr<const runtime::Buffer>(std::move(run.error))] {
-          uint32_t bits = 0;
-          word->read(&bits);
-          return (bits & runtime::kIndexError) != 0;
-        },
-        std::move(before));
-  }
-
-  std::vector<Tensor> land(schedule::Execution& run, bool index_error) {
-    const std::shared_ptr<ir::Notice> notice = this->notice(run, index_error);
-    std::vector<Tensor> results(replay_.results.size());
-    for (size_t t = 0; t < replay_.targets.size(); ++t) {
-      const ReplayTarget& target = replay_.targets[t];
-      const int32_t home = replay_.executable->targets[t].home;
-      Storage* storage = home >= 0 ? bindings_.slots[static_cast<size_t>(home)] : run.fresh[t].release();
-      storage->notice = notice;
-      for (uint32_t r : target.results) results[r] = tensor::wrap(value(target, storage));
-      for (uint32_t c : target.cells) renew(*cells_[c], value(target, storage));
-    }
-    for (size_t r = 0; r < results.size(); ++r) results[r] = results[replay_.results[r]];
-    return results;
-  }
-
-  UOp value(const ReplayTarget& target, Storage* storage) const {
-    TensorGraph& g = TensorGraph::get();
-    UOp n = g.make({ir::Op::Data, target.dtype, target.shape, {}, {}, replay_.device});
-    g.own(n, storage);
-    return n;
-  }
-
-  /// The next version of a tensor, which is a leaf if the one before was (SEMANTICS V5).
-  static void renew(Cell& cell, UOp version) {
-    if (cell.leaf_id) {
-      version->state.requires_grad = version->state.leaf = true;
-      version->state.leaf_id = cell.leaf_id;
-    }
-    TensorGraph::get().set_origin(version, *cell.node->state.origin);
-    cell.node = ir::Hold(version);
-  }
-
-  const Replay& replay_;
-  std::span<const Tensor> inputs_;
-  std::vector<std::shared_ptr<Cell>> cells_;
-  std::vector<std::shared_ptr<GeneratorState>> generators_;
-  schedule::Bindings bindings_;
-};
 
 /// What the thread has assigned, and inputs that wait: no part of the function's program.
 void settle(std::span<const Tensor> inputs) {
@@ -261,7 +127,7 @@ struct JitPlans::Known {
     } else {
       known->sure = false;
     }
-    known->run.reset();
+    known->runs = {};
     known->replay = std::move(replay);
   }
 };
@@ -282,8 +148,7 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
     fitted = rerun.ready();
     if (fitted && known->sure && !runtime::env().check) {
       known->instead.reset();
-      if (!known->run) known->run = known->replay.executable->runs();
-      return rerun.run(*known->run);
+      return rerun.run(known->runs);
     }
   }
 

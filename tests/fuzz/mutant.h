@@ -70,6 +70,10 @@ enum class Mutant : uint8_t {
   MergeKeepsRanges,   ///< a kernel that runs at another's ranges keeps its own
   StoreEdgeDropped,   ///< a kernel need not run before those that read what it stores
   DependentLaunch,    ///< kernels that wait for each other share a launch
+  // what tests/fuzz/jit_fuzz.cpp must find
+  KeptForever,     ///< what a jitted function keeps is not made again for another version
+  KeptOfChanging,  ///< what the input or an assigned tensor gives is kept
+  KeptRandom,      ///< what random numbers give is kept
 };
 
 /// The fault that is switched on. Written only while no other thread uses the library.

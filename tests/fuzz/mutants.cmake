@@ -311,3 +311,14 @@ if (k1.level != k2.level &&]=] [=[
 edit(src/schedule/merge.cpp [=[
   if (form.swapped) k1.outer]=] [=[
   if (form.swapped && !FAULT(MergeKeepsRanges)) k1.outer]=])
+
+# -- src/tensor/rerun.cpp
+edit(src/tensor/rerun.cpp [=[
+now == runs.held;]=] [=[
+FAULT(KeptForever) || @@]=])
+edit(src/tensor/rerun.cpp [=[
+!source.input && !source.written);]=] [=[
+FAULT(KeptOfChanging) || (!source.input && !source.written));]=])
+edit(src/tensor/rerun.cpp [=[
+if (arg >= 0) steady]=] [=[
+if (arg >= 0 && !FAULT(KeptRandom)) steady]=])

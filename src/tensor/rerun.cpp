@@ -1,0 +1,165 @@
+// Whether a plan fits the tensors of now, its memory, its launches, and what they make the next versions of.
+#include "tensor/rerun.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/counters.h"
+#include "runtime/interpreter.h"
+#include "tensor/version.h"
+
+namespace sinter::tensor {
+namespace {
+
+using ir::Storage;
+using ir::TensorGraph;
+using ir::UOp;
+
+/// What only assignments from outside change.
+schedule::Steady steady_of(const Replay& replay) {
+  schedule::Steady steady{{}, std::vector<uint8_t>(replay.args.size(), 1)};
+  for (const SlotSource& source : replay.slots) steady.slots.push_back(!source.input && !source.written);
+  for (const RandomSource& source : replay.randoms)
+    for (const int arg : {source.seed, source.first})
+      if (arg >= 0) steady.args[static_cast<size_t>(arg)] = 0;
+  return steady;
+}
+
+/// The next version of a tensor, which is a leaf if the one before was (SEMANTICS V5).
+void renew(Cell& cell, UOp version) {
+  if (cell.leaf_id) {
+    version->state.requires_grad = version->state.leaf = true;
+    version->state.leaf_id = cell.leaf_id;
+  }
+  TensorGraph::get().set_origin(version, *cell.node->state.origin);
+  cell.node = ir::Hold(version);
+}
+
+}  // namespace
+
+bool Rerun::ready() {
+  cells_.reserve(replay_.cells.size());
+  for (const UsedCell& used : replay_.cells) {
+    cells_.push_back(used.cell.lock());
+    if (!cells_.back() || !fits(used, cells_.back()->node.get()) || is_input(cells_.back()->node->storage())) return false;
+  }
+  generators_.reserve(replay_.randoms.size());
+  for (const RandomSource& source : replay_.randoms)
+    if (generators_.push_back(source.generator.lock()); !generators_.back()) return false;
+  bindings_.slots.reserve(replay_.slots.size());
+  for (const SlotSource& source : replay_.slots) {
+    Storage* storage = (source.input ? inputs_[source.number].cell() : cells_[source.number])->node->storage();
+    auto* buffer = static_cast<runtime::Buffer*>(storage);
+    if (!storage->error.empty()) throw BackendError(storage->error);
+    if (reinterpret_cast<uintptr_t>(buffer->data()) % static_cast<size_t>(source.alignment)) return false;
+    if (source.written && (storage->foreign() || storage->owners > 1 || cells_[source.number]->node->state.refs > 1)) return false;
+    bindings_.slots.push_back(buffer);
+  }
+  return true;
+}
+
+std::vector<Tensor> Rerun::run(Runs& runs) {
+  if (!runs.run) runs.run = replay_.executable->runs_keeping(steady_of(replay_));
+  schedule::Execution& run = *runs.run;
+  InlineVector<uint64_t, 8> now = versions();
+  bindings_.again = now == runs.held;
+  runs.held.clear();
+  bindings_.args = replay_.args;
+  bindings_.vars = replay_.vars;
+  draw();
+  struct Bound {
+    schedule::Execution& run;
+    ~Bound() { run.let_go(); }
+  };
+  const Bound bound{run};
+  run.bind(bindings_);
+  runtime::count(runtime::counters().plans);
+  uint32_t bits = 0;
+  try {
+    bits = run.run();
+  } catch (const std::exception& error) {
+    poison(error.what());
+    throw;
+  }
+  runs.held = std::move(now);
+  return land(run, bits & runtime::kIndexError);
+}
+
+bool Rerun::fits(const UsedCell& used, UOp n) {
+  if (used.node) return n->id == used.node;
+  return n->storage() && n->dtype == used.dtype && n->shape == used.shape && n->device == used.device &&
+         n->state.requires_grad == used.requires_grad && n->state.leaf == used.leaf && !n->state.claimed;
+}
+
+/// An input that shares its memory with a used tensor would be read while that is written in place.
+bool Rerun::is_input(const Storage* storage) const {
+  return storage && std::any_of(inputs_.begin(), inputs_.end(), [&](const Tensor& t) { return t.cell()->node->storage() == storage; });
+}
+
+/// Of the tensors that it only reads: numbers that no other values have, for memory that others can write a new one each time.
+InlineVector<uint64_t, 8> Rerun::versions() const {
+  InlineVector<uint64_t, 8> out;
+  for (size_t s = 0; s < replay_.slots.size(); ++s) {
+    const SlotSource& source = replay_.slots[s];
+    if (source.input || source.written) continue;
+    out.push_back(bindings_.slots[s]->foreign() ? TensorGraph::get().fresh_id() : cells_[source.number]->node->id);
+  }
+  return out;
+}
+
+void Rerun::draw() {
+  for (size_t r = 0; r < replay_.randoms.size(); ++r) {
+    const RandomSource& source = replay_.randoms[r];
+    const auto [seed, first] = generators_[r]->take(source.count);
+    const auto number = [](uint64_t v) { return ir::Scalar::of(DType::U64, static_cast<int64_t>(v)); };
+    if (source.seed >= 0) bindings_.args[static_cast<size_t>(source.seed)] = number(seed);
+    if (source.first >= 0) bindings_.args[static_cast<size_t>(source.first)] = number(first);
+  }
+}
+
+void Rerun::poison(const std::string& text) {
+  for (size_t s = 0; s < replay_.slots.size(); ++s)
+    if (replay_.slots[s].written) bindings_.slots[s]->error = text;
+}
+
+std::shared_ptr<ir::Notice> Rerun::notice(schedule::Execution& run, bool index_error) const {
+  std::vector<std::shared_ptr<ir::Notice>> before;
+  for (const runtime::Buffer* b : bindings_.slots)
+    if (b->notice && !b->notice->silent() && std::find(before.begin(), before.end(), b->notice) == before.end())
+      before.push_back(b->notice);
+  const auto text = [] { return std::string("an index of a jitted function was out of range; call the function without jit to see which"); };
+  if (index_error) return std::make_shared<ir::Notice>(text(), nullptr, std::move(before));
+  if (!run.error) return before.empty() ? nullptr : std::make_shared<ir::Notice>("", nullptr, std::move(before));
+  return std::make_shared<ir::Notice>(
+      text(),
+      [word = std::shared_ptr<const runtime::Buffer>(std::move(run.error))] {
+        uint32_t bits = 0;
+        word->read(&bits);
+        return (bits & runtime::kIndexError) != 0;
+      },
+      std::move(before));
+}
+
+std::vector<Tensor> Rerun::land(schedule::Execution& run, bool index_error) {
+  const std::shared_ptr<ir::Notice> notice = this->notice(run, index_error);
+  std::vector<Tensor> results(replay_.results.size());
+  for (size_t t = 0; t < replay_.targets.size(); ++t) {
+    const ReplayTarget& target = replay_.targets[t];
+    const int32_t home = replay_.executable->targets[t].home;
+    Storage* storage = home >= 0 ? bindings_.slots[static_cast<size_t>(home)] : run.fresh[t].release();
+    storage->notice = notice;
+    for (uint32_t r : target.results) results[r] = wrap(value(target, storage));
+    for (uint32_t c : target.cells) renew(*cells_[c], value(target, storage));
+  }
+  for (size_t r = 0; r < results.size(); ++r) results[r] = results[replay_.results[r]];
+  return results;
+}
+
+UOp Rerun::value(const ReplayTarget& target, Storage* storage) const {
+  TensorGraph& g = TensorGraph::get();
+  UOp n = g.make({ir::Op::Data, target.dtype, target.shape, {}, {}, replay_.device});
+  g.own(n, storage);
+  return n;
+}
+
+}  // namespace sinter::tensor

@@ -1,0 +1,50 @@
+// A later call of a jitted function: its plan alone, on the tensors of now. Inside a GraphScope.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "schedule/executable.h"
+#include "sinter/inline_vector.h"
+#include "tensor/capture.h"
+
+namespace sinter::tensor {
+
+/// Runs of one plan, one after the other.
+struct Runs {
+  std::unique_ptr<schedule::Execution> run;  ///< null before the first
+  InlineVector<uint64_t, 8> held;            ///< Rerun::versions() of the one before; empty if it failed
+};
+
+/// No node is looked at but those that hold the tensors. `replay` and `inputs` outlive it.
+class Rerun {
+ public:
+  Rerun(const Replay& replay, std::span<const Tensor> inputs) : replay_(replay), inputs_(inputs) {}
+
+  /// False if the tensors are not as the program needs them. Throws BackendError for one that a failed launch has left.
+  bool ready();
+  /// The results. Kernels that read nothing but versions of tensors that the run before read too are not launched: what they gave
+  /// is kept in `runs`. Throws OutOfMemory, and nothing has happened; or BackendError, and what it writes in place is poisoned.
+  std::vector<Tensor> run(Runs& runs);
+
+ private:
+  static bool fits(const UsedCell& used, ir::UOp n);
+  bool is_input(const ir::Storage* storage) const;
+  InlineVector<uint64_t, 8> versions() const;
+  void draw();
+  void poison(const std::string& text);
+  std::shared_ptr<ir::Notice> notice(schedule::Execution& run, bool index_error) const;
+  std::vector<Tensor> land(schedule::Execution& run, bool index_error);
+  ir::UOp value(const ReplayTarget& target, ir::Storage* storage) const;
+
+  const Replay& replay_;
+  std::span<const Tensor> inputs_;
+  std::vector<std::shared_ptr<Cell>> cells_;  ///< those that it uses beside the inputs
+  std::vector<std::shared_ptr<GeneratorState>> generators_;
+  schedule::Bindings bindings_;
+};
+
+}  // namespace sinter::tensor

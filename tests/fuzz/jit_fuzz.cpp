@@ -1,0 +1,135 @@
+// Random functions under jit, called again and again while what they use changes now and then: each call gives what the function
+// gives, to the bit, and leaves what the function leaves. FUZZ_PROGRAMS sets how many, FUZZ_SEED the first seed.
+#include <cstdlib>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "fault.h"
+#include "sinter/sinter.h"
+
+using namespace sinter;
+
+namespace {
+
+constexpr int64_t kSize = 6;
+constexpr int kCalls = 9;
+
+uint64_t setting(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+struct Random {
+  std::mt19937_64 engine;
+  size_t below(size_t n) { return engine() % n; }
+  bool chance(size_t percent) { return below(100) < percent; }
+};
+
+Tensor square(uint64_t seed) {
+  std::vector<float> values;
+  for (uint64_t i = 0; i < kSize * kSize; ++i) values.push_back(static_cast<float>((seed * 7 + i * 5) % 13) / 4 - 1.5f);
+  return from(values, {kSize, kSize});
+}
+
+/// The tensors that a function uses beside its input.
+struct State {
+  std::vector<Tensor> used{square(1), square(2), square(3)};
+  Tensor rows = from({0, 5, 2, 2, 4, 1});
+};
+
+/// The function with this seed; it ends with another value of some of `used`, perhaps.
+std::vector<Tensor> function(uint64_t seed, State& state, const Tensor& x) {
+  Random random{std::mt19937_64(seed)};
+  std::vector<Tensor> values = state.used;
+  const auto any = [&] { return values[random.below(values.size())]; };
+  const size_t alone = random.below(6), all = alone + 2 + random.below(5);  // so many ops before the input is used
+  for (size_t i = 0; i < all; ++i) {
+    if (i == alone) values.push_back(x);
+    const Tensor a = i == alone ? x : any();
+    switch (random.below(8)) {
+      case 0: values.push_back(tanh(a) + any()); break;
+      case 1: values.push_back(matmul(a, any()) * 0.125); break;
+      case 2: values.push_back(a.transpose().contiguous()); break;
+      case 3: values.push_back(softmax(a, 1)); break;
+      case 4: values.push_back((a * any()).contiguous()); break;
+      case 5: values.push_back(a[state.rows].contiguous()); break;
+      case 6: values.push_back(a - tanh(a.sum(0))); break;
+      case 7: values.push_back(random.chance(40) ? a + rand({kSize, kSize}) : maximum(a, any()).contiguous()); break;
+    }
+  }
+  const Tensor first = any() + x, second = values.back() * 0.5;
+  if (random.chance(30)) state.used[random.below(3)].assign(tanh(any()) * 2.0);
+  return {first, second};
+}
+
+/// What somebody else does between two calls.
+void change(Random random, State& state) {
+  if (random.chance(50)) return;
+  Tensor& w = state.used[random.below(3)];
+  switch (random.below(4)) {
+    case 0: w.assign(square(random.below(100))); break;
+    case 1: w += 0.25; break;
+    case 2: w.at({Slice{1, 3}}) *= 0.5; break;
+    case 3: state.rows.assign(from({3, 0, 1, 5, 2, 4})); break;
+  }
+}
+
+std::vector<float> call(const auto& f, State& state, const Tensor& x, uint64_t number) {
+  manual_seed(number);
+  std::vector<Tensor> all = f(x);
+  all.insert(all.end(), state.used.begin(), state.used.end());
+  realize_all(all);
+  std::vector<float> out;
+  for (const Tensor& t : all)
+    for (float v : t.to_vector<float>()) out.push_back(v);
+  return out;
+}
+
+/// The first call that gives something else, if any; adds the launches that later calls did without to `saved`.
+std::optional<std::string> difference(uint64_t seed, uint64_t& saved) {
+  const no_grad off;
+  State plain, jitted;
+  auto fast = jit([&](const Tensor& x) { return function(seed, jitted, x); });
+  uint64_t most = 0;
+  for (uint64_t i = 0; i < kCalls; ++i) {
+    const Random random{std::mt19937_64(seed * 1000 + i)};
+    for (State* s : {&plain, &jitted}) {
+      change(random, *s);
+      realize_all(s->used);
+    }
+    const Tensor x = square(i).realize();
+    const std::vector<float> expected = call([&](const Tensor& t) { return function(seed, plain, t); }, plain, x, i);
+    const uint64_t before = debug::counters().launches;
+    if (call([&](const Tensor& t) { return fast(t); }, jitted, x, i) != expected)
+      return "program " + std::to_string(seed) + ", call " + std::to_string(i);
+    const uint64_t launches = debug::counters().launches - before;
+    most = std::max(most, launches);
+    saved += most - launches;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("random jitted functions give what they give without jit", "[programs][jit]") {
+  const uint64_t count = setting("FUZZ_PROGRAMS", 300), first = setting("FUZZ_SEED", 1);
+  uint64_t saved = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) CHECK(difference(seed, saved).value_or("") == "");
+  CHECK(saved > count / 2);
+}
+
+TEST_CASE("each wrong rule of what is kept is found by random jitted functions", "[mutants][jit]") {
+  const auto [name, mutant] = GENERATE(table<std::string, fuzz::Mutant>(
+      {{"what is kept serves every version", fuzz::Mutant::KeptForever},
+       {"a step that reads what changes stays", fuzz::Mutant::KeptOfChanging},
+       {"random numbers stay", fuzz::Mutant::KeptRandom}}));
+  CAPTURE(name);
+  std::optional<std::string> found;
+  uint64_t saved = 0;
+  const fuzz::Fault fault(mutant);
+  for (uint64_t seed = 1; seed < 400 && !found; ++seed) found = difference(seed, saved);
+  CHECK(found);
+}

@@ -1,0 +1,132 @@
+// What a jitted function computes of tensors that nobody assigns: once for each of their versions.
+#include "catch.h"
+#include "runtime/faults.h"
+#include "sinter/sinter.h"
+#include "unit/runtime_support.h"
+
+#include <thread>
+
+using namespace sinter;
+using Catch::Matchers::Contains;
+
+namespace {
+
+Tensor numbers(const Shape& shape, double from = 0) {
+  return (arange(shape.numel(), float32) * 0.25 + from).reshape(shape).contiguous().realize();
+}
+
+std::vector<float> values(const Tensor& t) { return t.to_vector<float>(); }
+
+/// Launches of the call.
+template <class F>
+uint64_t launches(F&& call) {
+  const uint64_t before = debug::counters().launches;
+  call();
+  return debug::counters().launches - before;
+}
+
+/// w is [k, n]: the same product of its columns, 16 at a time as they are used.
+Tensor by_panels(const Tensor& x, const Tensor& w) {
+  const int64_t k = w.shape()[0].value(), n = w.shape()[1].value();
+  return matmul(x, w.reshape({k, n / 16, 16}).permute({1, 0, 2}).contiguous().permute({1, 0, 2}).reshape({k, n}));
+}
+
+}  // namespace
+
+TEST_CASE("panels of a weight are made once for each version of it", "[jit][keep]") {
+  Tensor w = numbers({8, 32});
+  auto fast = jit([&](const Tensor& x) { return by_panels(x, w); });
+  const auto call = [&](double from) {
+    const Tensor x = numbers({24, 8}, from);
+    Tensor y;
+    const uint64_t count = launches([&] { y = fast(x); });
+    CHECK(values(y) == values(by_panels(x, w)));
+    return count;
+  };
+  call(0), call(1);  // the function runs
+  CHECK(call(2) == 2);
+  CHECK(call(3) == 1);
+  CHECK(call(4) == 1);
+  SECTION("assigned") {
+    w.assign(numbers({8, 32}, 5));
+    CHECK(call(5) == 2);
+    CHECK(call(6) == 1);
+  }
+  SECTION("written in place") {
+    w += 1.0;
+    CHECK(call(5) >= 2);
+    CHECK(call(6) == 1);
+  }
+  SECTION("a part of it written by another thread") {
+    std::thread([&] { w.at({Slice{0, 4}}).assign(numbers({4, 32}, 9)), w.realize(); }).join();
+    CHECK(call(5) == 2);
+    CHECK(call(6) == 1);
+  }
+  SECTION("a launch failed after panels of another version were made") {
+    w.assign(numbers({8, 32}, 5));
+    const Tensor x = numbers({24, 8}, 1);
+    runtime::faults().fail_at_launch = 1;
+    CHECK_THROWS_AS(fast(x), BackendError);
+    CHECK(call(5) == 2);
+    CHECK(call(6) == 1);
+  }
+}
+
+TEST_CASE("what a jitted function assigns, draws or returns is computed at each call", "[jit][keep]") {
+  Tensor w = numbers({8, 32});
+  const Tensor x = numbers({24, 8});
+  SECTION("it assigns the weight") {
+    Tensor twin = w.clone().realize();
+    const auto step = [&](Tensor& weight) {
+      const Tensor y = by_panels(x, weight);
+      weight.assign(weight * 0.5);
+      return y;
+    };
+    auto fast = jit([&](const Tensor&) { return step(w); });
+    for (int i = 0; i < 6; ++i) CHECK(values(fast(numbers({1}))) == values(step(twin)));
+  }
+  SECTION("it draws numbers") {
+    const auto noisy = [&](const Tensor& a) { return by_panels(a, w * rand({8, 32})); };
+    const auto all = [&](auto&& f) {
+      manual_seed(3);
+      std::vector<std::vector<float>> seen;
+      for (int i = 0; i < 5; ++i) seen.push_back(values(f(x)));
+      return seen;
+    };
+    CHECK(all(jit(noisy)) == all(noisy));
+  }
+  SECTION("it returns the panels") {
+    auto fast = jit([&](const Tensor& a) {
+      const Tensor panels = (w * 2.0).contiguous();
+      return std::vector<Tensor>{matmul(a, panels), panels};
+    });
+    std::vector<Tensor> kept;
+    for (int i = 0; i < 5; ++i) {
+      kept.push_back(fast(x)[1]);
+      CHECK(values(kept.back()) == values(w * 2.0));
+      kept.back() += 1.0;  // its own memory, which no later call reads
+    }
+    for (const Tensor& t : kept) CHECK(values(t) == values(w * 2.0 + 1.0));
+  }
+}
+
+TEST_CASE("an index out of range is said at each call, whatever it picks from", "[jit][keep]") {
+  const Tensor table = numbers({4, 16});
+  Tensor rows = from({1, 9});
+  auto pick = jit([&](const Tensor& x) { return matmul(x, table[rows].contiguous()); });
+  const Tensor x = numbers({3, 2});
+  for (int i = 0; i < 5; ++i) CHECK_THROWS_WITH(values(pick(x)), Contains("out of range"));
+  rows.assign(from({1, 3}));
+  for (int i = 0; i < 3; ++i) CHECK(values(pick(x)) == values(matmul(x, table[from({1, 3})])));
+}
+
+TEST_CASE("what is kept goes with the jitted function", "[jit][keep]") {
+  const Tensor w = numbers({8, 32}), x = numbers({24, 8});
+  const uint64_t before = debug::counters().live_buffers;
+  {
+    auto fast = jit([&](const Tensor& a) { return by_panels(a, w); });
+    for (int i = 0; i < 4; ++i) fast(x);
+    CHECK(debug::counters().live_buffers == before + 1);
+  }
+  CHECK(debug::counters().live_buffers == before);
+}

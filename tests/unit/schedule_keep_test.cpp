@@ -1,0 +1,70 @@
+// Which steps of a plan run once while what they read stays.
+#include "catch.h"
+#include "schedule/keep.h"
+
+using namespace sinter;
+using runtime::Plan;
+using runtime::PlanBuffer;
+using runtime::Step;
+using Kind = PlanBuffer::Kind;
+
+namespace {
+
+PlanBuffer buffer(Kind kind) { return {kind, float32, {{16, -1}}, 64, 0, 0}; }
+
+/// A kernel that reads some buffers and stores another; `program` tells them apart.
+Step step(int program, std::vector<int> reads, int to, std::vector<int> args = {}) {
+  Step s{program, {to}, {}, std::move(args), {{1, -1}}, {to}, 1};
+  s.buffers.insert(s.buffers.end(), reads.begin(), reads.end());
+  return s;
+}
+
+std::vector<int> programs(const Plan& plan) {
+  std::vector<int> out;
+  for (const Step& s : plan.steps) out.push_back(s.program);
+  return out;
+}
+
+/// Slots x and w, an output, three scratch buffers.
+Plan plan_of(std::vector<Step> steps, std::vector<int> launches) {
+  Plan plan;
+  for (Kind kind : {Kind::Slot, Kind::Slot, Kind::Output, Kind::Scratch, Kind::Scratch, Kind::Scratch}) plan.buffers.push_back(buffer(kind));
+  plan.steps = std::move(steps);
+  plan.launches = std::move(launches);
+  return plan;
+}
+
+constexpr int kX = 0, kW = 1, kOut = 2, kA = 3, kB = 4, kC = 5;
+const schedule::Steady kOnlyW{{0, 1}, {1, 0}};
+
+}  // namespace
+
+TEST_CASE("steps that read only what stays come first, and what later ones read of theirs is kept", "[keep]") {
+  // 0: a = f(w); beside it 1: b = f(x); 2: c = f(a); 3: out = f(b, c)
+  const Plan plan = schedule::keep_steady(
+      plan_of({step(0, {kW}, kA), step(1, {kX}, kB), step(2, {kA}, kC), step(3, {kB, kC}, kOut)}, {2, 1, 1}), kOnlyW);
+  CHECK(programs(plan) == std::vector<int>{0, 2, 1, 3});
+  CHECK(plan.launches == std::vector<int>{1, 1, 1, 1});
+  CHECK(plan.once == 2);
+  CHECK(plan.buffers[kA].kind == Kind::Scratch);  // read by nothing that runs again
+  CHECK(plan.buffers[kC].kind == Kind::Kept);
+  CHECK(plan.buffers[kB].kind == Kind::Scratch);
+  CHECK((plan.buffers[kA].first == 0 && plan.buffers[kA].last == 1));
+  CHECK((plan.buffers[kB].first == 2 && plan.buffers[kB].last == 3));
+}
+
+TEST_CASE("what stores a result, draws numbers or shares its memory with others runs each time", "[keep]") {
+  const auto untouched = [](const Plan& plan) {
+    const Plan same = schedule::keep_steady(plan, kOnlyW);
+    CHECK(same.once == 0);
+    CHECK(programs(same) == programs(plan));
+    CHECK(same.launches == plan.launches);
+  };
+  untouched(plan_of({step(0, {kW}, kOut)}, {1}));
+  untouched(plan_of({step(0, {kW}, kA, {1}), step(1, {kX, kA}, kOut)}, {1, 1}));
+  untouched(plan_of({step(0, {kW}, kX), step(1, {kX, kW}, kOut)}, {1, 1}));
+  // Parts of one buffer by two kernels, of which one reads x; and who reads them.
+  untouched(plan_of({step(0, {kW}, kA), step(1, {kX}, kA), step(2, {kA}, kB), step(3, {kB}, kOut)}, {2, 1, 1}));
+  // A number that stays does not matter.
+  CHECK(schedule::keep_steady(plan_of({step(0, {kW}, kA, {0}), step(1, {kX, kA}, kOut)}, {1, 1}), kOnlyW).once == 1);
+}
