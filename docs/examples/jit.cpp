@@ -23,7 +23,7 @@ int main() {
   //! [jit]
 
   //! [kept]
-  // 64 columns at a time, as products of 40 to 128 rows like them best: laid out once for each version of the weight.
+  // 64 columns at a time, as products of 64 rows like them best: laid out once for each version of the weight.
   sn::Tensor weight = sn::randn({256, 512}).contiguous().realize();
   auto product = sn::jit([&](const sn::Tensor& x) {
     const sn::Tensor panels = weight.reshape({256, 8, 64}).permute({1, 0, 2}).contiguous();

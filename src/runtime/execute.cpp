@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <list>
-#include <numeric>
+#include <utility>
 
 #include "runtime/counters.h"
 #include "runtime/cpu/known_roofs.h"
@@ -61,6 +61,7 @@ PlanRun::PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<const St
     : plan_(plan), layout_(layout), varies_(loads.empty()), loads_(loads), memory_(plan.buffers.size()), owned_(plan.buffers.size()) {}
 
 void PlanRun::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args) {
+  kept_known_ = kept_known_ && std::equal(vars_.begin(), vars_.end(), vars.begin(), vars.end());
   vars_.assign(vars.begin(), vars.end());
   args_.assign(args.begin(), args.end());
   if (varies_) loads_ = own_loads_ = loads_of(plan_, vars_);
@@ -73,7 +74,7 @@ void PlanRun::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars
         memory_[i] = owned_[i]->data();
         break;
       case PlanBuffer::Kind::Kept:
-        if (!owned_[i]) owned_[i] = Buffer::allocate(bytes(static_cast<int>(i)), plan_.device);
+        if (!owned_[i]) owned_[i] = Buffer::allocate(static_cast<size_t>(plan_.buffers[i].bound_bytes), plan_.device);
         memory_[i] = owned_[i]->data();
         break;
       case PlanBuffer::Kind::Scratch:
@@ -111,9 +112,13 @@ std::vector<int64_t> PlanRun::numbers(size_t step) const {
   return out;
 }
 
-uint32_t PlanRun::run(bool again) {
-  const size_t from = again && kept_known_ ? static_cast<size_t>(plan_.once) : 0;
-  kept_known_ = false;
+uint32_t PlanRun::run(std::span<const uint8_t> same) {
+  const bool known = std::exchange(kept_known_, false);
+  const auto kept = [&](size_t launch) {
+    return known && launch < plan_.once.size() && std::all_of(plan_.once[launch].begin(), plan_.once[launch].end(), [&](int slot) {
+             return static_cast<size_t>(slot) < same.size() && same[static_cast<size_t>(slot)];
+           });
+  };
   Faults& f = faults();
   std::vector<Limit> limits;  // beforehand: roofs may have to be measured
   if (logging(2) && plan_.device.kind() == Device::Kind::Cpu)
@@ -121,25 +126,25 @@ uint32_t PlanRun::run(bool again) {
       limits.push_back(Limit::of_launch(load_of(first, static_cast<size_t>(plan_.launches[l]))));
   const bool logged = logging(1);
   const Clock::time_point start = logged ? Clock::now() : Clock::time_point();
-  const auto skipped = static_cast<size_t>(std::accumulate(plan_.launches.begin(), plan_.launches.begin() + static_cast<ptrdiff_t>(from), 0));
-  size_t moved = 0, done = skipped;
-  for (size_t l = from; l < plan_.launches.size(); ++l) {
+  size_t moved = 0, done = 0, launched = 0, ran = 0;
+  for (size_t l = 0; l < plan_.launches.size(); ++l) {
+    const auto steps = static_cast<size_t>(plan_.launches[l]);
+    done += steps;
+    if (kept(l)) continue;
+    ++launched, ran += steps;
     if (f.fail_at_launch == static_cast<int>(l)) {
       f.fail_at_launch = -1;
       throw BackendError("the launch failed (injected)");
     }
-    const auto steps = static_cast<size_t>(plan_.launches[l]);
-    moved += launch_logged(done, steps, limits.empty() ? nullptr : &limits[l]);
-    done += steps;
+    moved += launch_logged(done - steps, steps, limits.empty() ? nullptr : &limits[l]);
   }
   const uint32_t error = end();
-  const bool error_known = !plan_.checks || plan_.device.kind() == Device::Kind::Cpu;
-  kept_known_ = error_known && !error;
-  count(counters().launches, plan_.launches.size() - from);
+  kept_known_ = !error;
+  count(counters().launches, launched);
   count(counters().bytes_moved, moved);
   if (logged)
-    log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", plan_.launches.size() - from,
-                       plan_.steps.size() - skipped, static_cast<double>(moved) / 1e6, microseconds_since(start)));
+    log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", launched, ran, static_cast<double>(moved) / 1e6,
+                       microseconds_since(start)));
   return error;
 }
 

@@ -27,10 +27,10 @@ class PlanRun {
   /// After it: gives back what nobody has taken.
   virtual void let_go();
 
-  /// Launches everything, once; returns the bits of the error word, if they are known. Throws BackendError. `again`: the slots that
-  /// the plan's first launches read (Plan::once) hold what they did in the run before; what those stored is there still, unless that run
-  /// failed or may have met an error.
-  uint32_t run(bool again = false);
+  /// Launches everything, once; returns the bits of the error word, if they are known. Throws BackendError. `same`: per slot whether
+  /// it holds what it did in the last run that did not throw; none: no slot does. What Plan::once says is not needed then is left out,
+  /// unless the run before has failed, may have met an error, or had other sizes.
+  uint32_t run(std::span<const uint8_t> same = {});
   /// After run(): where the bits will be when the device is done; null if they are known.
   virtual std::unique_ptr<Buffer> take_error() { return nullptr; }
 

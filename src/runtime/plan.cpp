@@ -46,10 +46,12 @@ double Amount::at(const std::vector<int64_t>& vars) const {
 
 std::string to_string(const Plan& plan) {
   const PlanMemory memory = memory_of(plan);
-  std::string s = fmt::format("launches: {} of {} kernels, {} buffers; {} bytes of outputs, {} of scratch in {}\n",
+  std::string s = fmt::format("launches: {} of {} kernels, {} buffers; {} bytes of outputs, {} of scratch in {}{}\n",
                               plan.launches.size(), plan.steps.size(), plan.buffers.size(), memory.outputs,
-                              memory.scratch, memory.arena);
-  if (plan.once) s += fmt::format("  launches 0 to {} once, {} bytes kept\n", plan.once - 1, memory.kept);
+                              memory.scratch, memory.arena,
+                              memory.kept ? fmt::format(", {} kept", memory.kept) : "");
+  for (size_t l = 0; l < plan.once.size(); ++l)
+    s += plan.once[l].empty() ? fmt::format("  launch {} once\n", l) : fmt::format("  launch {} again when b{} changed\n", l, fmt::join(plan.once[l], " or b"));
   for (size_t i = 0; i < plan.buffers.size(); ++i) s += fmt::format("  b{} {}\n", i, text(plan.buffers[i]));
   size_t launch = 0;
   int left = plan.launches.empty() ? 0 : plan.launches[0];

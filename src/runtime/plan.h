@@ -64,7 +64,8 @@ struct Plan {
   std::vector<PlanBuffer> buffers;  ///< the slots first
   std::vector<Step> steps;          ///< in order
   std::vector<int> launches;        ///< how many of the next steps each launch runs, side by side
-  int once = 0;                     ///< launches at the front that store what is Kept: not needed while what they read is the same
+  /// The first launches store what is Kept: for each of them the slots that decide what. It is not needed while those hold the same.
+  std::vector<std::vector<int>> once;
   std::vector<std::shared_ptr<const Program>> programs;
   std::vector<Work> work;           ///< per program
   std::vector<int> outputs;         ///< buffer that holds output i: its home slot when written in place

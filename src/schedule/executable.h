@@ -22,7 +22,7 @@ struct Bindings {
   InlineVector<runtime::Buffer*, 8> slots;
   std::vector<ir::Scalar> args;
   std::vector<int64_t> vars;
-  bool again = false;  ///< what was said to stay (Executable::runs_keeping) holds what it did in the run before
+  std::vector<uint8_t> same;  ///< per slot: it holds what it did in the last run that did not throw; none: no slot does
 };
 
 /// Runs of a plan, one after the other: what each is made of is made once.
@@ -40,6 +40,8 @@ class Execution {
   /// So short, by the plan's estimate, that run() may be called under the graph's lock: other threads gain less by using the graph
   /// meanwhile than giving it to them costs.
   bool brief = false;
+  /// Runs go by Bindings::same.
+  bool keeps = false;
   /// After run(): where the bits will be when the device is done; null if they are known.
   std::unique_ptr<runtime::Buffer> error;
 
@@ -58,8 +60,8 @@ class Executable {
   virtual ~Executable() = default;
   /// For runs one after the other, which this outlives; several may be there at the same time.
   virtual std::unique_ptr<Execution> runs() const = 0;
-  /// The same, of which what depends on nothing but what is `steady` may be computed once, and kept as long as runs go on
-  /// with Bindings::again.
+  /// The same, where what depends on nothing but what is `steady` may be computed once, and kept while Bindings::same says that it
+  /// holds the same.
   virtual std::unique_ptr<Execution> runs_keeping(const Steady& steady) const { return static_cast<void>(steady), runs(); }
 
   std::vector<Landing> targets;       ///< per stored value, sources first

@@ -175,6 +175,7 @@ void Capture::take_targets(const schedule::Parametrised& plan) {
         if (place_of(assigned_, met_[c].cell) >= 0 && holds(met_[c].cell)) target.cells.push_back(static_cast<uint32_t>(c));
     }
     if (landing.home >= 0) replay.slots[static_cast<size_t>(landing.home)].written = true;
+    for (SlotSource& source : replay.slots) source.assigned |= !source.input && place_of(target.cells, source.number) >= 0;
     replay.targets.push_back(std::move(target));
   }
   // What is kept was stored, or is cheap to compute again.

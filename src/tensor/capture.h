@@ -19,6 +19,9 @@ struct SlotSource {
   uint32_t number = 0;  ///< among the inputs, or among Replay::cells
   int alignment = 1;    ///< of the address
   bool written = false;
+  bool assigned = false;  ///< the function gives the tensor a new version, in this memory or another
+  /// Whether only assignments from outside change what it holds.
+  bool steady() const { return !input && !written && !assigned; }
   friend bool operator==(const SlotSource&, const SlotSource&) = default;
 };
 

@@ -70,7 +70,7 @@ struct Program {
   bool sure = false;              ///< two calls that it fitted in a row gave it
   int others = 0;                 ///< programs before it, each of them another
   std::optional<Replay> instead;  ///< of the last call, which `replay` did not fit
-  tensor::Runs runs = {};         ///< of `replay`
+  tensor::Repeated repeated = {};  ///< of `replay`
 };
 
 /// Throws UsageError if numbers differ where nothing else does.
@@ -127,7 +127,7 @@ struct JitPlans::Known {
     } else {
       known->sure = false;
     }
-    known->runs = {};
+    known->repeated = {};
     known->replay = std::move(replay);
   }
 };
@@ -148,7 +148,7 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
     fitted = rerun.ready();
     if (fitted && known->sure && !runtime::env().check) {
       known->instead.reset();
-      return rerun.run(known->runs);
+      return rerun.run(known->repeated);
     }
   }
 

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/buffer.h"
 #include "runtime/counters.h"
 #include "runtime/interpreter.h"
+#include "sinter/error.h"
 #include "tensor/version.h"
 
 namespace sinter::tensor {
@@ -15,10 +17,9 @@ using ir::Storage;
 using ir::TensorGraph;
 using ir::UOp;
 
-/// What only assignments from outside change.
 schedule::Steady steady_of(const Replay& replay) {
   schedule::Steady steady{{}, std::vector<uint8_t>(replay.args.size(), 1)};
-  for (const SlotSource& source : replay.slots) steady.slots.push_back(!source.input && !source.written);
+  for (const SlotSource& source : replay.slots) steady.slots.push_back(source.steady());
   for (const RandomSource& source : replay.randoms)
     for (const int arg : {source.seed, source.first})
       if (arg >= 0) steady.args[static_cast<size_t>(arg)] = 0;
@@ -58,31 +59,40 @@ bool Rerun::ready() {
   return true;
 }
 
-std::vector<Tensor> Rerun::run(Runs& runs) {
-  if (!runs.run) runs.run = replay_.executable->runs_keeping(steady_of(replay_));
-  schedule::Execution& run = *runs.run;
-  InlineVector<uint64_t, 8> now = versions();
-  bindings_.again = now == runs.held;
-  runs.held.clear();
+std::vector<Tensor> Rerun::run(Repeated& repeated) {
+  if (!repeated.execution) repeated.execution = replay_.executable->runs_keeping(steady_of(replay_));
   bindings_.args = replay_.args;
   bindings_.vars = replay_.vars;
   draw();
+  const InlineVector<uint64_t, 8> now = repeated.execution->keeps ? versions() : InlineVector<uint64_t, 8>();
+  for (size_t s = 0; s < now.size(); ++s) bindings_.same.push_back(s < repeated.versions.size() && now[s] == repeated.versions[s] && now[s]);
   struct Bound {
-    schedule::Execution& run;
-    ~Bound() { run.let_go(); }
+    Repeated& repeated;
+    ~Bound() { repeated.execution->let_go(); }
   };
-  const Bound bound{run};
-  run.bind(bindings_);
+  const Bound bound{repeated};
+  bind(repeated);
   runtime::count(runtime::counters().plans);
   uint32_t bits = 0;
   try {
-    bits = run.run();
+    bits = repeated.execution->run();
   } catch (const std::exception& error) {
     poison(error.what());
     throw;
   }
-  runs.held = std::move(now);
-  return land(run, bits & runtime::kIndexError);
+  repeated.versions = now;
+  return land(*repeated.execution, bits & runtime::kIndexError);
+}
+
+/// What is kept lies beside everything else: where there is no room for both, runs go without from then on.
+void Rerun::bind(Repeated& repeated) {
+  try {
+    repeated.execution->bind(bindings_);
+  } catch (const OutOfMemory&) {
+    if (!repeated.execution->keeps) throw;
+    repeated.execution = replay_.executable->runs();
+    repeated.execution->bind(bindings_);
+  }
 }
 
 bool Rerun::fits(const UsedCell& used, UOp n) {
@@ -96,13 +106,13 @@ bool Rerun::is_input(const Storage* storage) const {
   return storage && std::any_of(inputs_.begin(), inputs_.end(), [&](const Tensor& t) { return t.cell()->node->storage() == storage; });
 }
 
-/// Of the tensors that it only reads: numbers that no other values have, for memory that others can write a new one each time.
+/// Per slot a number that no other value of its tensor has; 0 for what may hold another one at any time.
 InlineVector<uint64_t, 8> Rerun::versions() const {
   InlineVector<uint64_t, 8> out;
   for (size_t s = 0; s < replay_.slots.size(); ++s) {
     const SlotSource& source = replay_.slots[s];
-    if (source.input || source.written) continue;
-    out.push_back(bindings_.slots[s]->foreign() ? TensorGraph::get().fresh_id() : cells_[source.number]->node->id);
+    const bool known = source.steady() && !bindings_.slots[s]->foreign();
+    out.push_back(known ? cells_[source.number]->node->id : 0);
   }
   return out;
 }

@@ -14,9 +14,9 @@
 namespace sinter::tensor {
 
 /// Runs of one plan, one after the other.
-struct Runs {
-  std::unique_ptr<schedule::Execution> run;  ///< null before the first
-  InlineVector<uint64_t, 8> held;            ///< Rerun::versions() of the one before; empty if it failed
+struct Repeated {
+  std::unique_ptr<schedule::Execution> execution;  ///< null before the first
+  InlineVector<uint64_t, 8> versions;              ///< Rerun::versions() of the last run that did not throw
 };
 
 /// No node is looked at but those that hold the tensors. `replay` and `inputs` outlive it.
@@ -27,12 +27,14 @@ class Rerun {
   /// False if the tensors are not as the program needs them. Throws BackendError for one that a failed launch has left.
   bool ready();
   /// The results. Kernels that read nothing but versions of tensors that the run before read too are not launched: what they gave
-  /// is kept in `runs`. Throws OutOfMemory, and nothing has happened; or BackendError, and what it writes in place is poisoned.
-  std::vector<Tensor> run(Runs& runs);
+  /// is kept in `repeated`, if there is memory for it. Throws OutOfMemory, and every tensor is as it was; or BackendError, and what it
+  /// writes in place is poisoned.
+  std::vector<Tensor> run(Repeated& repeated);
 
  private:
   static bool fits(const UsedCell& used, ir::UOp n);
   bool is_input(const ir::Storage* storage) const;
+  void bind(Repeated& repeated);
   InlineVector<uint64_t, 8> versions() const;
   void draw();
   void poison(const std::string& text);

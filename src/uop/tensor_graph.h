@@ -23,7 +23,7 @@ class TensorGraph final : public Graph {
 
   void retain(UOp n) { ++n->state.refs; }
   void release(UOp n);
-  /// A number that no node has had.
+  /// A number that it has given to nobody yet; nodes have numbers of their own.
   uint64_t fresh_id() { return ++fresh_; }
 
   /// Gives the node a value that lies in `storage`. What it does to the sources is settle()'s.

@@ -1,5 +1,7 @@
 // Random functions under jit, called again and again while what they use changes now and then: each call gives what the function
 // gives, to the bit, and leaves what the function leaves. FUZZ_PROGRAMS sets how many, FUZZ_SEED the first seed.
+#include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <optional>
 #include <random>
@@ -77,15 +79,15 @@ void change(Random random, State& state) {
   }
 }
 
-std::vector<float> call(const auto& f, State& state, const Tensor& x, uint64_t number) {
+std::vector<uint32_t> call(const auto& f, State& state, const Tensor& x, uint64_t number) {
   manual_seed(number);
   std::vector<Tensor> all = f(x);
   all.insert(all.end(), state.used.begin(), state.used.end());
   realize_all(all);
-  std::vector<float> out;
+  std::vector<uint32_t> bits;
   for (const Tensor& t : all)
-    for (float v : t.to_vector<float>()) out.push_back(v);
-  return out;
+    for (float v : t.to_vector<float>()) bits.push_back(std::bit_cast<uint32_t>(v));
+  return bits;
 }
 
 /// The first call that gives something else, if any; adds the launches that later calls did without to `saved`.
@@ -101,7 +103,7 @@ std::optional<std::string> difference(uint64_t seed, uint64_t& saved) {
       realize_all(s->used);
     }
     const Tensor x = square(i).realize();
-    const std::vector<float> expected = call([&](const Tensor& t) { return function(seed, plain, t); }, plain, x, i);
+    const std::vector<uint32_t> expected = call([&](const Tensor& t) { return function(seed, plain, t); }, plain, x, i);
     const uint64_t before = debug::counters().launches;
     if (call([&](const Tensor& t) { return fast(t); }, jitted, x, i) != expected)
       return "program " + std::to_string(seed) + ", call " + std::to_string(i);
@@ -118,13 +120,14 @@ TEST_CASE("random jitted functions give what they give without jit", "[programs]
   const uint64_t count = setting("FUZZ_PROGRAMS", 300), first = setting("FUZZ_SEED", 1);
   uint64_t saved = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) CHECK(difference(seed, saved).value_or("") == "");
-  CHECK(saved > count / 2);
+  if (count >= 50) CHECK(saved > count / 2);
 }
 
 TEST_CASE("each wrong rule of what is kept is found by random jitted functions", "[mutants][jit]") {
   const auto [name, mutant] = GENERATE(table<std::string, fuzz::Mutant>(
       {{"what is kept serves every version", fuzz::Mutant::KeptForever},
-       {"a step that reads what changes stays", fuzz::Mutant::KeptOfChanging},
+       {"what the function assigns stays", fuzz::Mutant::KeptOfChanging},
+       {"a step's sources stay where it runs again", fuzz::Mutant::KeptApart},
        {"random numbers stay", fuzz::Mutant::KeptRandom}}));
   CAPTURE(name);
   std::optional<std::string> found;

@@ -72,7 +72,8 @@ enum class Mutant : uint8_t {
   DependentLaunch,    ///< kernels that wait for each other share a launch
   // what tests/fuzz/jit_fuzz.cpp must find
   KeptForever,     ///< what a jitted function keeps is not made again for another version
-  KeptOfChanging,  ///< what the input or an assigned tensor gives is kept
+  KeptOfChanging,  ///< what an assigned tensor gives is kept
+  KeptApart,       ///< steps that pass values to one another run again each for itself
   KeptRandom,      ///< what random numbers give is kept
 };
 

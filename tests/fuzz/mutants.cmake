@@ -314,11 +314,20 @@ edit(src/schedule/merge.cpp [=[
 
 # -- src/tensor/rerun.cpp
 edit(src/tensor/rerun.cpp [=[
-now == runs.held;]=] [=[
-FAULT(KeptForever) || @@]=])
+now[s] == repeated.versions[s]]=] [=[
+(FAULT(KeptForever) || @@)]=])
 edit(src/tensor/rerun.cpp [=[
-!source.input && !source.written);]=] [=[
-FAULT(KeptOfChanging) || (!source.input && !source.written));]=])
+push_back(source.steady());]=] [=[
+push_back(FAULT(KeptOfChanging) || source.steady());]=])
+edit(src/tensor/rerun.cpp [=[
+const bool known = source.steady()]=] [=[
+const bool known = (!source.input && (FAULT(KeptOfChanging) || source.steady()))]=])
 edit(src/tensor/rerun.cpp [=[
 if (arg >= 0) steady]=] [=[
 if (arg >= 0 && !FAULT(KeptRandom)) steady]=])
+
+# -- src/schedule/keep.cpp
+edit(src/schedule/keep.cpp [=[
+return first;]=] [=[
+for (size_t s = 0; FAULT(KeptApart) && s < first.size(); ++s) first[s] = s;
+  @@]=])

@@ -25,27 +25,28 @@ std::vector<int> programs(const Plan& plan) {
   return out;
 }
 
-/// Slots x and w, an output, three scratch buffers.
+/// Slots x, w and v, an output, three scratch buffers.
 Plan plan_of(std::vector<Step> steps, std::vector<int> launches) {
   Plan plan;
-  for (Kind kind : {Kind::Slot, Kind::Slot, Kind::Output, Kind::Scratch, Kind::Scratch, Kind::Scratch}) plan.buffers.push_back(buffer(kind));
+  for (Kind kind : {Kind::Slot, Kind::Slot, Kind::Slot, Kind::Output, Kind::Scratch, Kind::Scratch, Kind::Scratch}) plan.buffers.push_back(buffer(kind));
   plan.steps = std::move(steps);
   plan.launches = std::move(launches);
   return plan;
 }
 
-constexpr int kX = 0, kW = 1, kOut = 2, kA = 3, kB = 4, kC = 5;
-const schedule::Steady kOnlyW{{0, 1}, {1, 0}};
+constexpr int kX = 0, kW = 1, kV = 2, kOut = 3, kA = 4, kB = 5, kC = 6;
+const schedule::Steady kNotX{{0, 1, 1}, {1, 0}};
+using Slots = std::vector<std::vector<int>>;
 
 }  // namespace
 
 TEST_CASE("steps that read only what stays come first, and what later ones read of theirs is kept", "[keep]") {
   // 0: a = f(w); beside it 1: b = f(x); 2: c = f(a); 3: out = f(b, c)
   const Plan plan = schedule::keep_steady(
-      plan_of({step(0, {kW}, kA), step(1, {kX}, kB), step(2, {kA}, kC), step(3, {kB, kC}, kOut)}, {2, 1, 1}), kOnlyW);
+      plan_of({step(0, {kW}, kA), step(1, {kX}, kB), step(2, {kA}, kC), step(3, {kB, kC}, kOut)}, {2, 1, 1}), kNotX);
   CHECK(programs(plan) == std::vector<int>{0, 2, 1, 3});
   CHECK(plan.launches == std::vector<int>{1, 1, 1, 1});
-  CHECK(plan.once == 2);
+  CHECK(plan.once == Slots{{kW}, {kW}});
   CHECK(plan.buffers[kA].kind == Kind::Scratch);  // read by nothing that runs again
   CHECK(plan.buffers[kC].kind == Kind::Kept);
   CHECK(plan.buffers[kB].kind == Kind::Scratch);
@@ -55,8 +56,8 @@ TEST_CASE("steps that read only what stays come first, and what later ones read 
 
 TEST_CASE("what stores a result, draws numbers or shares its memory with others runs each time", "[keep]") {
   const auto untouched = [](const Plan& plan) {
-    const Plan same = schedule::keep_steady(plan, kOnlyW);
-    CHECK(same.once == 0);
+    const Plan same = schedule::keep_steady(plan, kNotX);
+    CHECK(same.once.empty());
     CHECK(programs(same) == programs(plan));
     CHECK(same.launches == plan.launches);
   };
@@ -66,5 +67,24 @@ TEST_CASE("what stores a result, draws numbers or shares its memory with others 
   // Parts of one buffer by two kernels, of which one reads x; and who reads them.
   untouched(plan_of({step(0, {kW}, kA), step(1, {kX}, kA), step(2, {kA}, kB), step(3, {kB}, kOut)}, {2, 1, 1}));
   // A number that stays does not matter.
-  CHECK(schedule::keep_steady(plan_of({step(0, {kW}, kA, {0}), step(1, {kX, kA}, kOut)}, {1, 1}), kOnlyW).once == 1);
+  CHECK(schedule::keep_steady(plan_of({step(0, {kW}, kA, {0}), step(1, {kX, kA}, kOut)}, {1, 1}), kNotX).once == Slots{{kW}});
+}
+
+TEST_CASE("steps that pass nothing to one another run again each for itself", "[keep]") {
+  // a = f(w) beside b = f(v), beside c = f(): three launches of one.
+  const std::vector<Step> apart{step(0, {kW}, kA), step(1, {kV}, kB), step(2, {}, kC), step(3, {kX, kA, kB, kC}, kOut)};
+  const Plan three = schedule::keep_steady(plan_of(apart, {3, 1}), kNotX);
+  CHECK(programs(three) == std::vector<int>{0, 1, 2, 3});
+  CHECK(three.launches == std::vector<int>{1, 1, 1, 1});
+  CHECK(three.once == Slots{{kW}, {kV}, {}});
+  CHECK_THAT(runtime::to_string(three), Catch::Matchers::Contains("launch 1 again when b2 changed") && Catch::Matchers::Contains("launch 2 once"));
+
+  // c = f(a, v): a lies in the arena, so that what changes c needs a again.
+  const std::vector<Step> joined{step(0, {kW}, kA), step(1, {kA, kV}, kC), step(2, {kX, kC}, kOut)};
+  const Plan chain = schedule::keep_steady(plan_of(joined, {1, 1, 1}), kNotX);
+  CHECK(chain.once == Slots{{kW, kV}, {kW, kV}});
+
+  // Two that store parts of one buffer, the second over what the first has.
+  const std::vector<Step> parts{step(0, {kW}, kA), step(1, {kV}, kA), step(2, {kX, kA}, kOut)};
+  CHECK(schedule::keep_steady(plan_of(parts, {1, 1, 1}), kNotX).once == Slots{{kW, kV}, {kW, kV}});
 }

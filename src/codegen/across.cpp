@@ -1,0 +1,69 @@
+// Stores before lanes are set for good, sums when all else stands.
+#include "codegen/across.h"
+
+#include <utility>
+
+#include "codegen/copies.h"
+#include "codegen/loop_tree.h"
+#include "codegen/transpose.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::UOp;
+
+constexpr double kLongTransposed = 320;  ///< operations of copies whose vectors are transposed, at most
+constexpr int64_t kStreamedRow = 256;    ///< bytes of each row that a transpose touches at once where it goes through memory,
+constexpr int64_t kStreamedLine = 64;    ///< and fewest with which its stores go past the caches
+constexpr int kTurnedSum = 4;            ///< copies of a sum whose operands are transposed
+
+/// Whether memory lies strided along `vector`, and side by side along `range`.
+bool lies_across(View& view, UOp access, UOp vector, UOp range) {
+  const int64_t stride = view.stride(access, vector);
+  return stride != 0 && stride != 1 && stride != View::kScattered && view.stride(access, range) == 1;
+}
+
+void transpose(Choice& c, const Work& w, UOp access, UOp vector, UOp range) {
+  const bool summed = std::any_of(c.view.works().begin(), c.view.works().end(), [&](const Work& other) {
+    return other.is_reduce() && other.runs_over(range) && !(one_by_one(c, other) && c.view.size(range) <= kShortLoop);
+  });
+  if (summed || c.tiled(range) || in(c.fixed, range) || in(c.vectors, range) || c.width_of(range) > 1) return;
+  const auto bytes = static_cast<int64_t>(size_of(access->src[0]->dtype));
+  const bool streams = static_cast<double>(bytes) * w.iterations >= kScatteredRows * static_cast<double>(c.target.l3);
+  int copies = static_cast<int>(streams ? std::min<int64_t>(64, kStreamedRow / bytes) : std::min(16, c.width(vector).lanes));
+  while (copies > 4 && copies * w.operations > kLongTransposed) copies /= 2;
+  while (copies / 2 >= c.view.size(range)) copies /= 2;
+  if (copies < 2) return;
+  c.scattered |= streams && copies * bytes >= kStreamedLine;
+  c.width(range).copies = copies;
+  c.transposed.push_back(vector);
+}
+
+}  // namespace
+
+void choose_transposes(Choice& c) {
+  for (const Work& w : c.view.works()) {
+    if (w.is_reduce()) continue;
+    const auto vector = std::find_if(c.vectors.begin(), c.vectors.end(), [&](UOp v) { return in(w.outs, v); });
+    if (vector == c.vectors.end() || c.tiled(*vector)) continue;
+    for (UOp a : w.accesses)
+      for (UOp r : w.outs)
+        if (!(r == *vector) && lies_across(c.view, a, *vector, r)) transpose(c, w, a, *vector, r);
+  }
+}
+
+std::vector<Opt> turn_sums(Choice& c, std::vector<Opt> opts) {
+  for (const Work& w : c.view.works()) {
+    const auto vector = std::find_if(c.vectors.begin(), c.vectors.end(), [&](UOp v) { return in(w.outs, v); });
+    if (!w.is_reduce() || w.own.empty() || vector == c.vectors.end() || w.chains() > 1 || kTurnedSum * w.operations > kLongTransposed) continue;
+    UOp r = w.own.back();
+    const bool across = std::any_of(w.accesses.begin(), w.accesses.end(), [&](UOp a) { return lies_across(c.view, a, *vector, r); });
+    const bool repeated = std::any_of(c.view.works().begin(), c.view.works().end(), [&](const Work& other) { return in(other.outs, r); });
+    if (!across || repeated || c.tiled(r) || c.is_product(w) || in(c.fixed, r) || c.width_of(r) > 1 || c.view.size(r) % kTurnedSum) continue;
+    opts.push_back(Unroll{range_id(r), kTurnedSum});
+    if (!is_legal(c.kernel, opts)) opts.pop_back();
+  }
+  return opts;
+}
+
+}  // namespace sinter::codegen
