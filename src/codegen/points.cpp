@@ -111,7 +111,10 @@ void choose_points(Choice& c) {
     }
   for (size_t i = 0; i < outer.size(); ++i)  // rows are read and written from their beginning to their end
     if (in(c.transposed, outer[i])) points.enlarge(i, room());
-  for (size_t i = outer.size(); i-- > 0;) points.enlarge(i, room());
+  // Not along rows side by side that are streams already: a point would read twice as many, turn by turn.
+  const auto streams = [&](UOp r) { return c.scattered && c.width_of(r) > 1 && !in(c.transposed, r); };
+  for (size_t i = outer.size(); i-- > 0;)
+    if (!streams(outer[i])) points.enlarge(i, room());
   for (size_t i = 0; i < outer.size(); ++i)
     if (points.block[i] > c.width_of(outer[i])) c.opts.push_back(Block{range_id(outer[i]), points.block[i]});
 }

@@ -204,17 +204,20 @@ TEST_CASE("an elementwise store asks ahead for its only operand that fills the l
 }
 
 TEST_CASE("what is written to many rows at a time goes past the caches from half of the last one on", "[codegen][memory][transpose]") {
-  const auto turned = [](int64_t rows) {
+  const auto turned = [](int64_t rows, int64_t columns = 1024) {
     Bench b;
-    UOp in = b.buffer(Array(DType::F32, {1024, rows})), out = b.buffer(Array(DType::F32, {rows, 1024}));
-    UOp i = b.outer(rows), j = b.outer(1024);
+    UOp in = b.buffer(Array(DType::F32, {columns, rows})), out = b.buffer(Array(DType::F32, {rows, columns}));
+    UOp i = b.outer(rows), j = b.outer(columns);
     b.stores({b.put(out, {i, j}, b.at(in, {j, i}))});
     return text_of(b);
   };
-  CHECK(turned(4096).find("unroll(1, 64)") != std::string::npos);
+  CHECK(turned(4096).find("unroll(1, 32)") != std::string::npos);
   CHECK(turned(4096).find("nt(0)") != std::string::npos);
   CHECK(turned(2048).find("unroll(1, 16)") != std::string::npos);
   CHECK(turned(2048).find("nt(0)") == std::string::npos);
+  // Short rows are read no more than 32 at a time either.
+  CHECK(turned(256, 65536).find("block(0, 256)") != std::string::npos);
+  CHECK(turned(256, 65536).find("block(1") == std::string::npos);
   CHECK(text_of(doubled(DType::F32, 4096, 1024)).find("nt(0)") == std::string::npos);
 }
 
