@@ -1,0 +1,84 @@
+// How far the innermost loop of a product is unrolled, and that its sums keep every bit.
+#include "codegen/heuristic.h"
+#include "codegen_support.h"
+
+using namespace codegen_test;
+
+namespace {
+
+/// x [m, k] times y [k, n].
+Bench product(int64_t m, int64_t k, int64_t n) {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {m, k}, 1)), y = b.buffer(random_array(DType::F32, {k, n}, 2)), out = b.buffer(Array(DType::F32, {m, n}));
+  UOp i = b.outer(m), j = b.outer(n), l = b.over(k, 2);
+  b.stores({b.put(out, {i, j}, b.reduce(Combine::Dot, {b.at(x, {i, l}), b.at(y, {l, j})}, {l}))});
+  return b;
+}
+
+/// x [n, c, size] under w [c, taps, o]: `padded` gates x alone, `gradient` both factors.
+Bench convolution(int64_t n, int64_t o, int64_t c, int64_t size, int64_t taps, bool padded, bool gradient) {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {n, c, size}, 1)), w = b.buffer(random_array(DType::F32, {c, taps, o}, 2));
+  const int64_t results = padded || gradient ? size : size - taps + 1;
+  UOp out = b.buffer(Array(DType::F32, {n, o, results}));
+  UOp image = b.outer(n), to = b.outer(o), column = b.outer(results), from = b.over(c, 3), tap = b.over(taps, 4);
+  UOp place = padded || gradient ? column + tap - b.index(taps / 2) : column + tap;
+  UOp inside = le(b.index(0), place) & lt(place, b.index(size)), zero = constant(b.g(), DType::F32, 0.0);
+  UOp pixel = padded || gradient ? b.at(x, {image, from, place}, inside, zero) : b.at(x, {image, from, place});
+  UOp weight = gradient ? b.at(w, {from, tap, to}, inside, zero) : b.at(w, {from, tap, to});
+  b.stores({b.put(out, {image, to, column}, b.reduce(Combine::Dot, {pixel, weight}, {from, tap}))});
+  return b;
+}
+
+/// Steps of the innermost loop, a range, that follow one another without a branch.
+int unrolled(const Bench& b, int range, const runtime::Target& target = runtime::reference_target()) {
+  for (const Opt& o : codegen::heuristic(codegen::prepare(b.kernel).main, target))
+    if (const auto* u = std::get_if<codegen::Unroll>(&o); u && u->range == range) return u->count;
+  return 1;
+}
+
+}  // namespace
+
+TEST_CASE("a product's loop is unrolled by four, and a short one wholly", "[codegen][products]") {
+  // k, steps: all up to 8; what divides it up to 16; four, five or seven if one divides it; else four and a rest.
+  for (const auto& [k, wanted] : {std::pair{3, 3}, {8, 8}, {9, 3}, {10, 5}, {11, 1}, {14, 7}, {16, 4}, {20, 4}, {25, 5}, {49, 7}, {102, 4}, {256, 4}}) {
+    Bench b = product(48, k, 128);
+    INFO(k);
+    CHECK(unrolled(b, 2) == wanted);
+    b.check(codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target()), false);
+  }
+}
+
+TEST_CASE("a block of the sum that holds no whole number of five or seven steps has four", "[codegen][products]") {
+  Bench b = product(200, 4095, 1024);  // 4095 is 5 times 819, its blocks are not
+  const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+  INFO(to_string(opts));
+  CHECK(to_string(opts).find("split(2, ") != std::string::npos);
+  CHECK(unrolled(b, 2) > 1);
+  b.check(opts, false);
+}
+
+TEST_CASE("a product's loop is unrolled only where registers are left beside a tile", "[codegen][products]") {
+  const Bench b = product(48, 256, 128);
+  CHECK(unrolled(b, 2, reference_machine("armv8-a", 16, 32)) == 4);
+  CHECK(unrolled(b, 2, reference_machine("x86-64-v3", 32, 16)) == 1);  // 12 sums, 2 vectors and a scalar of 16
+}
+
+TEST_CASE("loops of windows whose copies share elements from step to step are not unrolled", "[codegen][products]") {
+  Bench b = convolution(1, 64, 16, 40, 5, false, false);
+  const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+  INFO(to_string(opts));
+  CHECK(to_string(opts).find("unroll(2, ") != std::string::npos);  // copies are neighbours of a row
+  CHECK(unrolled(b, 4) == 1);
+  b.check(opts, false);
+}
+
+TEST_CASE("a gate of both factors makes the ends of the loop, which is not unrolled", "[codegen][products]") {
+  Bench open = convolution(8, 64, 16, 7, 3, true, false), both = convolution(8, 64, 16, 7, 3, false, true);
+  const auto opts = [](const Bench& b) { return codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target()); };
+  CHECK(unrolled(both, 4) == 1);
+  INFO(to_string(opts(open)) << "\n" << to_string(opts(both)));
+  CHECK(unrolled(open, 4) == 3);  // copies are images, which share nothing
+  open.check(opts(open), false);
+  both.check(opts(both), false);
+}
