@@ -112,13 +112,31 @@ std::vector<int64_t> PlanRun::numbers(size_t step) const {
   return out;
 }
 
+bool PlanRun::spared(size_t launch, std::span<const uint8_t> same) const {
+  return launch < plan_.once.size() && std::all_of(plan_.once[launch].begin(), plan_.once[launch].end(), [&](int slot) {
+           return static_cast<size_t>(slot) < same.size() && same[static_cast<size_t>(slot)];
+         });
+}
+
+bool PlanRun::spares(std::span<const uint8_t> same) const {
+  for (size_t l = 0; l < plan_.once.size(); ++l)
+    if (spared(l, same)) return true;
+  return false;
+}
+
+bool PlanRun::forget() {
+  kept_known_ = false;
+  bool any = false;
+  for (size_t i = 0; i < owned_.size(); ++i) {
+    if (plan_.buffers[i].kind != PlanBuffer::Kind::Kept) continue;
+    any |= owned_[i] != nullptr;
+    owned_[i].reset();
+  }
+  return any;
+}
+
 uint32_t PlanRun::run(std::span<const uint8_t> same) {
   const bool known = std::exchange(kept_known_, false);
-  const auto kept = [&](size_t launch) {
-    return known && launch < plan_.once.size() && std::all_of(plan_.once[launch].begin(), plan_.once[launch].end(), [&](int slot) {
-             return static_cast<size_t>(slot) < same.size() && same[static_cast<size_t>(slot)];
-           });
-  };
   Faults& f = faults();
   std::vector<Limit> limits;  // beforehand: roofs may have to be measured
   if (logging(2) && plan_.device.kind() == Device::Kind::Cpu)
@@ -130,7 +148,7 @@ uint32_t PlanRun::run(std::span<const uint8_t> same) {
   for (size_t l = 0; l < plan_.launches.size(); ++l) {
     const auto steps = static_cast<size_t>(plan_.launches[l]);
     done += steps;
-    if (kept(l)) continue;
+    if (known && spared(l, same)) continue;
     ++launched, ran += steps;
     if (f.fail_at_launch == static_cast<int>(l)) {
       f.fail_at_launch = -1;

@@ -27,6 +27,10 @@ class PlanRun {
   /// After it: gives back what nobody has taken.
   virtual void let_go();
 
+  /// Whether a launch would be left out by run(same) if what is kept were there.
+  bool spares(std::span<const uint8_t> same) const;
+  /// Gives back what is kept: the next run makes it again. False if that is nothing. Not between bind() and let_go().
+  bool forget();
   /// Launches everything, once; returns the bits of the error word, if they are known. Throws BackendError. `same`: per slot whether
   /// it holds what it did in the last run that did not throw; none: no slot does. What Plan::once says is not needed then is left out,
   /// unless the run before has failed, may have met an error, or had other sizes.
@@ -64,6 +68,8 @@ class PlanRun {
 
  private:
   struct Limit;
+  /// A launch of which what it reads is the `same` needs to run no more than once.
+  bool spared(size_t launch, std::span<const uint8_t> same) const;
   /// Of the steps of one launch together.
   StepLoad load_of(size_t first, size_t count) const;
   /// Launches with the log, where a limit is said beside the time; returns the bytes that the steps read and write.

@@ -66,6 +66,9 @@ class Run final : public Execution {
     for (std::unique_ptr<runtime::Buffer>& b : fresh) b.reset();
   }
 
+  bool spares(std::span<const uint8_t> same) const override { return run_->spares(same); }
+  bool forget() override { return run_->forget(); }
+
   uint32_t run() override {
     const uint32_t bits = run_->run(same_);
     error = run_->take_error();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "runtime/buffer.h"
@@ -33,6 +34,10 @@ class Execution {
   virtual void bind(const Bindings& bindings) = 0;
   /// After it: gives back what nobody has taken.
   virtual void let_go() = 0;
+  /// Whether a run with these Bindings::same leaves something out that is kept, once it is.
+  virtual bool spares(std::span<const uint8_t> same) const { return static_cast<void>(same), false; }
+  /// Gives back what is kept, which the next run makes again; false if that is nothing. Not between bind() and let_go().
+  virtual bool forget() { return false; }
   /// Puts it on the device's queue: on the CPU that is to run it. Returns the bits of the error word (SEMANTICS F6), if
   /// they are known. Throws BackendError when a launch fails: what the plan stores is then undefined; or OutOfMemory, and
   /// all memory is as it was. Needs no lock of the graph.

@@ -123,7 +123,7 @@ std::unique_ptr<Parametrised> parametrise(const Request& request, Executor execu
 
 void recycle(std::unique_ptr<Parametrised> program) {
   if (program->imprint.empty()) return;
-  program->run->let_go();
+  unbind(*program);
   std::unique_ptr<Parametrised>& place = recent(program->place);
   place = std::move(program);
 }
@@ -169,6 +169,10 @@ void bind(Parametrised& program) {
   for (const BoundVar& v : program.canonical.vars) out.vars.push_back(v.value);
   if (!program.run) program.run = program.executable->runs();
   program.run->bind(out);
+}
+
+void unbind(Parametrised& program) {
+  if (program.run) program.run->let_go();
 }
 
 }  // namespace sinter::schedule

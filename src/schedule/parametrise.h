@@ -51,5 +51,7 @@ Build build_plan(const Parametrised& program, Executor executor);
 
 /// Makes `run` ready on the slots, arguments and sizes of this call. Throws as Execution::bind() does.
 void bind(Parametrised& program);
+/// Gives back what bind() took, if it has been called.
+void unbind(Parametrised& program);
 
 }  // namespace sinter::schedule

@@ -70,7 +70,7 @@ struct Program {
   bool sure = false;              ///< two calls that it fitted in a row gave it
   int others = 0;                 ///< programs before it, each of them another
   std::optional<Replay> instead;  ///< of the last call, which `replay` did not fit
-  tensor::Repeated repeated = {};  ///< of `replay`
+  std::unique_ptr<tensor::Repeated> repeated = {};  ///< of `replay`; null before its first run
 };
 
 /// Throws UsageError if numbers differ where nothing else does.
@@ -127,7 +127,7 @@ struct JitPlans::Known {
     } else {
       known->sure = false;
     }
-    known->repeated = {};
+    known->repeated.reset();
     known->replay = std::move(replay);
   }
 };

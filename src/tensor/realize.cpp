@@ -22,6 +22,7 @@
 #include "tensor/commit.h"
 #include "tensor/divide.h"
 #include "tensor/flight.h"
+#include "tensor/repeated.h"
 #include "tensor/version.h"
 #include "uop/verify.h"
 
@@ -148,9 +149,22 @@ class Realization {
     for (const Prepared& p : plans)
       if (!ready(*p.program, request.roots)) return {};
     for (const Prepared& p : plans) runtime::count(runtime::counters().plans_known, p.program->known);
-    for (Prepared& p : plans) schedule::bind(*p.program);
+    bind(plans);
     runtime::count(runtime::counters().plans, plans.size());
     return plans;
+  }
+
+  static void bind(Plans& plans) {
+    const auto all = [&] {
+      for (Prepared& p : plans) schedule::bind(*p.program);
+    };
+    try {
+      all();
+    } catch (const OutOfMemory&) {
+      for (Prepared& p : plans) schedule::unbind(*p.program);
+      if (!give_up_kept()) throw;
+      all();
+    }
   }
 
   /// A jitted function has results of its own: later calls look at no node.

@@ -1,4 +1,4 @@
-// Whether a plan fits the tensors of now, its memory, its launches, and what they make the next versions of.
+// Whether a plan fits the tensors of now, its launches, and what they make the next versions of.
 #include "tensor/rerun.h"
 
 #include <algorithm>
@@ -59,40 +59,28 @@ bool Rerun::ready() {
   return true;
 }
 
-std::vector<Tensor> Rerun::run(Repeated& repeated) {
-  if (!repeated.execution) repeated.execution = replay_.executable->runs_keeping(steady_of(replay_));
+std::vector<Tensor> Rerun::run(std::unique_ptr<Repeated>& repeated) {
+  if (!repeated) repeated = std::make_unique<Repeated>(*replay_.executable, steady_of(replay_));
   bindings_.args = replay_.args;
   bindings_.vars = replay_.vars;
   draw();
-  const InlineVector<uint64_t, 8> now = repeated.execution->keeps ? versions() : InlineVector<uint64_t, 8>();
-  for (size_t s = 0; s < now.size(); ++s) bindings_.same.push_back(s < repeated.versions.size() && now[s] == repeated.versions[s] && now[s]);
+  const Repeated::Versions now = repeated->may_keep() ? versions() : Repeated::Versions();
+  schedule::Execution& execution = repeated->bind(bindings_, now);
   struct Bound {
-    Repeated& repeated;
-    ~Bound() { repeated.execution->let_go(); }
+    schedule::Execution& execution;
+    ~Bound() { execution.let_go(); }
   };
-  const Bound bound{repeated};
-  bind(repeated);
+  const Bound bound{execution};
   runtime::count(runtime::counters().plans);
   uint32_t bits = 0;
   try {
-    bits = repeated.execution->run();
+    bits = execution.run();
   } catch (const std::exception& error) {
     poison(error.what());
     throw;
   }
-  repeated.versions = now;
-  return land(*repeated.execution, bits & runtime::kIndexError);
-}
-
-/// What is kept lies beside everything else: where there is no room for both, runs go without from then on.
-void Rerun::bind(Repeated& repeated) {
-  try {
-    repeated.execution->bind(bindings_);
-  } catch (const OutOfMemory&) {
-    if (!repeated.execution->keeps) throw;
-    repeated.execution = replay_.executable->runs();
-    repeated.execution->bind(bindings_);
-  }
+  repeated->ran(now);
+  return land(execution, bits & runtime::kIndexError);
 }
 
 bool Rerun::fits(const UsedCell& used, UOp n) {
@@ -106,9 +94,8 @@ bool Rerun::is_input(const Storage* storage) const {
   return storage && std::any_of(inputs_.begin(), inputs_.end(), [&](const Tensor& t) { return t.cell()->node->storage() == storage; });
 }
 
-/// Per slot a number that no other value of its tensor has; 0 for what may hold another one at any time.
-InlineVector<uint64_t, 8> Rerun::versions() const {
-  InlineVector<uint64_t, 8> out;
+Repeated::Versions Rerun::versions() const {
+  Repeated::Versions out;
   for (size_t s = 0; s < replay_.slots.size(); ++s) {
     const SlotSource& source = replay_.slots[s];
     const bool known = source.steady() && !bindings_.slots[s]->foreign();

@@ -8,16 +8,10 @@
 #include <vector>
 
 #include "schedule/executable.h"
-#include "sinter/inline_vector.h"
 #include "tensor/capture.h"
+#include "tensor/repeated.h"
 
 namespace sinter::tensor {
-
-/// Runs of one plan, one after the other.
-struct Repeated {
-  std::unique_ptr<schedule::Execution> execution;  ///< null before the first
-  InlineVector<uint64_t, 8> versions;              ///< Rerun::versions() of the last run that did not throw
-};
 
 /// No node is looked at but those that hold the tensors. `replay` and `inputs` outlive it.
 class Rerun {
@@ -27,15 +21,14 @@ class Rerun {
   /// False if the tensors are not as the program needs them. Throws BackendError for one that a failed launch has left.
   bool ready();
   /// The results. Kernels that read nothing but versions of tensors that the run before read too are not launched: what they gave
-  /// is kept in `repeated`, if there is memory for it. Throws OutOfMemory, and every tensor is as it was; or BackendError, and what it
+  /// is kept in `repeated`, which the first run makes. Throws OutOfMemory, and every tensor is as it was; or BackendError, and what it
   /// writes in place is poisoned.
-  std::vector<Tensor> run(Repeated& repeated);
+  std::vector<Tensor> run(std::unique_ptr<Repeated>& repeated);
 
  private:
   static bool fits(const UsedCell& used, ir::UOp n);
   bool is_input(const ir::Storage* storage) const;
-  void bind(Repeated& repeated);
-  InlineVector<uint64_t, 8> versions() const;
+  Repeated::Versions versions() const;
   void draw();
   void poison(const std::string& text);
   std::shared_ptr<ir::Notice> notice(schedule::Execution& run, bool index_error) const;

@@ -313,8 +313,8 @@ edit(src/schedule/merge.cpp [=[
   if (form.swapped && !FAULT(MergeKeepsRanges)) k1.outer]=])
 
 # -- src/tensor/rerun.cpp
-edit(src/tensor/rerun.cpp [=[
-now[s] == repeated.versions[s]]=] [=[
+edit(src/tensor/repeated.cpp [=[
+now[s] == versions_[s]]=] [=[
 (FAULT(KeptForever) || @@)]=])
 edit(src/tensor/rerun.cpp [=[
 push_back(source.steady());]=] [=[

@@ -190,6 +190,61 @@ TEST_CASE("where there is no memory to keep anything, jitted functions run witho
   for (int i = 0; i < 2; ++i) CHECK(launches([&] { CHECK((values(fast(x)) == expected)); }) == all);
 }
 
+TEST_CASE("nothing is kept while it would not be used, until it would be again", "[jit][keep]") {
+  Tensor v = numbers({8, 32}), w = numbers({8, 32}, 1);
+  const auto function = [&](const Tensor& x) { return by_panels(x, v) + by_panels(x, w); };
+  auto fast = jit(function);
+  const Tensor x = numbers({24, 8});
+  const auto call = [&] {
+    Tensor y;
+    const uint64_t count = launches([&] { y = fast(x); });
+    CHECK(values(y) == values(function(x)));
+    return count;
+  };
+  const auto both_change = [&](int i) {
+    v.assign(numbers({8, 32}, i));
+    w.assign(numbers({8, 32}, -i));
+    v.realize(), w.realize();
+  };
+  const uint64_t plain = launches([&] { function(x).realize(); });  // panels of both in one launch
+  for (int i = 0; i < 2; ++i) call();
+  const uint64_t before = debug::counters().live_buffers;
+  CHECK(call() == plain + 1);  // apart, as one may change and the other not
+  CHECK(debug::counters().live_buffers == before + 2);
+  CHECK(call() == plain - 1);
+  for (int i = 0; i < 4; ++i) both_change(i), call();
+  for (int i = 0; i < 3; ++i) {
+    both_change(i);
+    CHECK(call() == plain);
+    CHECK(debug::counters().live_buffers == before);
+  }
+  for (int i = 0; i < 20; ++i) call();
+  CHECK(call() == plain - 1);
+}
+
+TEST_CASE("what is kept goes where somebody else needs the memory", "[jit][keep]") {
+  if (default_device().kind() != Device::Kind::Cpu) return;
+  const Tensor w = sin(numbers({256, 4096})).realize(), x = sin(numbers({16, 256})).realize();
+  auto fast = jit([&](const Tensor& a) { return by_panels(a, w); });
+  const std::vector<float> expected = values(by_panels(x, w)), more = values(w.slice(0, {0, 192}) * 2.0);
+  for (int i = 0; i < 4; ++i) CHECK((values(fast(x)) == expected));
+  const uint64_t kept = debug::counters().live_buffers;
+  const runtime_test::Setting limit("SINTER_MEMORY_LIMIT", std::to_string(runtime::cpu::live_memory() + (1 << 20)));
+  SECTION("a value") {
+    const Tensor other = (w.slice(0, {0, 192}) * 2.0).realize();  // 3 MiB
+    CHECK(debug::counters().live_buffers == kept);                           // one more, one less
+    CHECK((values(other) == more));
+  }
+  SECTION("another jitted function") {
+    auto other = jit([&](const Tensor& a) { return (a * 2.0).contiguous(); });
+    for (int i = 0; i < 3; ++i) CHECK_NOTHROW(other(w.slice(0, {0, 128})));
+  }
+  SECTION("more than all of it") {
+    CHECK_THROWS_AS((w * 2.0).expand({64, 256, 4096}).contiguous().realize(), OutOfMemory);
+  }
+  CHECK((values(fast(x)) == expected));
+}
+
 TEST_CASE("what a jitted function assigns, draws or returns is computed at each call", "[jit][keep]") {
   Tensor w = numbers({8, 32});
   const Tensor x = numbers({24, 8});

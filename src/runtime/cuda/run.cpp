@@ -34,7 +34,9 @@ void LaunchLists::give(const std::shared_ptr<Context>& context, std::unique_ptr<
 }
 
 Run::Run(LaunchLists& lists, const Plan& plan, const ArenaLayout& layout, std::span<const StepLoad> loads)
-    : PlanRun(plan, layout, loads), lists_(lists) {}
+    : PlanRun(plan, layout, loads), lists_(lists) {
+  for (size_t l = 0; l < plan.once.size(); ++l) front_steps_ += static_cast<size_t>(plan.launches[l]);
+}
 
 void Run::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args) {
   PlanRun::bind(slots, vars, args);
@@ -54,6 +56,10 @@ void Run::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, st
   }
   list_ = lists_.take(context_);
   list_->begin();
+  if (front_steps_) {
+    front_ = fronts_.take(context_);
+    front_->begin();
+  }
 }
 
 void Run::let_go() {
@@ -61,6 +67,7 @@ void Run::let_go() {
   scratch_.reset();
   error_.reset();
   if (list_) lists_.give(context_, std::move(list_));
+  if (front_) fronts_.give(context_, std::move(front_));
   context_.reset();
 }
 
@@ -68,6 +75,7 @@ Run::~Run() { let_go(); }
 
 void Run::launch(size_t first, size_t count) {
   std::byte* scratch = scratch_ ? scratch_->as<std::byte>() : nullptr;
+  LaunchList& list = list_of(first);
   std::vector<std::pair<const LoadedKernel*, std::vector<uint64_t>>> finishes;
   for (size_t i = first; i < first + count; ++i) {
     const Step& step = plan().steps[i];
@@ -76,23 +84,29 @@ void Run::launch(size_t first, size_t count) {
     if (program(i).scratch()) parameters.push_back(address(scratch));
     for (int64_t n : numbers(i)) parameters.push_back(static_cast<uint64_t>(n));
     scratch += scratch_of(program(i), kernel(i), load(i));
-    list_->add(kernel(i).main, load(i).points, parameters);
+    list.add(kernel(i).main, load(i).points, parameters);
     if (kernel(i).finish) finishes.emplace_back(&kernel(i), std::move(parameters));
   }
-  list_->then();
-  for (const auto& [kernel, parameters] : finishes) list_->add(*kernel->finish, kernel->finish_blocks, parameters);
-  if (!finishes.empty()) list_->then();
+  list.then();
+  for (const auto& [kernel, parameters] : finishes) list.add(*kernel->finish, kernel->finish_blocks, parameters);
+  if (!finishes.empty()) list.then();
   if (!logging(2)) return;
-  run_list();  // alone, because it is timed
+  run_list(list);  // alone, because it is timed
   context_->synchronize();
-  list_->begin();
+  list.begin();
+}
+
+uint32_t Run::end() {
+  if (front_ && front_->size()) run_list(*front_);
+  run_list(*list_);
+  return 0;
 }
 
 /// A launch that needs memory of its own and does not get it comes too late for OutOfMemory, which says that nothing happened:
 /// others of the plan have run.
-void Run::run_list() {
+void Run::run_list(LaunchList& list) {
   try {
-    list_->run();
+    list.run();
   } catch (const OutOfMemory& e) { throw BackendError(e.what()); }
 }
 

@@ -1,0 +1,49 @@
+// Runs of a jitted function's plan, one after the other, and whether what some of its kernels make is kept from one to the next.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "schedule/executable.h"
+#include "sinter/inline_vector.h"
+
+namespace sinter::tensor {
+
+/// Keeping costs memory, and kernels apart that one launch could have run: where nothing of it is used in some runs in a row, the next
+/// ones go without, until it would have been used again. Inside a GraphScope, but for the destructor.
+class Repeated {
+ public:
+  using Versions = InlineVector<uint64_t, 8>;
+
+  /// `executable` outlives it.
+  Repeated(const schedule::Executable& executable, const schedule::Steady& steady);
+  ~Repeated();
+  Repeated(const Repeated&) = delete;
+  Repeated& operator=(const Repeated&) = delete;
+
+  /// Versions are asked for only then.
+  bool may_keep() const { return keeping_ != nullptr; }
+  /// The execution that is to run, bound to `bindings`, with Bindings::same by `now`: per slot a number that no other value of its tensor
+  /// has, 0 for what may hold another one at any time. Throws OutOfMemory if it was in vain to give up what all functions keep.
+  schedule::Execution& bind(schedule::Bindings& bindings, const Versions& now);
+  /// The last run did not throw.
+  void ran(const Versions& now) { versions_ = now; }
+
+ private:
+  friend bool give_up_kept();
+
+  void decide(std::span<const uint8_t> same);
+  schedule::Execution& chosen();
+
+  const schedule::Executable& executable_;
+  std::unique_ptr<schedule::Execution> keeping_, plain_;  ///< null: nothing can be kept; not needed so far
+  bool keep_ = false;  ///< the next run does
+  int against_ = 0;    ///< runs in a row that say otherwise
+  Versions versions_;  ///< of the last run
+};
+
+/// Gives back what all jitted functions keep, which their next runs make again; false if that is nothing. Inside a GraphScope.
+bool give_up_kept();
+
+}  // namespace sinter::tensor
