@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "runtime/cuda/launch_list.h"
+#include "runtime/cuda/run.h"
 #include "runtime/program.h"
 #include "sinter/error.h"
 #include "unit/cuda_fake.h"
@@ -137,6 +138,44 @@ TEST_CASE("a fault in a graph names its kernels, and alone with SINTER_CHECK", "
     CHECK_THAT(failure(), Contains("in kernel b;") && !Contains("graph"));
   }
   CHECK_THAT(failure(), Contains("cannot be used any more"));
+}
+
+TEST_CASE("launches that a run leaves out do not cost the others their graph", "[cuda][keep]") {
+  FakeDriver driver;
+  const auto context = Context::get(0);
+  runtime::Plan plan;
+  plan.device = Device::cuda(0);
+  plan.buffers = {{runtime::PlanBuffer::Kind::Slot, DType::F32, {{64, -1}}, 64 * 4, 0, 0}};
+  for (const char* name : {"a", "b", "c"}) {
+    KernelSource source{.name = name, .text = ""};
+    source.threads = 64;
+    auto image = std::make_unique<Image>(source, fmt::format("{}/1", name));
+    const auto number = static_cast<int>(plan.steps.size());
+    plan.programs.push_back(std::make_shared<runtime::Program>(source, runtime::Hash128{static_cast<uint64_t>(number), 1}, std::move(image)));
+    plan.steps.push_back({number, {0}, {}, {}, {{10, -1}}, {}, 0});
+    plan.work.push_back({{}, {{}}});
+  }
+  plan.launches = {1, 1, 1};
+  plan.once = {{0}};
+  const runtime::ArenaLayout layout = runtime::lay_out(plan);
+  const std::vector<runtime::StepLoad> loads = runtime::loads_of(plan, {});
+  LaunchLists lists;
+  Run run(lists, plan, layout, loads);
+  const auto buffer = runtime::Buffer::allocate(64 * 4, plan.device);
+  runtime::Buffer* const slots[] = {buffer.get()};
+  const auto calls = [&](bool same) {
+    driver->calls.clear();
+    run.bind(slots, {}, {});
+    run.run(std::vector<uint8_t>{same});
+    run.let_go();
+    return driver->calls;
+  };
+  CHECK(calls(false) == Words{"launch a", "launch b", "launch c"});
+  CHECK(calls(true) == Words{"node b after 0", "node c after 1", "graph"});
+  for (int i = 0; i < 3; ++i) {
+    CHECK(calls(false) == Words{"launch a", "graph"});
+    CHECK(calls(true) == Words{"graph"});
+  }
 }
 
 TEST_CASE("graphs leave nothing behind", "[cuda]") {
