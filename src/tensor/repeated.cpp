@@ -43,15 +43,23 @@ Repeated::~Repeated() {
 schedule::Execution& Repeated::bind(schedule::Bindings& bindings, const Versions& now) {
   for (size_t s = 0; s < now.size(); ++s) bindings.same.push_back(s < versions_.size() && now[s] == versions_[s] && now[s]);
   if (keeping_) decide(bindings.same);
+  const auto bound = [&]() -> schedule::Execution& {
+    schedule::Execution& run = chosen();
+    try {
+      run.bind(bindings);
+    } catch (...) {
+      run.let_go();
+      throw;
+    }
+    return run;
+  };
   try {
-    chosen().bind(bindings);
+    return bound();
   } catch (const OutOfMemory&) {
-    chosen().let_go();
     if (!give_up_kept() && !keep_) throw;
     keep_ = false;
-    chosen().bind(bindings);
+    return bound();
   }
-  return chosen();
 }
 
 void Repeated::decide(std::span<const uint8_t> same) {

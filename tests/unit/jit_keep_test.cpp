@@ -5,21 +5,17 @@
 #include "runtime/faults.h"
 #include "sinter/sinter.h"
 #include "tensor/cell.h"
+#include "unit/jit_support.h"
 #include "unit/runtime_support.h"
 
 #include <array>
 #include <thread>
 
 using namespace sinter;
+using namespace jit_test;
 using Catch::Matchers::Contains;
 
 namespace {
-
-Tensor numbers(const Shape& shape, double from = 0) {
-  return (arange(shape.numel(), float32) * 0.25 + from).reshape(shape).contiguous().realize();
-}
-
-std::vector<float> values(const Tensor& t) { return t.to_vector<float>(); }
 
 /// Launches of the call.
 template <class F>

@@ -2,6 +2,7 @@
 #include "catch.h"
 #include "runtime/faults.h"
 #include "sinter/sinter.h"
+#include "unit/jit_support.h"
 #include "unit/runtime_support.h"
 
 #include <functional>
@@ -9,15 +10,10 @@
 #include <thread>
 
 using namespace sinter;
+using namespace jit_test;
 using Catch::Matchers::Contains;
 
 namespace {
-
-Tensor numbers(const Shape& shape, double from = 0) {
-  return (arange(shape.numel(), float32) * 0.25 + from).reshape(shape).contiguous().realize();
-}
-
-std::vector<float> values(const Tensor& t) { return t.to_vector<float>(); }
 
 /// The text of the UsageError that `run` throws.
 std::string refusal(const std::function<void()>& run) {
