@@ -77,7 +77,8 @@ class Jitted {
 /// function assigns is assigned: updates in place are part of the program. Kernels that read nothing but tensors which it uses
 /// beside its inputs, and does not assign, run again only when somebody has assigned one of these: weights in another order or dtype, masks,
 /// tables (not where an index can be out of range on a GPU). What such kernels gave stays in memory, for each of the shapes that it was
-/// called with, while it is used and nobody else needs the room. The launch holds the lock of the tensor graph: other
+/// called with, as long as the function, unless nothing of it is used for some calls or a computation needs the room (data from host memory
+/// does not ask for it). The launch holds the lock of the tensor graph: other
 /// threads' calls of the library wait until it has returned, on a CPU until the kernels are done.
 ///
 /// The function is run no more, so it must say all that it does with tensors: numbers of the C++ program, and which tensors it uses,

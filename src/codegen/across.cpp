@@ -14,8 +14,8 @@ using ir::UOp;
 
 constexpr double kLongTransposed = 320;  ///< operations of copies whose vectors are transposed, at most
 constexpr int64_t kStreamedRow = 128;    ///< bytes of each row that a transpose touches at once where it goes through memory,
-constexpr int64_t kStreams = 32;         ///< and rows, as many as a core foresees side by side,
-constexpr int64_t kStreamedLine = 64;    ///< and fewest with which its stores go past the caches
+constexpr int64_t kStreams = 32;         ///< and rows, as many as a core foresees side by side, unless they make no line of
+constexpr int64_t kStreamedLine = 64;    ///< bytes, the fewest with which its stores go past the caches
 constexpr int kTurnedSum = 4;            ///< copies of a sum whose operands are transposed
 
 /// Whether memory lies strided along `vector`, and side by side along `range`.
@@ -31,7 +31,8 @@ void transpose(Choice& c, const Work& w, UOp access, UOp vector, UOp range) {
   if (summed || c.tiled(range) || in(c.fixed, range) || in(c.vectors, range) || c.width_of(range) > 1) return;
   const auto bytes = static_cast<int64_t>(size_of(access->src[0]->dtype));
   const bool streams = static_cast<double>(bytes) * w.iterations >= kScatteredRows * static_cast<double>(c.target.l3);
-  int copies = static_cast<int>(streams ? std::min(kStreams, kStreamedRow / bytes) : std::min(16, c.width(vector).lanes));
+  const int64_t streamed = std::max(std::min(kStreams, kStreamedRow / bytes), kStreamedLine / bytes);
+  int copies = static_cast<int>(streams ? streamed : std::min(16, c.width(vector).lanes));
   while (copies > 4 && copies * w.operations > kLongTransposed) copies /= 2;
   while (copies / 2 >= c.view.size(range)) copies /= 2;
   if (copies < 2) return;

@@ -1,11 +1,10 @@
 // All that keep something are known, so that who needs memory finds it.
 #include "tensor/repeated.h"
 
-#include <algorithm>
-#include <mutex>
 #include <vector>
 
 #include "sinter/error.h"
+#include "uop/tensor_graph.h"
 
 namespace sinter::tensor {
 namespace {
@@ -13,15 +12,11 @@ namespace {
 constexpr int kInVain = 4;   ///< runs that used nothing of what is kept
 constexpr int kMissed = 16;  ///< runs that would have
 
-struct Keepers {
-  std::mutex mutex;  // functions end outside a GraphScope too
-  std::vector<Repeated*> all;
-
-  static Keepers& get() {
-    static auto* keepers = new Keepers;  // never destroyed (SEMANTICS V7)
-    return *keepers;
-  }
-};
+/// Guarded by the graph's mutex.
+std::vector<Repeated*>& keepers() {
+  static auto* all = new std::vector<Repeated*>;  // never destroyed (SEMANTICS V7)
+  return *all;
+}
 
 }  // namespace
 
@@ -29,15 +24,13 @@ Repeated::Repeated(const schedule::Executable& executable, const schedule::Stead
   std::unique_ptr<schedule::Execution> runs = executable.runs_keeping(steady);
   keep_ = runs->keeps;
   (keep_ ? keeping_ : plain_) = std::move(runs);
-  if (!keep_) return;
-  const std::lock_guard lock(Keepers::get().mutex);
-  Keepers::get().all.push_back(this);
+  if (keep_) keepers().push_back(this);
 }
 
 Repeated::~Repeated() {
   if (!keeping_) return;
-  const std::lock_guard lock(Keepers::get().mutex);
-  std::erase(Keepers::get().all, this);
+  const ir::GraphScope scope;  // functions end outside of one too
+  std::erase(keepers(), this);
 }
 
 schedule::Execution& Repeated::bind(schedule::Bindings& bindings, const Versions& now) {
@@ -53,13 +46,14 @@ schedule::Execution& Repeated::bind(schedule::Bindings& bindings, const Versions
     }
     return run;
   };
-  try {
-    return bound();
-  } catch (const OutOfMemory&) {
-    if (!give_up_kept() && !keep_) throw;
-    keep_ = false;
-    return bound();
-  }
+  for (;;) try {
+      return bound();
+    } catch (const OutOfMemory&) {
+      if (keep_)
+        give_up();
+      else if (!give_up_kept())
+        throw;
+    }
 }
 
 void Repeated::decide(std::span<const uint8_t> same) {
@@ -67,9 +61,17 @@ void Repeated::decide(std::span<const uint8_t> same) {
     against_ = 0;
   } else if (++against_ >= (keep_ ? kInVain : kMissed)) {
     against_ = 0;
-    keep_ = !keep_;
-    if (!keep_) keeping_->forget();
+    if (keep_)
+      give_up();
+    else
+      keep_ = true;
   }
+}
+
+bool Repeated::give_up() {
+  keep_ = false;
+  against_ = 0;
+  return keeping_->forget();
 }
 
 schedule::Execution& Repeated::chosen() {
@@ -79,9 +81,8 @@ schedule::Execution& Repeated::chosen() {
 }
 
 bool give_up_kept() {
-  const std::lock_guard lock(Keepers::get().mutex);
   bool any = false;
-  for (Repeated* r : Keepers::get().all) any |= r->keeping_->forget();
+  for (Repeated* r : keepers()) any |= r->keep_ && r->give_up();
   return any;
 }
 

@@ -10,8 +10,8 @@
 
 namespace sinter::tensor {
 
-/// Keeping costs memory, and kernels apart that one launch could have run: where nothing of it is used in some runs in a row, the next
-/// ones go without, until it would have been used again. Inside a GraphScope, but for the destructor.
+/// Keeping costs memory, and kernels apart that one launch could have run: where nothing of it is used in some runs in a row, or somebody
+/// needed the memory, the next runs go without, until it would have been used many times. Inside a GraphScope, but for the destructor.
 class Repeated {
  public:
   using Versions = InlineVector<uint64_t, 8>;
@@ -25,7 +25,8 @@ class Repeated {
   /// Versions are asked for only then.
   bool may_keep() const { return keeping_ != nullptr; }
   /// The execution that is to run, bound to `bindings`, with Bindings::same by `now`: per slot a number that no other value of its tensor
-  /// has, 0 for what may hold another one at any time. Throws OutOfMemory if it was in vain to give up what all functions keep.
+  /// has, 0 for what may hold another one at any time. Without memory this function keeps nothing, and then no other one does; throws OutOfMemory if that
+  /// was in vain.
   schedule::Execution& bind(schedule::Bindings& bindings, const Versions& now);
   /// The last run did not throw.
   void ran(const Versions& now) { versions_ = now; }
@@ -34,6 +35,8 @@ class Repeated {
   friend bool give_up_kept();
 
   void decide(std::span<const uint8_t> same);
+  /// False if there was nothing to give back.
+  bool give_up();
   schedule::Execution& chosen();
 
   const schedule::Executable& executable_;
@@ -43,7 +46,7 @@ class Repeated {
   Versions versions_;  ///< of the last run
 };
 
-/// Gives back what all jitted functions keep, which their next runs make again; false if that is nothing. Inside a GraphScope.
+/// Gives back what all jitted functions keep; false if that is nothing. Inside a GraphScope.
 bool give_up_kept();
 
 }  // namespace sinter::tensor

@@ -312,7 +312,7 @@ edit(src/schedule/merge.cpp [=[
   if (form.swapped) k1.outer]=] [=[
   if (form.swapped && !FAULT(MergeKeepsRanges)) k1.outer]=])
 
-# -- src/tensor/rerun.cpp
+# -- src/tensor/repeated.cpp and rerun.cpp
 edit(src/tensor/repeated.cpp [=[
 now[s] == versions_[s]]=] [=[
 (FAULT(KeptForever) || @@)]=])

@@ -204,9 +204,9 @@ TEST_CASE("an elementwise store asks ahead for its only operand that fills the l
 }
 
 TEST_CASE("what is written to many rows at a time goes past the caches from half of the last one on", "[codegen][memory][transpose]") {
-  const auto turned = [](int64_t rows, int64_t columns = 1024) {
+  const auto turned = [](int64_t rows, int64_t columns = 1024, DType dtype = DType::F32) {
     Bench b;
-    UOp in = b.buffer(Array(DType::F32, {columns, rows})), out = b.buffer(Array(DType::F32, {rows, columns}));
+    UOp in = b.buffer(Array(dtype, {columns, rows})), out = b.buffer(Array(dtype, {rows, columns}));
     UOp i = b.outer(rows), j = b.outer(columns);
     b.stores({b.put(out, {i, j}, b.at(in, {j, i}))});
     return text_of(b);
@@ -215,6 +215,12 @@ TEST_CASE("what is written to many rows at a time goes past the caches from half
   CHECK(turned(4096).find("nt(0)") != std::string::npos);
   CHECK(turned(2048).find("unroll(1, 16)") != std::string::npos);
   CHECK(turned(2048).find("nt(0)") == std::string::npos);
+  for (const auto& [dtype, copies] : {std::pair{DType::F64, 16}, {DType::F16, 32}, {DType::U8, 64}}) {  // whole lines
+    const std::string text = turned(16384, 4096, dtype);
+    INFO(text);
+    CHECK(text.find("unroll(1, " + std::to_string(copies) + ")") != std::string::npos);
+    CHECK(text.find("nt(0)") != std::string::npos);
+  }
   // Short rows are read no more than 32 at a time either.
   CHECK(turned(256, 65536).find("block(0, 256)") != std::string::npos);
   CHECK(turned(256, 65536).find("block(1") == std::string::npos);

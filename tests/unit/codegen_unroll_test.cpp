@@ -54,7 +54,7 @@ TEST_CASE("a block of the sum that holds no whole number of five or seven steps 
   const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
   INFO(to_string(opts));
   CHECK(to_string(opts).find("split(2, ") != std::string::npos);
-  CHECK(unrolled(b, 2) > 1);
+  CHECK(unrolled(b, 2) == 4);
   b.check(opts, false);
 }
 
