@@ -229,7 +229,8 @@ TEST_CASE("what is kept goes where somebody else needs the memory", "[jit][keep]
   const Tensor row = sin(numbers({1024})).realize();
   for (int i = 0; i < 3; ++i) other(row);
   const uint64_t kept = debug::counters().live_buffers;
-  const runtime_test::Setting limit("SINTER_MEMORY_LIMIT", std::to_string(runtime::cpu::live_memory() + (1 << 20)));
+  // Room for what surrounds buffers where an address sanitizer watches, and not for the 3 and 4 MiB that are asked for.
+  const runtime_test::Setting limit("SINTER_MEMORY_LIMIT", std::to_string(runtime::cpu::live_memory() + (2 << 20)));
   SECTION("a value") {
     const Tensor twice = (w.slice(0, {0, 192}) * 2.0).realize();  // 3 MiB
     CHECK(debug::counters().live_buffers == kept);                // one more, one less
