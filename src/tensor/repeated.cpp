@@ -60,11 +60,12 @@ void Repeated::decide(std::span<const uint8_t> same) {
   if (keeping_->spares(same) == keep_) {
     against_ = 0;
   } else if (++against_ >= (keep_ ? kInVain : kMissed)) {
-    against_ = 0;
-    if (keep_)
+    if (keep_) {
       give_up();
-    else
+    } else {
       keep_ = true;
+      against_ = 0;
+    }
   }
 }
 
