@@ -2,8 +2,6 @@
 #include "codegen/copies.h"
 
 #include <algorithm>
-#include <initializer_list>
-#include <iterator>
 #include <vector>
 
 #include "codegen/gates.h"
@@ -21,9 +19,6 @@ constexpr int64_t kShortWindow = 9;  ///< values of a window that may become cop
 constexpr int kChains = 4;           ///< sums side by side of which each goes one by one
 constexpr int kSomeChains = 4;       ///< independent sums in a loop body above which it needs two copies at most,
 constexpr int kManyChains = 12;      ///< and above which it needs none
-constexpr int kUnrolled = 4;         ///< steps of a product's innermost loop that follow one another without a branch,
-constexpr int kWhole = 8;            ///< and as many as do if there are no more
-constexpr int kSpare = 3;            ///< registers beside a tile and the vectors of a step: LLVM loads what the next step begins with
 
 /// A sum that goes one by one waits for each of its additions: where a loop around it makes several of them, and nothing else,
 /// that one gets copies.
@@ -101,43 +96,6 @@ void choose_vectors(Choice& c) {
   }
 }
 
-/// How many steps of a product's sum of so many follow one another, rather earlier than later ones; none: as they are.
-std::vector<int> unrolls_of(int64_t size) {
-  if (size <= kWhole) return size > 1 ? std::vector<int>{static_cast<int>(size)} : std::vector<int>();
-  const auto dividing = [&](std::initializer_list<int> all) {
-    std::vector<int> out;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(out), [&](int count) { return size % count == 0; });
-    return out;
-  };
-  if (size <= 2 * kWhole) return dividing({7, 6, 5, 4, 3, 2});  // a rest would be a large part
-  std::vector<int> out = dividing({kUnrolled, 5, 7});
-  if (size % kUnrolled) out.push_back(kUnrolled);
-  return out;
-}
-
-/// Whether some steps of a product's tile may follow one another without a branch. Not where a gate of both factors changes from step to step: it
-/// makes the ends of the loop (clip.h), and would be asked for each product. Nor where an operand lies across the lanes and is not `staged`: small
-/// matrices of it would be transposed in registers, which is the tile's to decide. And where copies read in one step what others have read in the
-/// one before, as windows do, such an element stays in a register for both, of which there may be too few.
-bool unrolls(Choice& c, const Choice::Product& p, UOp range, int count, bool staged) {
-  const RegisterTile& t = p.tile;
-  if (const UOp gate = common_gate(p.work->node); gate && c.view.depends(gate, range)) return false;
-  const int left = c.target.vector_registers - t.rows * t.columns - t.columns;
-  if (left < kSpare) return false;
-  return std::none_of(p.work->accesses.begin(), p.work->accesses.end(), [&](UOp a) {
-    if (a->op != Op::Load) return false;
-    if (const int64_t lane = t.lanes && !staged ? c.view.stride(a, t.lanes) : 0; lane < 0 || lane > 1) return true;
-    const int64_t step = c.view.stride(a, range);
-    const auto shared = [&](UOp copies, int width) {
-      const int64_t copy = copies ? c.view.stride(a, copies) : 0;
-      if (step == 0 || copy == 0) return false;
-      const bool meets = step < 0 || copy < 0 || (copy < count * step && step < width * copy);
-      return meets && width + count - 1 > left;
-    };
-    return shared(t.first, t.rows) || (t.has_other() && shared(t.second, t.columns));
-  });
-}
-
 }  // namespace
 
 bool one_by_one(const Choice& c, const Work& w) {
@@ -154,21 +112,6 @@ void choose_copies(Choice& c) {
     if (w.lanes > 1) c.opts.push_back(Lanes{range_id(w.range), w.lanes});
     if (w.copies > 1) c.opts.push_back(Unroll{range_id(w.range), w.copies});
   }
-}
-
-std::vector<Opt> unroll_products(Choice& c, std::vector<Opt> opts) {
-  const bool staged = std::any_of(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<Stage>(o); });
-  for (const Choice::Product& p : c.products) {
-    UOp r = p.work->own.back();
-    if (c.width_of(r) > 1 || in(c.fixed, r)) continue;
-    for (const int count : unrolls_of(c.view.size(r))) {
-      if (!unrolls(c, p, r, count, staged)) continue;
-      opts.push_back(Unroll{range_id(r), count});
-      if (is_legal(c.kernel, opts)) break;  // a block of the range may hold no whole number of them
-      opts.pop_back();
-    }
-  }
-  return opts;
 }
 
 }  // namespace sinter::codegen

@@ -13,8 +13,4 @@ bool one_by_one(const Choice& choice, const Work& w);
 /// Sets copies of what is neither a product's nor transposed, and adds the Lanes and Unrolls of all ranges to the Opts.
 void choose_copies(Choice& choice);
 
-/// With an Unroll for the innermost loop of each product's sum: fewer of its branches are taken, and the last one of a short loop is foreseen.
-/// Legal if `opts` are.
-std::vector<Opt> unroll_products(Choice& choice, std::vector<Opt> opts);
-
 }  // namespace sinter::codegen

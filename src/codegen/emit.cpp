@@ -53,15 +53,23 @@ Id Emitter::value(Inst inst) {
   for (Id s : inst.src) scope = std::max(scope, static_cast<size_t>(depth(s)));
   for (size_t i = scopes_.size(); i-- > scope;)
     if (auto it = scopes_[i].made.find(inst); it != scopes_[i].made.end()) return it->second;
-  for (size_t i = scopes_.size(); i-- > scope;)
-    if (scopes_[i].barrier) {
-      scope = i;
-      break;
-    }
+  scope = behind_barriers(inst, scope);
   Inst key = inst;
   const Id id = add(std::move(inst), scope);
   scopes_[scope].made.emplace(std::move(key), id);
   return id;
+}
+
+/// The outermost scope from `scope` on where a value may stand. Numbers stand anywhere; arithmetic on indices, which does no harm where it is not
+/// wanted, outside of an if too, if that takes it out of a loop.
+size_t Emitter::behind_barriers(const Inst& inst, size_t scope) const {
+  if (inst.code == Code::Const) return scope;
+  const bool harmless = inst.code == Code::Alu && inst.type == Type{DType::Index, 1} && (inst.op == Op::Add || inst.op == Op::Sub || inst.op == Op::Mul);
+  const auto is_loop = [this](const Scope& s) { return s.owner != kNone && code_[s.owner].code == Code::Loop; };
+  const auto loop = harmless ? std::find_if(scopes_.begin() + static_cast<std::ptrdiff_t>(scope) + 1, scopes_.end(), is_loop) : scopes_.end();
+  for (size_t i = scopes_.size(); i-- > scope;)
+    if (scopes_[i].barrier && scopes_.begin() + static_cast<std::ptrdiff_t>(i) <= loop) return i;
+  return scope;
 }
 
 Id Emitter::here(Inst inst) { return add(std::move(inst), scopes_.size() - 1); }

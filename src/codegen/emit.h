@@ -131,6 +131,7 @@ class Emitter {
   }
   void open(Id owner, bool barrier);
   Id append(Inst&& inst, size_t scope);
+  size_t behind_barriers(const Inst& inst, size_t scope) const;
 
   Instructions& code_;
   std::vector<Scope> scopes_;

@@ -17,6 +17,7 @@
 #include "codegen/rows_ahead.h"
 #include "codegen/streaming.h"
 #include "codegen/streams_ahead.h"
+#include "codegen/unroll.h"
 #include "uop/short_float.h"
 
 namespace sinter::codegen {

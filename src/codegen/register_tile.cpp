@@ -9,6 +9,8 @@
 #include "codegen/blocking.h"
 #include "codegen/gates.h"
 #include "codegen/memory_node.h"
+#include "codegen/round.h"
+#include "codegen/unroll.h"
 
 namespace sinter::codegen {
 namespace {
@@ -21,6 +23,11 @@ constexpr double kLatency = 4;
 constexpr double kGather = 24;  ///< cycles of a vector whose lanes do not lie side by side
 constexpr double kTransposed = .3;  ///< cycles of an element that goes across the lanes, rows becoming columns in registers,
 constexpr double kScattered = 2.5;  ///< or one by one
+/// Cycles of a turn of a short loop, of which the loop itself costs two. From 3 x 3 and 5 x 5 windows on Granite Rapids: 10 to 12 for a loop whose
+/// steps follow one another, 5 to 7 for each step of others, whatever the tile,
+constexpr double kTurn = 4;
+constexpr double kLine = 2.5;   ///< and so many for each line that its copies read, of
+constexpr int64_t kLineBytes = 64;
 constexpr double kTurned = 1;   ///< cycles of a vector that is transposed in registers
 constexpr double kGated = 3;        ///< how much longer a step takes whose gate differs inside a tile
 constexpr double kFar = .02;        ///< cycles of a load more, if the next row lies so many bytes away that each takes a page of its own
@@ -39,13 +46,14 @@ constexpr int kMostTurned = 15;     ///< results of one element that is transpos
 class Model {
  public:
   Model(View& view, const Work& w, int lanes, const runtime::Target& target)
-      : view_(view), w_(w), lanes_(lanes), registers_(target.vector_registers), multiplications_(target.multiplications),
+      : view_(view), w_(w), lanes_(lanes), target_(target), registers_(target.vector_registers), multiplications_(target.multiplications),
         threads_(target.threads), masks_(target.masks) {
     for (UOp a : w.accesses)
       if (a->op == Op::Load) loads_.push_back(a);
     steps_ = w.chains() > 1 ? 1.0 / lanes : 1;
     for (UOp r : w.own) steps_ *= static_cast<double>(view.size(r));
     vectors_ = std::max(1, w.chains() / lanes);
+    if (!w.own.empty()) last_ = view.size(w.own.back());
     gate_ = common_gate(w.node);
   }
 
@@ -89,10 +97,12 @@ class Model {
     for (UOp r : w_.outs)
       if (!(r == t.first) && !(r == t.second) && !(r == t.lanes)) calls *= static_cast<double>(view_.size(r));
     if (t.lanes && !(t.second == t.lanes)) calls *= std::ceil(static_cast<double>(view_.size(t.lanes)) / lanes_);
+    const bool whole = follows_whole(t);
+    const double turns = this->turns(t, whole);
     for (auto [many, rows] : parts(t.first, t.rows))
       for (auto [often, span] : parts(t.second, t.second == t.lanes && t.lanes ? t.columns * lanes_ : t.columns)) {
         const double columns = t.second == t.lanes && t.lanes ? std::ceil(span / lanes_) : span;
-        all += many * often * calls * (steps_ * step(t, rows, columns) + 10 + rows * columns * (w_.chains() > 1 ? 8 : 1));
+        all += many * often * calls * (steps_ * (step(t, rows, columns, whole) + turns) + 10 + rows * columns * (w_.chains() > 1 ? 8 : 1));
       }
     if (t.lanes && t.turned == 1)
       for (UOp q : loads_)
@@ -157,6 +167,27 @@ class Model {
       });
     });
   }
+  /// Whether the innermost loop is a short one, and all of its steps follow one another.
+  bool follows_whole(const RegisterTile& t) const {
+    return is_short() && t.turned == 1 && unrolls(view_, w_, t, w_.own.back(), static_cast<int>(last_), true, target_);
+  }
+  bool is_short() const { return w_.chains() == 1 && last_ > 1 && last_ <= kWholeLoop; }
+  /// What a short innermost loop adds to each of its steps: its turns, and the lines on which the copies lie.
+  double turns(const RegisterTile& t, bool whole) const {
+    if (!is_short()) return 0;
+    const int64_t turns = whole ? 1 : ceil_div(last_, t.turned);
+    return (kTurn * static_cast<double>(turns + 2) + kLine * lines(t)) / static_cast<double>(last_);
+  }
+  double lines(const RegisterTile& t) const {
+    double lines = 0;
+    for (UOp q : loads_)
+      for (const auto& [copies, count] : {std::pair(t.first, t.rows), std::pair(t.second, t.columns)}) {
+        if (!copies || copies == t.lanes || !view_.depends(q, copies)) continue;
+        const int64_t stride = view_.stride(q, copies), bytes = std::abs(stride) * static_cast<int64_t>(size_of(q->dtype));
+        lines += static_cast<double>(stride == View::kScattered ? count : 1 + (count - 1) * std::min(bytes, kLineBytes) / kLineBytes);
+      }
+    return lines;
+  }
   bool far(UOp access, UOp range) const {
     const int64_t stride = view_.stride(access, range);
     return stride != View::kScattered && std::abs(stride) * static_cast<int64_t>(size_of(access->src[0]->dtype)) >= kFarBytes;
@@ -188,12 +219,14 @@ class Model {
     if (t.lanes) return view_.depends(load, t.lanes);
     return std::any_of(w_.own.begin(), w_.own.end(), [&](UOp r) { return view_.depends(load, r); });
   }
-  double step(const RegisterTile& t, double rows, double columns) const {
+  /// `whole`: all steps of the innermost loop follow one another, and copies of windows share what they load.
+  double step(const RegisterTile& t, double rows, double columns, bool whole) const {
     double loads = 0, vectors = 0, slow = 0;
     for (UOp q : loads_) {
       const double copies = (t.first && view_.depends(q, t.first) ? rows : 1) *
                             (t.second && view_.depends(q, t.second) ? columns : 1);
-      loads += copies;
+      const auto last = static_cast<double>(last_);
+      loads += whole && meets(view_, q, t.first, t.rows, w_.own.back(), static_cast<int>(last_)) ? (copies + last - 1) / last : copies;
       if (t.first && view_.depends(q, t.first) && far(q, t.first)) slow += kFar * copies;
       if (!varies(q, t) && !w_.own.empty() && far(q, w_.own.back())) slow += kFarStep;
       if (varies(q, t)) vectors += copies;
@@ -207,9 +240,12 @@ class Model {
 
   View& view_;
   const Work& w_;
-  const int lanes_, registers_, multiplications_, threads_;
+  const int lanes_;
+  const runtime::Target& target_;
+  const int registers_, multiplications_, threads_;
   const bool masks_;
-  int vectors_ = 1;  ///< accumulators of one element
+  int vectors_ = 1;   ///< accumulators of one element
+  int64_t last_ = 1;  ///< steps of the innermost loop
   double steps_ = 1;
   std::vector<UOp> loads_;
   UOp gate_;  ///< elements of the sum that change nothing are skipped, if all of a tile agree on it

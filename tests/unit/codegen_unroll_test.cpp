@@ -64,13 +64,18 @@ TEST_CASE("a product's loop is unrolled only where registers are left beside a t
   CHECK(unrolled(b, 2, reference_machine("x86-64-v3", 32, 16)) == 1);  // 12 sums, 2 vectors and a scalar of 16
 }
 
-TEST_CASE("loops of windows whose copies share elements from step to step are not unrolled", "[codegen][products]") {
-  Bench b = convolution(1, 64, 16, 40, 5, false, false);
-  const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
-  INFO(to_string(opts));
-  CHECK(to_string(opts).find("unroll(2, ") != std::string::npos);  // copies are neighbours of a row
-  CHECK(unrolled(b, 4) == 1);
-  b.check(opts, false);
+TEST_CASE("a window's loop is unrolled wholly, and its tile leaves registers for elements that copies share from step to step", "[codegen][products]") {
+  for (const int taps : {3, 5, 7}) {
+    Bench b = convolution(1, 64, 16, 35 + taps, taps, false, false);
+    const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+    INFO(to_string(opts));
+    const int vectors = unrolled(b, 1), columns = unrolled(b, 2);  // copies are neighbours of a row
+    CHECK(to_string(opts).starts_with("lanes(1, 16) "));
+    CHECK(columns > 1);
+    CHECK(unrolled(b, 4) == taps);
+    CHECK(columns * vectors + vectors + columns + taps - 1 <= runtime::reference_target().vector_registers);
+    b.check(opts, false);
+  }
 }
 
 TEST_CASE("a gate of both factors makes the ends of the loop, which is not unrolled", "[codegen][products]") {
