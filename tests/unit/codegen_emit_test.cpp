@@ -57,6 +57,27 @@ TEST_CASE("a branch that is never taken is not written", "[codegen][emit]") {
   CHECK_THAT(render_c(p.code, nullptr, "branches", runtime::reference_target()).text, !Contains("if (0)") && Contains("if ("));
 }
 
+TEST_CASE("arithmetic on indices in an if stands outside of the loop that does not change it", "[codegen][emit]") {
+  Program p;
+  const Id x = p.size(0), some = p.less(x, p.size(1));
+  p.emit.open_if(some);
+  const Id beside = p.emit.index(Op::Mul, x, p.emit.number(3));
+  CHECK(p.emit.depth(beside) == 1);  // it leaves no loop, and only this branch wants it
+  const Id turn = p.emit.open_loop(p.emit.number(0), x, 1, "");
+  p.emit.open_if(p.less(turn, p.size(1)));
+  const Id outside = p.emit.index(Op::Mul, x, p.emit.number(5)), inside = p.emit.index(Op::Mul, turn, p.emit.number(7));
+  CHECK(p.emit.depth(outside) == 1);  // before the loop, and behind the first if
+  CHECK(p.emit.depth(inside) == 3);
+  CHECK(p.emit.depth(p.emit.number(5)) == 0);
+  // What may trap, or reads memory, waits for the condition.
+  CHECK(p.emit.depth(p.emit.divide(Op::IDiv, x, p.size(1))) == 3);
+  Inst load{Code::Load, {DType::F32, 1}, {x}};
+  CHECK(p.emit.depth(p.emit.value(std::move(load))) == 3);
+  p.store(p.emit.index(Op::Add, outside, inside));
+  for (int blocks = 0; blocks < 3; ++blocks) p.emit.close();
+  verify(p.code);
+}
+
 TEST_CASE("conditions that are known or the same are not joined", "[codegen][emit]") {
   Program p;
   const Id a = p.less(p.size(0), p.size(1)), b = p.less(p.size(0), p.emit.number(7));
