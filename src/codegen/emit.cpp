@@ -61,12 +61,12 @@ Id Emitter::value(Inst inst) {
 }
 
 /// The outermost scope from `scope` on where a value may stand. Numbers stand anywhere; arithmetic on indices, which does no harm where it is not
-/// wanted, outside of an if too, if that takes it out of a loop.
+/// wanted, outside of an if too, if it leaves a loop between the two.
 size_t Emitter::behind_barriers(const Inst& inst, size_t scope) const {
   if (inst.code == Code::Const) return scope;
   const bool harmless = inst.code == Code::Alu && inst.type == Type{DType::Index, 1} && (inst.op == Op::Add || inst.op == Op::Sub || inst.op == Op::Mul);
-  const auto is_loop = [this](const Scope& s) { return s.owner != kNone && code_[s.owner].code == Code::Loop; };
-  const auto loop = harmless ? std::find_if(scopes_.begin() + static_cast<std::ptrdiff_t>(scope) + 1, scopes_.end(), is_loop) : scopes_.end();
+  const auto turns = [this](const Scope& s) { return this->turns(s); };
+  const auto loop = harmless ? std::find_if(scopes_.begin() + static_cast<std::ptrdiff_t>(scope) + 1, scopes_.end(), turns) : scopes_.end();
   for (size_t i = scopes_.size(); i-- > scope;)
     if (scopes_[i].barrier && scopes_.begin() + static_cast<std::ptrdiff_t>(i) <= loop) return i;
   return scope;
@@ -110,9 +110,11 @@ void Emitter::close() {
 }
 
 bool Emitter::in_loop() const {
-  return std::any_of(scopes_.begin(), scopes_.end(), [this](const Scope& s) {
-    return s.owner != kNone && code_[s.owner].code == Code::Loop && code_[code_[s.owner].src[0]].code != Code::Begin;
-  });
+  return std::any_of(scopes_.begin(), scopes_.end(), [this](const Scope& s) { return turns(s); });
+}
+
+bool Emitter::turns(const Scope& s) const {
+  return s.owner != kNone && code_[s.owner].code == Code::Loop && code_[code_[s.owner].src[0]].code != Code::Begin;
 }
 
 void Emitter::remember(const MemoKey& key, Id id, size_t from) {

@@ -34,8 +34,8 @@ class Emitter {
 
   /// Opens a loop; the result is its variable. What follows stands in it until close().
   Id open_loop(Id begin, Id end, int64_t step, std::string note);
-  /// Opens an if; values first made inside stay inside. Where the condition always holds, only a memory; where it never does, what is
-  /// made inside is gone at close().
+  /// Opens an if; values first made inside stay inside, but for numbers, and for arithmetic on indices that leaves a loop. Where the condition
+  /// always holds, only a memory; where it never does, what stands inside is gone at close().
   void open_if(Id condition);
   /// Opens no block, only a memory: what is remembered from here on is forgotten at close().
   void open_memory();
@@ -132,6 +132,7 @@ class Emitter {
   void open(Id owner, bool barrier);
   Id append(Inst&& inst, size_t scope);
   size_t behind_barriers(const Inst& inst, size_t scope) const;
+  bool turns(const Scope& s) const;  ///< a loop, but not that over the launch's points
 
   Instructions& code_;
   std::vector<Scope> scopes_;

@@ -10,7 +10,7 @@
 #include "codegen/gates.h"
 #include "codegen/memory_node.h"
 #include "codegen/round.h"
-#include "codegen/unroll.h"
+#include "codegen/steps.h"
 
 namespace sinter::codegen {
 namespace {
@@ -23,11 +23,11 @@ constexpr double kLatency = 4;
 constexpr double kGather = 24;  ///< cycles of a vector whose lanes do not lie side by side
 constexpr double kTransposed = .3;  ///< cycles of an element that goes across the lanes, rows becoming columns in registers,
 constexpr double kScattered = 2.5;  ///< or one by one
-/// Cycles of a turn of a short loop, of which the loop itself costs two. From 3 x 3 and 5 x 5 windows on Granite Rapids: 10 to 12 for a loop whose
-/// steps follow one another, 5 to 7 for each step of others, whatever the tile,
-constexpr double kTurn = 4;
-constexpr double kLine = 2.5;   ///< and so many for each line that its copies read, of
-constexpr int64_t kLineBytes = 64;
+/// Cycles of a turn of a short loop, and of what stands around the loop. From 3 x 3 and 5 x 5 windows on Granite Rapids: 10 to 12 for a loop
+/// whose steps follow one another, 5 to 7 for each step of others, whatever the tile;
+constexpr double kTurn = 4, kAround = 8;
+constexpr double kOwnLine = 2.5;  ///< and so many for each line that its copies read, of
+constexpr int64_t kLine = 64;     ///< bytes
 constexpr double kTurned = 1;   ///< cycles of a vector that is transposed in registers
 constexpr double kGated = 3;        ///< how much longer a step takes whose gate differs inside a tile
 constexpr double kFar = .02;        ///< cycles of a load more, if the next row lies so many bytes away that each takes a page of its own
@@ -45,9 +45,10 @@ constexpr int kMostTurned = 15;     ///< results of one element that is transpos
 
 class Model {
  public:
-  Model(View& view, const Work& w, int lanes, const runtime::Target& target)
-      : view_(view), w_(w), lanes_(lanes), target_(target), registers_(target.vector_registers), multiplications_(target.multiplications),
-        threads_(target.threads), masks_(target.masks) {
+  /// `unrolls`: whether the innermost loop may have copies.
+  Model(View& view, const Work& w, int lanes, const runtime::Target& target, bool unrolls)
+      : view_(view), w_(w), target_(target), lanes_(lanes), registers_(target.vector_registers), multiplications_(target.multiplications),
+        threads_(target.threads), masks_(target.masks), unrolls_(unrolls) {
     for (UOp a : w.accesses)
       if (a->op == Op::Load) loads_.push_back(a);
     steps_ = w.chains() > 1 ? 1.0 / lanes : 1;
@@ -98,11 +99,11 @@ class Model {
       if (!(r == t.first) && !(r == t.second) && !(r == t.lanes)) calls *= static_cast<double>(view_.size(r));
     if (t.lanes && !(t.second == t.lanes)) calls *= std::ceil(static_cast<double>(view_.size(t.lanes)) / lanes_);
     const bool whole = follows_whole(t);
-    const double turns = this->turns(t, whole);
+    const double turning = this->turning(t, whole);
     for (auto [many, rows] : parts(t.first, t.rows))
       for (auto [often, span] : parts(t.second, t.second == t.lanes && t.lanes ? t.columns * lanes_ : t.columns)) {
         const double columns = t.second == t.lanes && t.lanes ? std::ceil(span / lanes_) : span;
-        all += many * often * calls * (steps_ * (step(t, rows, columns, whole) + turns) + 10 + rows * columns * (w_.chains() > 1 ? 8 : 1));
+        all += many * often * calls * (steps_ * (step(t, rows, columns, whole) + turning) + 10 + rows * columns * (w_.chains() > 1 ? 8 : 1));
       }
     if (t.lanes && t.turned == 1)
       for (UOp q : loads_)
@@ -167,26 +168,28 @@ class Model {
       });
     });
   }
-  /// Whether the innermost loop is a short one, and all of its steps follow one another.
+  /// Whether the innermost loop is a short one, and all of its steps follow one another. What lies across the lanes will be staged, or the loop
+  /// is slow for other reasons.
   bool follows_whole(const RegisterTile& t) const {
-    return is_short() && t.turned == 1 && unrolls(view_, w_, t, w_.own.back(), static_cast<int>(last_), true, target_);
+    return is_short() && unrolls_ && t.turned == 1 && may_follow(view_, w_, t, w_.own.back(), static_cast<int>(last_), true, target_);
   }
   bool is_short() const { return w_.chains() == 1 && last_ > 1 && last_ <= kWholeLoop; }
   /// What a short innermost loop adds to each of its steps: its turns, and the lines on which the copies lie.
-  double turns(const RegisterTile& t, bool whole) const {
+  double turning(const RegisterTile& t, bool whole) const {
     if (!is_short()) return 0;
     const int64_t turns = whole ? 1 : ceil_div(last_, t.turned);
-    return (kTurn * static_cast<double>(turns + 2) + kLine * lines(t)) / static_cast<double>(last_);
+    return (kTurn * static_cast<double>(turns) + kAround + kOwnLine * lines(t)) / static_cast<double>(last_);
   }
   double lines(const RegisterTile& t) const {
-    double lines = 0;
+    int64_t lines = 0;
     for (UOp q : loads_)
       for (const auto& [copies, count] : {std::pair(t.first, t.rows), std::pair(t.second, t.columns)}) {
         if (!copies || copies == t.lanes || !view_.depends(q, copies)) continue;
-        const int64_t stride = view_.stride(q, copies), bytes = std::abs(stride) * static_cast<int64_t>(size_of(q->dtype));
-        lines += static_cast<double>(stride == View::kScattered ? count : 1 + (count - 1) * std::min(bytes, kLineBytes) / kLineBytes);
+        const int64_t stride = view_.stride(q, copies);
+        const int64_t apart = stride == View::kScattered ? kLine : std::min(kLine, std::abs(stride) * static_cast<int64_t>(size_of(q->dtype)));
+        lines += 1 + (count - 1) * apart / kLine;
       }
-    return lines;
+    return static_cast<double>(lines);
   }
   bool far(UOp access, UOp range) const {
     const int64_t stride = view_.stride(access, range);
@@ -219,14 +222,19 @@ class Model {
     if (t.lanes) return view_.depends(load, t.lanes);
     return std::any_of(w_.own.begin(), w_.own.end(), [&](UOp r) { return view_.depends(load, r); });
   }
-  /// `whole`: all steps of the innermost loop follow one another, and copies of windows share what they load.
+  /// Elements that copies of a load read in a step; where `whole` loops are unrolled, those of windows share them.
+  double read(UOp load, UOp copies, double count, bool whole) const {
+    if (!copies || !view_.depends(load, copies)) return 1;
+    const int64_t step = whole ? view_.stride(load, w_.own.back()) : 0, copy = view_.stride(load, copies);
+    if (step == 0 || step == View::kScattered || copy == View::kScattered || copy % step) return count;
+    return (static_cast<double>(last_) + (count - 1) * static_cast<double>(std::min(last_, std::abs(copy / step)))) / static_cast<double>(last_);
+  }
   double step(const RegisterTile& t, double rows, double columns, bool whole) const {
     double loads = 0, vectors = 0, slow = 0;
     for (UOp q : loads_) {
       const double copies = (t.first && view_.depends(q, t.first) ? rows : 1) *
                             (t.second && view_.depends(q, t.second) ? columns : 1);
-      const auto last = static_cast<double>(last_);
-      loads += whole && meets(view_, q, t.first, t.rows, w_.own.back(), static_cast<int>(last_)) ? (copies + last - 1) / last : copies;
+      loads += read(q, t.first, rows, whole) * (t.has_other() ? read(q, t.second, columns, whole) : t.second && view_.depends(q, t.second) ? columns : 1);
       if (t.first && view_.depends(q, t.first) && far(q, t.first)) slow += kFar * copies;
       if (!varies(q, t) && !w_.own.empty() && far(q, w_.own.back())) slow += kFarStep;
       if (varies(q, t)) vectors += copies;
@@ -240,10 +248,9 @@ class Model {
 
   View& view_;
   const Work& w_;
-  const int lanes_;
   const runtime::Target& target_;
-  const int registers_, multiplications_, threads_;
-  const bool masks_;
+  const int lanes_, registers_, multiplications_, threads_;
+  const bool masks_, unrolls_;
   int vectors_ = 1;   ///< accumulators of one element
   int64_t last_ = 1;  ///< steps of the innermost loop
   double steps_ = 1;
@@ -281,8 +288,10 @@ std::vector<UOp> reuse_of(View& view, const Work& product) {
 
 RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime::Target& target,
                        const std::vector<UOp>& fixed, const std::vector<Width>& given) {
-  const Model model(view, product, lanes, target);
   auto free = [&](UOp r) { return !in(fixed, r); };
+  auto has_width = [&](UOp r) { return std::any_of(given.begin(), given.end(), [r](const Width& w) { return w.range == r; }); };
+  const bool unrolls = !product.own.empty() && free(product.own.back()) && !has_width(product.own.back());
+  const Model model(view, product, lanes, target, unrolls);
   std::vector<UOp> reuse = reuse_of(view, product), along;
   std::erase_if(reuse, [&](UOp r) { return !free(r); });
   if (product.chains() > 1)
@@ -293,7 +302,6 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
   auto apart = [&](UOp a, UOp b) {
     return std::none_of(product.accesses.begin(), product.accesses.end(), [&](UOp q) { return view.depends(q, a) && view.depends(q, b); });
   };
-  auto has_width = [&](UOp r) { return std::any_of(given.begin(), given.end(), [r](const Width& w) { return w.range == r; }); };
   RegisterTile best;
   auto consider = [&](RegisterTile t) {
     if (!model.fits(t) || !agrees(view, t, product, given)) return;
@@ -305,7 +313,7 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
     for (UOp r : reuse)
       if (!(r == l)) rows.push_back(r);
     const int64_t tallest = l && view.size(l) > lanes && view.size(l) <= 2 * lanes ? kTallest : kTileRows;
-    const int turned = free(product.own.back()) && !has_width(product.own.back()) ? model.turned(l) : 1;
+    const int turned = unrolls ? model.turned(l) : 1;
     for (UOp t : rows) {
       const int64_t allowed = t && model.stores_far(l, t) ? kTileRows : tallest;
       const int most = t ? static_cast<int>(std::min(allowed, view.size(t))) : 1;

@@ -69,12 +69,21 @@ TEST_CASE("arithmetic on indices in an if stands outside of the loop that does n
   CHECK(p.emit.depth(outside) == 1);  // before the loop, and behind the first if
   CHECK(p.emit.depth(inside) == 3);
   CHECK(p.emit.depth(p.emit.number(5)) == 0);
-  // What may trap, or reads memory, waits for the condition.
+  CHECK(p.emit.depth(p.emit.index(Op::Sub, p.emit.index(Op::Add, outside, x), p.emit.number(1))) == 1);
+  // Vectors and other types stay, and what may trap or reads memory waits for the condition.
+  CHECK(p.emit.depth(p.emit.alu(Op::Add, {DType::Index, 4}, {p.emit.splat(x, 4), p.emit.iota(4)})) == 3);
+  CHECK(p.emit.depth(p.emit.alu(Op::Cast, {DType::I64, 1}, {x})) == 3);
   CHECK(p.emit.depth(p.emit.divide(Op::IDiv, x, p.size(1))) == 3);
   Inst load{Code::Load, {DType::F32, 1}, {x}};
   CHECK(p.emit.depth(p.emit.value(std::move(load))) == 3);
   p.store(p.emit.index(Op::Add, outside, inside));
-  for (int blocks = 0; blocks < 3; ++blocks) p.emit.close();
+  p.emit.close();
+  CHECK(p.emit.index(Op::Mul, x, p.emit.number(5)) == outside);  // known behind the if, too
+  p.emit.open_if(p.emit.constant(DType::Bool, ir::Scalar::of(DType::Bool, false)));
+  const Id kept = p.emit.index(Op::Mul, x, p.emit.number(11));
+  p.emit.close();
+  p.store(kept);  // the branch is gone, what has left it is not
+  for (int blocks = 0; blocks < 2; ++blocks) p.emit.close();
   verify(p.code);
 }
 

@@ -78,6 +78,22 @@ TEST_CASE("a window's loop is unrolled wholly, and its tile leaves registers for
   }
 }
 
+TEST_CASE("short loops under rows at no fixed distance, or that windows skip, keep every bit", "[codegen][products]") {
+  const bool scattered = GENERATE(true, false);
+  const int64_t o = 64, c = 8, taps = 3, results = 30;
+  Bench b;  // x [c, size] under w [c, taps, o]: each second place, or those in some other order
+  UOp x = b.buffer(random_array(DType::F32, {c, 2 * results + taps}, 1)), w = b.buffer(random_array(DType::F32, {c, taps, o}, 2));
+  UOp out = b.buffer(Array(DType::F32, {o, results}));
+  UOp to = b.outer(o), column = b.outer(results), from = b.over(c, 2), tap = b.over(taps, 3);
+  UOp place = scattered ? mod(column * b.index(7), b.index(results)) + tap : column * b.index(2) + tap;
+  b.stores({b.put(out, {to, column}, b.reduce(Combine::Dot, {b.at(x, {from, place}), b.at(w, {from, tap, to})}, {from, tap}))});
+  const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+  INFO(to_string(opts));
+  CHECK(unrolled(b, 1) > 1);
+  if (!scattered) CHECK(unrolled(b, 3) == taps);
+  b.check(opts, false);
+}
+
 TEST_CASE("a gate of both factors makes the ends of the loop, which is not unrolled", "[codegen][products]") {
   Bench open = convolution(8, 64, 16, 7, 3, true, false), both = convolution(8, 64, 16, 7, 3, false, true);
   const auto opts = [](const Bench& b) { return codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target()); };
