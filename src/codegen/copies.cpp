@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "codegen/gates.h"
-#include "codegen/loop_tree.h"
 #include "codegen/memory_node.h"
 #include "codegen/transpose.h"
 
