@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "codegen/gates.h"
+#include "codegen/peel.h"
 #include "codegen/round.h"
 #include "codegen/schedule.h"
 #include "uop/walk.h"
@@ -230,6 +231,7 @@ class Blocker {
       const int64_t each = covered / tile_.rows;  // rows for a value of the tile's range
       int64_t blocks = ceil_div(size, std::max<int64_t>(most_rows / each, tile_.rows));
       while ((blocks * points) % target_.threads && ceil_div(size, blocks + 1) * each >= kFewRows) ++blocks;
+      if (peel_of(view_, w_, tile_)) blocks = 1;  // whose edges are known only if a point holds them
       rows_ = round_up(ceil_div(size, blocks), tile_.rows);
       points *= blocks;
       covered = rows_ * each;

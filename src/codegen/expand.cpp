@@ -9,10 +9,11 @@
 
 #include "codegen/accumulate.h"
 #include "codegen/clip.h"
+#include "codegen/elements.h"
 #include "codegen/fetched.h"
-#include "codegen/gates.h"
 #include "codegen/loop_note.h"
 #include "codegen/memory_node.h"
+#include "codegen/register_copies.h"
 #include "codegen/slots.h"
 #include "codegen/stores.h"
 #include "codegen/threads.h"
@@ -42,10 +43,11 @@ class Expander {
         shared_(cpu_ && target.threads > 1),
         schedule_(schedule),
         statements_(statements),
-        ranges_(ranges),
         emit_(code_),
         values_(kernel, schedule, statements, ranges, emit_, cpu_, target.masks),
         accumulators_(statements, values_, emit_, schedule.threads),
+        copies_(values_, ranges),
+        elements_(statements, values_, emit_, accumulators_, copies_, ranges, cpu_),
         fetched_(statements, values_, emit_, schedule.threads) {}
 
   Instructions run(const std::vector<Item>& tree) {
@@ -131,11 +133,12 @@ class Expander {
         begin(item.statement);
         continue;
       }
-      if (item.what == What::Update && update_in_cases(item.statement)) continue;
-      const bool gated = item.what == What::Update && open_gate(item.statement);
-      for_each_copy(s.node, item.what == What::Update, [&] {
+      if (item.what == What::Update) {
+        elements_.add(item.statement);
+        continue;
+      }
+      copies_.for_each(s.node, false, [&] {
         switch (item.what) {
-          case What::Update: return accumulators_.update(item.statement);
           case What::Finish: return accumulators_.finish(item.statement);
           case What::Store: return store(s);
           case What::Fetch: return fetched_.take(item.statement);
@@ -143,146 +146,18 @@ class Expander {
           default: return;
         }
       });
-      if (gated) {
-        values_.end_assumption();
-        emit_.close();
-      }
     }
   }
 
   /// Accumulators are all loaded under one condition: were each under its own, compilers would keep some in memory.
   void begin(int statement) {
     const UOp n = at(statement).node;
-    for_each_copy(n, false, [&] { accumulators_.init(statement); });
+    copies_.for_each(n, false, [&] { accumulators_.init(statement); });
     const Id later = accumulators_.goes_on(statement);
     if (later == kNone) return;
     emit_.open_if(later);
-    for_each_copy(n, false, [&] { accumulators_.resume(statement); });
+    copies_.for_each(n, false, [&] { accumulators_.resume(statement); });
     emit_.close();
-  }
-
-  // ---- elements of a sum that change nothing
-  /// Of one in a single chain.
-  static UOp gate_of_chain(UOp n) { return n->op == Op::Reduce && n->reduction().tree.lanes == 1 ? common_gate(n) : UOp(); }
-  bool copied(UOp n) {
-    return std::any_of(unrolled_.begin(), unrolled_.end(), [&](const auto& u) { return ranges_.depends(n, u.first); });
-  }
-  bool differs(UOp n) { return values_.varies(n) || copied(n); }
-  /// Skips them, if all lanes and copies agree on which. Says whether a block was opened.
-  bool open_gate(int statement) {
-    const UOp gate = gate_of_chain(at(statement).node);
-    if (!gate) return false;
-    std::vector<UOp> left = ir::operands_of(gate, Op::And);
-    std::erase_if(left, [&](UOp c) { return std::find(clipped_.begin(), clipped_.end(), c) != clipped_.end(); });
-    if (std::any_of(left.begin(), left.end(), [&](UOp c) { return differs(c); })) return false;
-    if (left.empty()) {
-      emit_.open_memory();
-    } else {
-      const Id open = values_.value(std::accumulate(left.begin() + 1, left.end(), left[0], std::bit_and<>()));
-      add_skipped(statement, emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
-      emit_.open_if(open);
-    }
-    values_.assume(gate);
-    return true;
-  }
-  /// One element of a sum of vectors, in two cases: where what all copies of a scalar load have in common of its gate is open, and where it is
-  /// closed. Asked for in each copy it would take the place of two multiplications. Sums that skip what a gate closes need none of it.
-  bool update_in_cases(int statement) {
-    const UOp n = at(statement).node;
-    if (!cpu_ || n->op != Op::Reduce || gate_of_chain(n) || !values_.varies(n)) return false;
-    std::vector<UOp> common, loads;
-    for (UOp load : gated_loads(n)) {
-      if (!copied(load) || values_.varies(load)) continue;
-      std::vector<UOp> conditions = ir::operands_of(gate_of(load), Op::And);
-      std::erase_if(conditions, [&](UOp c) { return differs(c); });
-      if (loads.empty()) common = conditions;
-      if (!conditions.empty() && conditions == common) loads.push_back(load);
-    }
-    if (loads.empty()) return false;
-    const UOp all = std::accumulate(common.begin() + 1, common.end(), common[0], std::bit_and<>());
-    const Id open = values_.value(all);
-    if (emit_.always(open) || emit_.never(open)) return false;
-    emit_.open_if(open);
-    values_.assume(all);
-    for_each_copy(n, true, [&] { accumulators_.update(statement); });
-    values_.end_assumption();
-    emit_.close();
-    emit_.open_if(emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
-    values_.begin_assumption();
-    for_each_copy(n, true, [&] {
-      for (UOp load : loads) values_.close_gate(load);
-      accumulators_.update(statement);
-    });
-    values_.end_assumption();
-    emit_.close();
-    return true;
-  }
-  /// A loop that goes through a range, or a block of it, one by one.
-  struct Turning {
-    UOp range;
-    Id at, end;
-  };
-  /// They add 0, however many there are: that makes +0 of an accumulator that underflow left at -0. Where each turn of a loop of the sum would
-  /// skip the same, the last one adds for all: before, a lost +0 changes no more than the sign of a zero, which that then makes good. (No
-  /// range of a sum bounds another, so that the last turn skips as much; loops of other ranges begin new accumulators.)
-  void add_skipped(int statement, Id condition) {
-    const UOp sum = at(statement).node, gate = gate_of_chain(sum);
-    const std::vector<UOp> own = ranges_of(sum);
-    for (const Turning& t : turning_)
-      if (std::find(own.begin(), own.end(), t.range) != own.end() && !ranges_.depends(gate, t.range))
-        condition = emit_.both(condition, emit_.alu(Op::Eq, {DType::Bool, 1}, {emit_.index(Op::Add, t.at, emit_.number(1)), t.end}));
-    emit_.open_if(condition);
-    for_each_copy(sum, false, [&] { accumulators_.add_zero(statement); });
-    emit_.close();
-  }
-
-  /// What the gate of the sum leaves of a loop that only it stands in.
-  Clip clip_of(const Item& loop, int sum) {
-    const UOp gate = sum < 0 ? UOp() : gate_of_chain(at(sum).node);
-    if (!gate) return {};
-    const std::vector<UOp> inside = ranges_of(loop);
-    return clip(gate, loop.level.range, [&](UOp n) {
-      return !differs(n) && std::none_of(inside.begin(), inside.end(), [&](UOp r) { return ranges_.depends(n, r); });
-    });
-  }
-  template <class Body>
-  void clipped_turns(int sum, const Clip& cut, Id begin, Id end, const std::string& note, Body body) {
-    Id from = begin, to = end;
-    for (UOp x : cut.from) from = emit_.index(Op::Max, from, values_.value(x));
-    for (UOp x : cut.to) to = emit_.index(Op::Min, to, values_.value(x));
-    auto below = [this](Id a, Id b) { return emit_.alu(Op::Lt, {DType::Bool, 1}, {a, b}); };
-    if (from != begin) add_skipped(sum, below(begin, from));
-    const size_t outside = clipped_.size();
-    clipped_.insert(clipped_.end(), cut.conditions.begin(), cut.conditions.end());
-    const bool guarded = cut.empty && (from != begin || to != end);
-    if (guarded) emit_.open_if(below(from, to));  // nothing is loaded ahead of a loop that makes no turn
-    turns(from, to, 1, note, body);
-    if (guarded) emit_.close();
-    clipped_.resize(outside);
-    if (to != end) add_skipped(sum, below(to, end));
-  }
-
-  /// Runs `body` for each register copy of the unrolled ranges on which n depends; `own`: also of those that n, a
-  /// REDUCE, closes. Those turn slowest: each element goes to all accumulators that take it before the next one is loaded.
-  void for_each_copy(UOp n, bool own, const std::function<void()>& body) {
-    std::vector<Copy> copy;
-    std::vector<size_t> fastest;  // the places in `copy`, that which turns fastest first
-    const std::vector<UOp> closed = own ? ranges_of(n) : std::vector<UOp>{};
-    size_t open = 0;
-    for (const auto& [range, count] : unrolled_) {
-      const bool closes = std::find(closed.begin(), closed.end(), range) != closed.end();
-      fastest.insert(fastest.begin() + static_cast<std::ptrdiff_t>(closes ? open : 0), copy.size());
-      open += !closes;
-      copy.push_back({range, 0, closes || ranges_.depends(n, range) ? count : 1});
-    }
-    while (true) {
-      values_.set_copy(copy);
-      body();
-      size_t i = 0;
-      while (i < fastest.size() && ++copy[fastest[i]].number == copy[fastest[i]].count) copy[fastest[i++]].number = 0;
-      if (i == fastest.size()) break;
-    }
-    values_.set_copy({});
   }
 
   void store(const Statement& s) {
@@ -366,8 +241,6 @@ class Expander {
     if (const int64_t block = block_of(axis, level.around()); block % width != 0 && (!axis.size || block < axis.size))
       throw InternalError(fmt::format("a loop of range {} steps by {} through blocks of {}", range_id(level.range), width, block));
     auto body = [&](Id base, int lanes, int copies, Limit limit) {
-      std::vector<std::pair<UOp, int>> around = unrolled_;  // a loop that fills a tile takes the place of one around it
-      std::erase_if(unrolled_, [&](const auto& u) { return u.first == level.range; });
       if (level.threads > 1) {
         const Id behind = emit_.index(Op::Mul, digit(emit_, level.thread_stride, level.threads), emit_.number(lanes));
         if (limit.count != kNone) limit.count = emit_.index(Op::Sub, limit.count, behind);
@@ -375,20 +248,20 @@ class Expander {
       } else {
         values_.bind(level.range, level.number, base, lanes, copies == 1 && lanes == 1 ? 1 : width, limit);
       }
-      if (copies > 1) unrolled_.emplace_back(level.range, copies);
-      block(item.body);
-      unrolled_ = std::move(around);
+      copies_.with(level.range, copies, [&] { block(item.body); });
       values_.leave();
     };
     if (width == 1) {
       const Id end = ends_with_block(axis, level.around(), block_end) ? block_end : earlier(block_end, all);
       const int sum = only_update(item.body);
-      Clip cut = clip_of(item, sum);
+      Clip cut = elements_.clip_of(item, sum);
       cut.empty |= block_end != kNone;  // of one block
-      return clipped_turns(sum, cut, begin, end, loop_note(axis, level, ""), [&](Id at) {
-        turning_.push_back({level.range, at, end});
-        body(at, 1, 1, {});
-        turning_.pop_back();
+      return elements_.clipped(sum, cut, begin, end, [&](Id from, Id to) {
+        turns(from, to, 1, loop_note(axis, level, ""), [&](Id at) {
+          elements_.begin_turn(level.range, at, end);
+          body(at, 1, 1, {});
+          elements_.end_turn();
+        });
       });
     }
     int64_t rest = axis.size % width;
@@ -396,7 +269,14 @@ class Expander {
                          : emit_.index(Op::Sub, all, emit_.divide(Op::Mod, all, emit_.number(width)));
     const Id end = rest == 0 && ends_with_block(axis, level.around(), block_end) ? block_end : earlier(block_end, whole);
     auto whole_step = [&](Id at) { body(at, level.lanes, level.unroll, {}); };
-    if (end != block_end && block_end != kNone && ends_after(begin, block_end, width)) {
+    if (axis.peeled() && !level.fills) {
+      // The launch's point and the loop hold the whole range, whose ends are numbers.
+      const int64_t first = axis.first * width, last = axis.size - rest - axis.last * width;
+      const std::string note = loop_note(axis, level, step_text(level));
+      for (int64_t at = 0; at < first; at += width) turns(emit_.number(at), emit_.number(at + width), width, note, whole_step);
+      turns(emit_.number(first), emit_.number(last), width, note, whole_step);
+      for (int64_t at = last; at < axis.size - rest; at += width) turns(emit_.number(at), emit_.number(at + width), width, note, whole_step);
+    } else if (end != block_end && block_end != kNone && ends_after(begin, block_end, width)) {
       emit_.open_if(emit_.alu(Op::Lt, {DType::Bool, 1}, {begin, whole}));
       whole_step(begin);
       emit_.close();
@@ -468,17 +348,15 @@ class Expander {
   const bool shared_;    ///< points go to several threads, each of which begins with its part of them
   const Schedule& schedule_;
   const Statements& statements_;
-  Ranges& ranges_;
   Instructions code_;
   Emitter emit_;
   Values values_;
   Accumulators accumulators_;
+  RegisterCopies copies_;
+  Elements elements_;
   Fetched fetched_;
   static constexpr int64_t kSeldom = 8;  ///< whole steps of a range, beside which its remainder is little work
   bool seldom_ = false;                  ///< inside such a remainder
-  std::vector<std::pair<UOp, int>> unrolled_;
-  std::vector<Turning> turning_;  ///< the open ones
-  std::vector<UOp> clipped_;      ///< conditions that the ends of the open loops see to
 };
 
 }  // namespace

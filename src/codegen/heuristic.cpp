@@ -12,6 +12,7 @@
 #include "codegen/copies.h"
 #include "codegen/lanes.h"
 #include "codegen/loop_tree.h"
+#include "codegen/peel.h"
 #include "codegen/points.h"
 #include "codegen/rest.h"
 #include "codegen/rows_ahead.h"
@@ -164,11 +165,11 @@ std::vector<Opt> cpu_heuristic(const Kernel& kernel, const runtime::Target& targ
   choose_transposes(c);
   if (std::vector<Opt> streamed = stream(c); !streamed.empty()) return streamed;
   choose_copies(c);
-  if (std::vector<Opt> packed = pack(c); !packed.empty()) return unroll_products(c, turn_sums(c, std::move(packed)));
+  if (std::vector<Opt> packed = pack(c); !packed.empty()) return unroll_products(c, peel_products(c, turn_sums(c, std::move(packed))));
   stage_operands(c);
   choose_points(c);
   choose_nontemporal(c);
-  return ask_ahead(c, unroll_products(c, turn_sums(c, add_rows(kernel, std::move(c.opts), c.rows))));
+  return ask_ahead(c, unroll_products(c, peel_products(c, turn_sums(c, add_rows(kernel, std::move(c.opts), c.rows)))));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace {
 
 std::string text(const Lanes& o) { return fmt::format("lanes({}, {})", o.range, o.count); }
 std::string text(const Unroll& o) { return fmt::format("unroll({}, {})", o.range, o.count); }
+std::string text(const Peel& o) { return fmt::format("peel({}, {}, {})", o.range, o.first, o.last); }
 std::string text(const Split& o) { return fmt::format("split({}, {})", o.range, o.step); }
 std::string text(const Block& o) { return fmt::format("block({}, {})", o.range, o.size); }
 std::string text(const Local& o) { return fmt::format("local({}, {}, {})", o.range, o.threads, o.stride); }

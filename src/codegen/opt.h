@@ -32,6 +32,13 @@ struct Unroll {
   int count = 1;
   friend bool operator==(const Unroll&, const Unroll&) = default;
 };
+/// So many first and last steps of the only loop of a range, which has copies, stand outside of it, where the value of each copy is a known number:
+/// gates that hold everywhere else need not be asked for inside, and those at the edges know their answer.
+struct Peel {
+  int range = 0;
+  int first = 1, last = 1;
+  friend bool operator==(const Peel&, const Peel&) = default;
+};
 /// One more loop over blocks of `step` values of a range. Steps of one range come from the outermost to the innermost.
 struct Split {
   int range = 0;
@@ -103,7 +110,7 @@ struct Prefetch {
   int64_t distance = 1;
   friend bool operator==(const Prefetch&, const Prefetch&) = default;
 };
-using Opt = std::variant<Lanes, Unroll, Split, Order, Row, Stage, Block, Local, Nt, Prefetch>;
+using Opt = std::variant<Lanes, Unroll, Peel, Split, Order, Row, Stage, Block, Local, Nt, Prefetch>;
 
 /// "lanes(1, 16)".
 std::string to_string(const Opt& opt);

@@ -25,6 +25,10 @@ Opt read_unroll(Cursor& c) {
   const int range = c.integer<int>();
   return Unroll{range, next(c)};
 }
+Opt read_peel(Cursor& c) {
+  const int range = c.integer<int>(), first = next(c);
+  return Peel{range, first, next(c)};
+}
 Opt read_split(Cursor& c) {
   const int range = c.integer<int>();
   return Split{range, next<int64_t>(c)};
@@ -96,9 +100,9 @@ struct Kind {
   Opt (*read)(Cursor& c);
 };
 constexpr std::array kKinds = {
-    Kind{"lanes", read_lanes}, Kind{"unroll", read_unroll}, Kind{"split", read_split}, Kind{"order", read_order},
-    Kind{"row", read_row},     Kind{"stage", read_stage}, Kind{"block", read_block},   Kind{"local", read_local},
-    Kind{"nt", read_nt},       Kind{"prefetch", read_prefetch},
+    Kind{"lanes", read_lanes}, Kind{"unroll", read_unroll}, Kind{"peel", read_peel},   Kind{"split", read_split},
+    Kind{"order", read_order}, Kind{"row", read_row},       Kind{"stage", read_stage}, Kind{"block", read_block},
+    Kind{"local", read_local}, Kind{"nt", read_nt},         Kind{"prefetch", read_prefetch},
 };
 
 Opt read(Cursor& c) {

@@ -9,6 +9,7 @@
 #include "codegen/blocking.h"
 #include "codegen/gates.h"
 #include "codegen/memory_node.h"
+#include "codegen/peel.h"
 #include "codegen/round.h"
 #include "codegen/steps.h"
 
@@ -56,6 +57,7 @@ class Model {
     vectors_ = std::max(1, w.chains() / lanes);
     if (!w.own.empty()) last_ = view.size(w.own.back());
     gate_ = common_gate(w.node);
+    for (UOp r : w.outs) inside_.emplace_back(r, inside_of(view, w, r));
   }
 
   bool fits(const RegisterTile& t) const {
@@ -171,7 +173,11 @@ class Model {
   /// Whether the innermost loop is a short one, and all of its steps follow one another. What lies across the lanes will be staged, or the loop
   /// is slow for other reasons.
   bool follows_whole(const RegisterTile& t) const {
-    return is_short() && unrolls_ && t.turned == 1 && may_follow(view_, w_, t, w_.own.back(), static_cast<int>(last_), true, target_);
+    return is_short() && unrolls_ && t.turned == 1 && may_follow(view_, w_, t, w_.own.back(), static_cast<int>(last_), true, is_peeled(t), target_);
+  }
+  /// As peel_of().
+  bool is_peeled(const RegisterTile& t) const {
+    return t.rows > 1 && std::any_of(inside_.begin(), inside_.end(), [&](const auto& i) { return i.first == t.first && i.second && peel(*i.second, view_, t.first, t.rows); });
   }
   bool is_short() const { return w_.chains() == 1 && last_ > 1 && last_ <= kWholeLoop; }
   /// What a short innermost loop adds to each of its steps: its turns, and the lines on which the copies lie.
@@ -243,7 +249,8 @@ class Model {
     }
     const double busy = std::max({rows * columns * w_.operations / multiplications_, loads / multiplications_, kLatency / vectors_});
     const double all = busy + .06 * loads + .05 * vectors + slow;
-    return gate_ && ((t.first && view_.depends(gate_, t.first)) || (t.lanes && view_.depends(gate_, t.lanes))) ? kGated * all : all;
+    const bool differs = gate_ && ((t.first && view_.depends(gate_, t.first) && !(whole && is_peeled(t))) || (t.lanes && view_.depends(gate_, t.lanes)));
+    return differs ? kGated * all : all;
   }
 
   View& view_;
@@ -255,6 +262,7 @@ class Model {
   int64_t last_ = 1;  ///< steps of the innermost loop
   double steps_ = 1;
   std::vector<UOp> loads_;
+  std::vector<std::pair<UOp, std::optional<Inside>>> inside_;  ///< of each range of results
   UOp gate_;  ///< elements of the sum that change nothing are skipped, if all of a tile agree on it
 };
 

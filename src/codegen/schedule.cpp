@@ -20,6 +20,7 @@ using ir::Op;
 using ir::UOp;
 
 constexpr int kMostThreads = 1024;  // what CUDA allows
+constexpr int kMostPeeled = 8;      // at either end
 
 bool power_of_two(int64_t n) { return n > 1 && (n & (n - 1)) == 0; }
 
@@ -87,6 +88,13 @@ class Maker {
     require(o.count >= 2 && o.count <= 64, "2 to 64 copies are possible");
     require(a.unroll == 1, "the range has its copies already");
     a.unroll = o.count;
+  }
+  void apply(const Peel& o) {
+    Axis& a = axis(o.range);
+    require(o.first >= 0 && o.last >= 0 && o.first + o.last > 0 && std::max(o.first, o.last) <= kMostPeeled, "1 to 8 steps may stand outside at either end");
+    require(!a.peeled(), "steps of the range stand outside already");
+    a.first = o.first;
+    a.last = o.last;
   }
   void apply(const Split& o) {
     Axis& a = axis(o.range);
@@ -162,6 +170,11 @@ class Maker {
       require(step % a.width() == 0, which + "the step is no multiple of threads, copies and lanes");
     if (!a.whole())
       require(a.block % (a.steps.empty() ? a.width() : a.steps[0]) == 0, which + "the block is no multiple of its steps");
+    if (a.peeled()) {
+      require(a.size > 0 && a.levels() == 1 && a.whole(), which + "steps may stand outside of a loop that is known to go over all of it");
+      require(a.unroll > 1 && a.threads == 1, which + "steps that stand outside are of copies, and each thread makes all of them");
+      require(a.first + a.last <= a.size / a.width(), which + "there are fewer whole steps than stand outside");
+    }
     if (a.width() == 1) return;
     for (const Axis& b : made_.axes)
       require(!ranges_.depends(b.range->src[0], a.range), which + "the bound of another range depends on it");

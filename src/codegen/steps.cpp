@@ -23,8 +23,8 @@ bool may_meet(View& view, UOp load, UOp copies, int width, UOp range, int count)
 
 }  // namespace
 
-bool may_follow(View& view, const Work& product, const RegisterTile& tile, UOp range, int count, bool staged, const runtime::Target& target) {
-  if (const UOp gate = common_gate(product.node); gate && view.depends(gate, range)) return false;
+bool may_follow(View& view, const Work& product, const RegisterTile& tile, UOp range, int count, bool staged, bool peeled, const runtime::Target& target) {
+  if (const UOp gate = common_gate(product.node); gate && view.depends(gate, range) && !(peeled && count == view.size(range))) return false;
   const int left = target.vector_registers - tile.rows * tile.columns - tile.columns;
   if (left < kSpare) return false;
   return std::none_of(product.accesses.begin(), product.accesses.end(), [&](UOp a) {

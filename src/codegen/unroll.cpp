@@ -35,9 +35,13 @@ std::vector<Opt> unroll_products(Choice& c, std::vector<Opt> opts) {
   const bool staged = std::any_of(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<Stage>(o); });
   for (const Choice::Product& p : c.products) {
     UOp r = p.work->own.back();
+    const bool peeled = p.tile.first && std::any_of(opts.begin(), opts.end(), [&](const Opt& o) {
+                          const Peel* peel = std::get_if<Peel>(&o);
+                          return peel && peel->range == range_id(p.tile.first);
+                        });
     if (c.width_of(r) > 1 || in(c.fixed, r)) continue;
     for (const int count : unrolls_of(c.view.size(r))) {
-      if (!may_follow(c.view, *p.work, p.tile, r, count, staged, c.target)) continue;
+      if (!may_follow(c.view, *p.work, p.tile, r, count, staged, peeled, c.target)) continue;
       opts.push_back(Unroll{range_id(r), count});
       if (is_legal(c.kernel, opts)) break;  // a block of the range may hold no whole number of them
       opts.pop_back();
