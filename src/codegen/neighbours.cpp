@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "codegen/loop_tree.h"
+#include "codegen/memory_node.h"
 #include "codegen/neighbours_memory.h"
 #include "codegen/round.h"
 #include "codegen/rows.h"
@@ -17,6 +18,7 @@
 namespace sinter::codegen {
 namespace {
 
+using ir::Op;
 using ir::UOp;
 using Opts = std::vector<Opt>;
 
@@ -165,6 +167,26 @@ void copies(Site& s) {
     }
 }
 
+/// The ends of a loop over all of a range that has copies and gates stand outside of it.
+void peels(Site& s) {
+  const auto gated = [&](UOp r) {
+    return std::any_of(s.view.works().begin(), s.view.works().end(), [&](const Work& w) {
+      return std::any_of(w.accesses.begin(), w.accesses.end(), [&](UOp a) { return a->op == Op::Load && gate_of(a) && s.view.depends(gate_of(a), r); });
+    });
+  };
+  for (UOp r : s.free) {
+    const int id = range_id(r);
+    Opts given = s.given;
+    if (count_of<Unroll>(given, id) == 1 || find<Peel>(given, id) || !gated(r)) continue;
+    s.make([&](Opts& o) {
+      drop<Block>(o, id);
+      if (is_outer(r)) o.push_back(Block{id, s.view.size(r)});
+      settle(o, id);
+      o.push_back(Peel{id, 1, 1});
+    });
+  }
+}
+
 /// Blocks of a range in a loop outside all others, as caches want them; larger and smaller ones; none.
 void splits(Site& s) {
   for (UOp r : s.view.ranges()) {
@@ -266,9 +288,9 @@ struct Change {
   void (*make)(Site& s);
 };
 constexpr std::array kChanges = {
-    Change{"lanes", lanes},   Change{"copies", copies}, Change{"splits", splits},   Change{"orders", orders},
-    Change{"blocks", blocks}, Change{"rows", rows},     Change{"stages", stages},   Change{"prefetches", prefetches},
-    Change{"streams", streams}, Change{"without", without},
+    Change{"lanes", lanes},     Change{"copies", copies},         Change{"peels", peels},     Change{"splits", splits},
+    Change{"orders", orders},   Change{"blocks", blocks},         Change{"rows", rows},       Change{"stages", stages},
+    Change{"prefetches", prefetches}, Change{"streams", streams}, Change{"without", without},
 };
 
 }  // namespace

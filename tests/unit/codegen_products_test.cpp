@@ -402,9 +402,9 @@ TEST_CASE("masks of a padded window have registers, and are known ones where the
 }
 
 TEST_CASE("results whose lanes and copies lie apart rest in a tile until their row is there", "[codegen][products]") {
-  const auto [o, apart] = GENERATE(values<std::pair<int64_t, int64_t>>({{8, 1}, {32, 1}, {32, 2}, {32, 3}}));
-  const int64_t n = 96, c = 32, size = 24, window = 3, from_size = size - window + 1;
-  Bench b;  // dx [n, c, apart * y] from dy [n, o, y - window + 1] and w [o, c, window]: copies are images, whose gates agree
+  const auto [o, apart] = GENERATE(values<std::pair<int64_t, int64_t>>({{4, 1}, {32, 1}, {32, 2}, {32, 3}}));
+  const int64_t n = 96, c = 32, size = 24, window = 9, from_size = size - window + 1;
+  Bench b;  // dx [n, c, apart * y] from dy [n, o, y - window + 1] and w [o, c, window]: the window is too long for copies of its row, so that they are images, whose gates agree
   UOp dy = b.buffer(random_array(DType::F32, {n, o, from_size}, 1)), w = b.buffer(random_array(DType::F32, {o, c, window}, 2));
   UOp out = b.buffer(Array(DType::F32, {n, c, apart * size}));
   UOp image = b.outer(n), to = b.outer(c), y = b.outer(size), from = b.over(o, 3), tap = b.over(window, 4), at = y - tap;

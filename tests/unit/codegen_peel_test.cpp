@@ -1,0 +1,132 @@
+// Steps that stand outside of a loop, and what copies at the edge of an image know of the gates of their sums.
+#include "codegen/heuristic.h"
+#include "codegen_support.h"
+
+using namespace codegen_test;
+using codegen::Block, codegen::Lanes, codegen::Local, codegen::Order, codegen::Peel, codegen::Split, codegen::Unroll;
+
+namespace {
+
+/// The input gradient of a window without padding or with: dx [n, c, size] of dy [n, o, size + 2 * padding - taps + 1] and w [o, c, taps].
+struct Gradient {
+  int64_t n = 3, c = 32, o = 5, size = 24, taps = 5, padding = 0;
+  bool underflows = false;  ///< all products do, to -0
+
+  Bench bench() const {
+    Bench b;
+    const int64_t results = size + 2 * padding - taps + 1;
+    UOp dy = b.buffer(of({n, o, results}, 1)), w = b.buffer(of({o, c, taps}, 2)), out = b.buffer(Array(DType::F32, {n, c, size}));
+    UOp image = b.outer(n), to = b.outer(c), column = b.outer(size), from = b.over(o, 3), tap = b.over(taps, 4);
+    UOp place = column + b.index(padding) - tap, open = le(b.index(0), place) & lt(place, b.index(results)), zero = constant(b.g(), DType::F32, 0.0);
+    b.stores({b.put(out, {image, to, column}, b.reduce(Combine::Dot, {b.at(dy, {image, from, place}, open, zero), b.at(w, {from, to, tap}, open, zero)}, {from, tap}))});
+    return b;
+  }
+  Array of(std::vector<int64_t> shape, unsigned seed) const {
+    if (!underflows) return random_array(DType::F32, shape, seed);
+    Array a(DType::F32, shape);
+    for (int64_t i = 0; i < a.numel(); ++i) a.set(i, Scalar::of(DType::F32, seed == 1 ? 1e-30 : -1e-30));
+    return a;
+  }
+  /// So many copies of a row, with the window unrolled.
+  std::vector<Opt> opts(int copies, int first, int last) const {
+    const int64_t whole = (size + copies - 1) / copies * copies;
+    return {Lanes{1, 16}, Unroll{2, copies}, Block{2, whole}, Peel{2, first, last}, Unroll{4, static_cast<int>(taps)}};
+  }
+};
+
+void refused(const Bench& b, const std::vector<Opt>& opts, const char* why) {
+  INFO(to_string(opts));
+  CHECK_THROWS_WITH(codegen::write(b.kernel, runtime::host_target(), opts), Catch::Matchers::Contains(why));
+  CHECK_THROWS_AS(codegen::write(b.kernel, runtime::host_target(), opts), codegen::IllegalOpt);
+}
+
+}  // namespace
+
+TEST_CASE("inside of an image no gate is asked for, and at its edges only open elements are multiplied", "[codegen][peel]") {
+  const Gradient g;
+  Bench b = g.bench();
+  const auto loops = [&](const std::vector<Opt>& opts) {
+    const std::string text = b.check(opts, false);
+    return text.substr(text.find("for (i64 "));
+  };
+  const std::string peeled = loops(g.opts(8, 1, 1)), plain = loops({Lanes{1, 16}, Unroll{2, 8}, Block{2, 24}, Unroll{4, 5}});
+  INFO(peeled);
+  CHECK(count(peeled, "fma(") == 24 * 5 - 2 * (4 + 3 + 2 + 1));  // at either edge four places lack four taps to one
+  CHECK(count(peeled, "?") == 0);
+  CHECK(count(peeled, " && ") == 0);
+  CHECK(count(plain, "fma(") == 8 * 5);  // of three steps, of what the gates select
+}
+
+TEST_CASE("a sum that copies skip elements of has the sign of zero that it has without", "[codegen][peel]") {
+  Gradient g;
+  g.underflows = true;
+  g.padding = GENERATE(0, 2, 4);
+  g.size = GENERATE(3, 8, 16, 24, 29);
+  const int copies = GENERATE(2, 4, 8);
+  if (g.size + 2 * g.padding < g.taps || g.size < copies) return;
+  Bench b = g.bench();
+  const int steps = static_cast<int>(g.size / copies), first = (steps + 1) / 2;
+  b.check(g.opts(copies, first, steps - first), false);
+  int minus = 0;
+  for (int64_t i = 0; i < b.arrays[2].numel(); ++i) minus += std::signbit(b.arrays[2].at(i).as_double());
+  CHECK(minus > 0);
+  CHECK((minus < b.arrays[2].numel() || g.padding == 4));  // with so much of it all elements are there
+}
+
+TEST_CASE("any number of steps outside, beside any rest, keeps every bit", "[codegen][peel]") {
+  Gradient g;
+  g.size = GENERATE(9, 24, 30);
+  g.padding = GENERATE(0, 1);
+  const int copies = GENERATE(2, 3, 8);
+  Bench b = g.bench();
+  const int steps = static_cast<int>(g.size / copies);
+  for (const auto& [first, last] : {std::pair{1, 0}, {0, 1}, {1, 1}, {2, 1}, {4, 4}})
+    if (first + last <= steps) {
+      b.check(g.opts(copies, first, last), false);
+      b.check({Unroll{2, copies}, Block{2, 32 * copies}, Peel{2, first, last}}, false);                // the window's loop is none of copies
+      b.check({Lanes{2, 2}, Unroll{2, 2}, Block{2, 32}, Peel{2, 0, 1}}, false);                        // lanes along the row
+    }
+}
+
+TEST_CASE("gates that leave holes in a window are asked for", "[codegen][peel]") {
+  Bench b;  // elements whose place is a multiple of 3 count for nothing
+  const int64_t size = 12, taps = 5, o = 3;
+  UOp x = b.buffer(random_array(DType::F32, {o, size + taps}, 1)), w = b.buffer(random_array(DType::F32, {o, taps, 16}, 2)), out = b.buffer(Array(DType::F32, {16, size}));
+  UOp to = b.outer(16), column = b.outer(size), from = b.over(o, 2), tap = b.over(taps, 3), place = column + tap;
+  UOp open = ne(mod(place, b.index(3)), b.index(0)), zero = constant(b.g(), DType::F32, 0.0);
+  b.stores({b.put(out, {to, column}, b.reduce(Combine::Dot, {b.at(x, {from, place}, open, zero), b.at(w, {from, tap, to}, open, zero)}, {from, tap}))});
+  b.check({Lanes{0, 16}, Unroll{1, 4}, Block{1, 12}, Peel{1, 2, 1}, Unroll{3, 5}}, false);
+  b.check({Lanes{0, 16}, Unroll{1, 4}, Block{1, 12}, Peel{1, 2, 1}}, false);
+}
+
+TEST_CASE("rows of an input gradient are copies whose window is unrolled", "[codegen][peel]") {
+  for (const auto& [size, taps, padding] : {std::array<int64_t, 3>{24, 5, 0}, {28, 3, 1}, {56, 3, 1}, {7, 3, 1}, {14, 5, 2}}) {
+    Gradient g;
+    g.n = 4, g.c = 64, g.o = 16, g.size = size, g.taps = taps, g.padding = padding;
+    Bench b = g.bench();
+    const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+    const std::string text = to_string(opts);
+    INFO(text);
+    CHECK(text.find("unroll(2, ") != std::string::npos);
+    CHECK(text.find("peel(2, 1, ") != std::string::npos);
+    CHECK(text.find(" unroll(4, ") != std::string::npos);
+    CHECK(text.find("unroll(0, ") == std::string::npos);
+    b.check(opts, false);
+  }
+}
+
+TEST_CASE("what cannot stand outside of a loop is refused", "[codegen][peel]") {
+  const Bench b = Gradient().bench();
+  const Opt copies = Unroll{2, 4}, all = Block{2, 24};
+  refused(b, {copies, all, Peel{2, 0, 0}}, "1 to 8 steps");
+  refused(b, {copies, all, Peel{2, 9, 0}}, "1 to 8 steps");
+  refused(b, {copies, all, Peel{2, -1, 2}}, "1 to 8 steps");
+  refused(b, {copies, all, Peel{2, 1, 1}, Peel{2, 1, 1}}, "outside already");
+  refused(b, {copies, all, Peel{2, 4, 3}}, "fewer whole steps");
+  refused(b, {copies, Peel{2, 1, 1}}, "all of it");
+  refused(b, {copies, Block{2, 12}, Peel{2, 1, 1}}, "all of it");
+  refused(b, {copies, all, Split{2, 8}, Peel{2, 1, 1}}, "all of it");
+  refused(b, {Lanes{2, 4}, all, Peel{2, 1, 1}}, "of copies");
+  refused(b, {copies, Local{2, 2, 1}, all, Peel{2, 1, 1}}, "of copies");
+  refused(b, {Peel{9, 1, 1}}, "no range of that id");
+}
