@@ -16,6 +16,7 @@ namespace {
 
 using ir::Op;
 using ir::UOp;
+using runtime::kLine, runtime::kPage;
 
 constexpr int64_t kReuse = 16;         ///< results that share an element, from which copying it pays where it could be read as it lies,
 constexpr int64_t kReuseStrided = 4;   ///< or could not
@@ -23,7 +24,6 @@ constexpr int64_t kReuseStrided = 4;   ///< or could not
 /// one loses it. Measured on Sapphire Rapids, 2 threads: 384 x 384 x 384 takes 0.75 of the time, 512 x 512 x 512 0.55; below, nothing.
 constexpr int64_t kShared = 320 << 10;
 constexpr int64_t kDeepStrided = 128;  ///< summed values in one block, about, where the other operand takes a new page for each of them
-constexpr int64_t kLine = 64;          ///< bytes
 constexpr int64_t kMostRows = 1024;    ///< of a point,
 constexpr int64_t kMostWindows = 4096; ///< or of one whose rows are windows that overlap, and whose blocks are less deep
 constexpr int64_t kFewRows = 96;       ///< of a point, below which its share of copying shows

@@ -11,7 +11,6 @@
 
 namespace sinter::codegen {
 
-inline constexpr int64_t kPage = 4096;     ///< bytes
 inline constexpr int64_t kDeepest = 2048;  ///< summed values that one block may have
 
 /// How many results of a product share an element of `operand`.

@@ -18,6 +18,7 @@ namespace {
 
 using ir::Op;
 using ir::UOp;
+using runtime::kLine;
 
 // Of a current x86 core, which loads as many vectors in a cycle as it multiplies: cycles.
 constexpr double kLatency = 4;
@@ -27,8 +28,7 @@ constexpr double kScattered = 2.5;  ///< or one by one
 /// Cycles of a turn of a short loop, and of what stands around the loop. From 3 x 3 and 5 x 5 windows on Granite Rapids: 10 to 12 for a loop
 /// whose steps follow one another, 5 to 7 for each step of others, whatever the tile;
 constexpr double kTurn = 4, kAround = 8;
-constexpr double kOwnLine = 2.5;  ///< and so many for each line that its copies read, of
-constexpr int64_t kLine = 64;     ///< bytes
+constexpr double kOwnLine = 2.5;  ///< and so many for each line that its copies read
 constexpr double kTurned = 1;   ///< cycles of a vector that is transposed in registers
 constexpr double kGated = 3;        ///< how much longer a step takes whose gate differs inside a tile
 constexpr double kFar = .02;        ///< cycles of a load more, if the next row lies so many bytes away that each takes a page of its own

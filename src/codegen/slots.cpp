@@ -3,18 +3,14 @@
 
 #include "codegen/memory_node.h"
 #include "codegen/round.h"
+#include "runtime/target.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
 
 using ir::Op;
 using ir::UOp;
-
-namespace {
-
-constexpr int64_t kLine = 64;  ///< bytes, of which every tile begins one
-
-}  // namespace
+using runtime::kLine;  // which every tile begins
 
 void find_slots(const Kernel& kernel, const std::vector<Tile>& tiles, int64_t near, Instructions& code) {
   code.params = kernel.params;

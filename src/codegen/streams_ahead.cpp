@@ -17,7 +17,7 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int64_t kAhead = 2 * kPage;    ///< bytes
+constexpr int64_t kAhead = 2 * runtime::kPage;    ///< bytes
 constexpr int64_t kLongRow = 4 * kAhead; ///< bytes of a row of which the wrong end of what is asked for is small
 constexpr double kCaches = 4;            ///< second caches that an operand fills, at least
 

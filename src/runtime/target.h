@@ -9,6 +9,9 @@
 
 namespace sinter::runtime {
 
+/// Bytes of memory that caches of every CPU take together, and that share an entry of its address tables.
+inline constexpr int64_t kLine = 64, kPage = 4096;
+
 /// What a kernel's text is written in: C, in the few spellings in which Clang and GCC differ, or CUDA C++.
 enum class Dialect : uint8_t { Clang, Gcc, Cuda };
 
