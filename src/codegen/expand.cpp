@@ -269,7 +269,7 @@ class Expander {
                          : emit_.index(Op::Sub, all, emit_.divide(Op::Mod, all, emit_.number(width)));
     const Id end = rest == 0 && ends_with_block(axis, level.around(), block_end) ? block_end : earlier(block_end, whole);
     auto whole_step = [&](Id at) { body(at, level.lanes, level.unroll, {}); };
-    if (axis.peeled() && !level.fills) {
+    if (axis.peeled() && !level.fills && width == axis.width()) {  // a statement may have copies of its own, which stay together
       // The launch's point and the loop hold the whole range, whose ends are numbers.
       const int64_t first = axis.first * width, last = axis.size - rest - axis.last * width;
       const std::string note = loop_note(axis, level, step_text(level));

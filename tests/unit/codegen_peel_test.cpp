@@ -115,6 +115,16 @@ TEST_CASE("rows of an input gradient are copies whose window is unrolled", "[cod
   }
 }
 
+TEST_CASE("a sum whose chains need more copies than a range has goes over all of it in one loop", "[codegen][peel]") {
+  Bench b;
+  const int64_t rows = 3, size = 33;
+  UOp x = b.buffer(random_array(DType::F32, {rows, size}, 1)), out = b.buffer(Array(DType::F32, {rows}));
+  UOp row = b.outer(rows), at = b.over(size, 1);
+  b.stores({b.put(out, {row}, b.reduce(Combine::Add, {b.at(x, {row, at})}, {at}, Tree{16, 0}))});
+  b.check({Lanes{1, 2}, Unroll{1, 2}, Peel{1, 4, 4}}, false);  // 8 copies of 2 lanes
+  b.check({Lanes{1, 4}, Unroll{1, 4}, Peel{1, 1, 1}}, false);
+}
+
 TEST_CASE("what cannot stand outside of a loop is refused", "[codegen][peel]") {
   const Bench b = Gradient().bench();
   const Opt copies = Unroll{2, 4}, all = Block{2, 24};
