@@ -225,13 +225,13 @@ class Blocker {
     };
     if (is_outer(tile_.first)) {
       const int64_t size = view_.size(tile_.first), tiles = ceil_div(size, tile_.rows);
-      points *= tiles;
+      const bool whole = peel_of(view_, w_, tile_, target_).has_value();  // a point holds both edges
+      points *= whole ? 1 : tiles;
       cover(near);
-      points /= tiles;
+      points /= whole ? 1 : tiles;
       const int64_t each = covered / tile_.rows;  // rows for a value of the tile's range
-      int64_t blocks = ceil_div(size, std::max<int64_t>(most_rows / each, tile_.rows));
-      while ((blocks * points) % target_.threads && ceil_div(size, blocks + 1) * each >= kFewRows) ++blocks;
-      if (peel_of(view_, w_, tile_)) blocks = 1;  // whose edges are known only if a point holds them
+      int64_t blocks = whole ? 1 : ceil_div(size, std::max<int64_t>(most_rows / each, tile_.rows));
+      while (!whole && (blocks * points) % target_.threads && ceil_div(size, blocks + 1) * each >= kFewRows) ++blocks;
       rows_ = round_up(ceil_div(size, blocks), tile_.rows);
       points *= blocks;
       covered = rows_ * each;

@@ -4,8 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 #include "codegen/accumulate.h"
 #include "codegen/clip.h"

@@ -103,7 +103,9 @@ std::vector<Opt> pack(Choice& c) {
   const std::vector<Opt> blocks = block_product(c.kernel, c.view, *c.products[0].work, c.products[0].tile, c.lanes, c.target);
   if (blocks.empty()) return {};
   opts.insert(opts.end(), blocks.begin(), blocks.end());
-  for (std::vector<Opt> choice : {rest_results(c.view, *c.products[0].work, c.products[0].tile, opts), opts}) {
+  const Product& p = c.products[0];
+  const bool peeled = peel_of(c.view, *p.work, p.tile, c.target).has_value();  // with rows that rest it would go through blocks of the image
+  for (std::vector<Opt> choice : {peeled ? std::vector<Opt>{} : rest_results(c.view, *p.work, p.tile, opts), opts}) {
     if (choice.empty()) continue;
     choice = add_rows(c.kernel, std::move(choice), c.rows);
     if (is_legal(c.kernel, choice)) return choice;

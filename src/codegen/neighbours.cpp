@@ -60,8 +60,9 @@ std::vector<Split*> splits_of(Opts& opts, int range) {
   return out;
 }
 
-/// Blocks of a range become multiples of what stands inside them.
+/// Blocks of a range become multiples of what stands inside them; its edges are those of other steps now.
 void settle(Opts& opts, int range) {
+  drop<Peel>(opts, range);
   int64_t inside = int64_t{1} * count_of<Lanes>(opts, range) * count_of<Unroll>(opts, range);
   std::vector<Split*> splits = splits_of(opts, range);
   for (size_t i = splits.size(); i-- > 0;) inside = splits[i]->step = round_up(splits[i]->step, inside);
@@ -182,7 +183,7 @@ void peels(Site& s) {
       drop<Block>(o, id);
       if (is_outer(r)) o.push_back(Block{id, s.view.size(r)});
       settle(o, id);
-      o.push_back(Peel{id, 1, 1});
+      o.push_back(Peel{id, 1, s.view.size(r) >= int64_t{2} * count_of<Unroll>(o, id) * count_of<Lanes>(o, id)});
     });
   }
 }
@@ -260,6 +261,7 @@ void blocks(Site& s) {
       if (size == now || size / 2 >= s.view.size(r)) continue;
       s.make([&](Opts& o) {
         drop<Block>(o, id);
+        drop<Peel>(o, id);
         if (size > least) o.push_back(Block{id, size});
       });
     }

@@ -33,7 +33,8 @@ struct Unroll {
   friend bool operator==(const Unroll&, const Unroll&) = default;
 };
 /// So many first and last steps of the only loop of a range, which has copies, stand outside of it, where the value of each copy is a known number:
-/// gates that hold everywhere else need not be asked for inside, and those at the edges know their answer.
+/// gates that hold everywhere else need not be asked for inside, and those at the edges know their answer. Statements that have other copies of the
+/// range than it says go over all of it.
 struct Peel {
   int range = 0;
   int first = 1, last = 1;

@@ -105,7 +105,10 @@ void choose_points(Choice& c) {
   if (!c.products.empty())
     if (const RegisterTile& t = c.products[0].tile; t.first && is_outer(t.first)) {
       const auto rows = static_cast<size_t>(std::find(outer.begin(), outer.end(), t.first) - outer.begin());
-      if (peel_of(c.view, *c.products[0].work, t)) points.enlarge(rows, static_cast<double>(c.view.size(t.first)));  // whose edges are then known
+      const bool peeled = std::any_of(c.products.begin(), c.products.end(), [&](const Choice::Product& p) {
+        return p.tile.first == t.first && peel_of(c.view, *p.work, p.tile, c.target);
+      });
+      if (peeled) points.enlarge(rows, static_cast<double>(c.view.size(t.first)));  // a point holds both edges
       if (many_panels(c, c.products[0])) points.enlarge(rows, std::min(points.count / (kTurns * units), kPanelRows / t.rows));
       for (size_t i = outer.size(); i-- > 0;)  // lines that a tile's far rows begin are written to their end
         if (!c.tiled(outer[i]) && stored_nearer(c, outer[i], t.first)) points.enlarge(i, points.count / wanted);

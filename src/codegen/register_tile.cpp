@@ -57,7 +57,7 @@ class Model {
     vectors_ = std::max(1, w.chains() / lanes);
     if (!w.own.empty()) last_ = view.size(w.own.back());
     gate_ = common_gate(w.node);
-    for (UOp r : w.outs) inside_.emplace_back(r, inside_of(view, w, r));
+    for (UOp r : w.outs) inside_.emplace_back(r, inside_of(view, w, r, target));
   }
 
   bool fits(const RegisterTile& t) const {
@@ -175,7 +175,7 @@ class Model {
   bool follows_whole(const RegisterTile& t) const {
     return is_short() && unrolls_ && t.turned == 1 && may_follow(view_, w_, t, w_.own.back(), static_cast<int>(last_), true, is_peeled(t), target_);
   }
-  /// As peel_of().
+  /// peel_of(), with what inside_of() said once.
   bool is_peeled(const RegisterTile& t) const {
     return t.rows > 1 && std::any_of(inside_.begin(), inside_.end(), [&](const auto& i) { return i.first == t.first && i.second && peel(*i.second, view_, t.first, t.rows); });
   }

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "codegen/loop_tree.h"
+#include "codegen/peel.h"
 #include "codegen/steps.h"
 
 namespace sinter::codegen {
@@ -35,10 +36,7 @@ std::vector<Opt> unroll_products(Choice& c, std::vector<Opt> opts) {
   const bool staged = std::any_of(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<Stage>(o); });
   for (const Choice::Product& p : c.products) {
     UOp r = p.work->own.back();
-    const bool peeled = p.tile.first && std::any_of(opts.begin(), opts.end(), [&](const Opt& o) {
-                          const Peel* peel = std::get_if<Peel>(&o);
-                          return peel && peel->range == range_id(p.tile.first);
-                        });
+    const bool peeled = knows_edges(c, p, opts);
     if (c.width_of(r) > 1 || in(c.fixed, r)) continue;
     for (const int count : unrolls_of(c.view.size(r))) {
       if (!may_follow(c.view, *p.work, p.tile, r, count, staged, peeled, c.target)) continue;

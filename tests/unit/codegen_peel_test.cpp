@@ -1,5 +1,6 @@
 // Steps that stand outside of a loop, and what copies at the edge of an image know of the gates of their sums.
 #include "codegen/heuristic.h"
+#include "codegen/schedule.h"
 #include "codegen_support.h"
 
 using namespace codegen_test;
@@ -7,14 +8,15 @@ using codegen::Block, codegen::Lanes, codegen::Local, codegen::Order, codegen::P
 
 namespace {
 
-/// The input gradient of a window without padding or with: dx [n, c, size] of dy [n, o, size + 2 * padding - taps + 1] and w [o, c, taps].
+/// The input gradient of a window without padding or with: dx [n, c, size] of dy [n, o, size + padding + right - taps + 1] and w [o, c, taps].
 struct Gradient {
-  int64_t n = 3, c = 32, o = 5, size = 24, taps = 5, padding = 0;
-  bool underflows = false;  ///< all products do, to -0
+  int64_t n = 3, c = 32, o = 5, size = 24, taps = 5, padding = 0, right = padding;
+  bool underflows = false;  ///< all products do, to -0,
+  bool ends = false;        ///< but those of the last of o, which are -0
 
   Bench bench() const {
     Bench b;
-    const int64_t results = size + 2 * padding - taps + 1;
+    const int64_t results = size + padding + right - taps + 1;
     UOp dy = b.buffer(of({n, o, results}, 1)), w = b.buffer(of({o, c, taps}, 2)), out = b.buffer(Array(DType::F32, {n, c, size}));
     UOp image = b.outer(n), to = b.outer(c), column = b.outer(size), from = b.over(o, 3), tap = b.over(taps, 4);
     UOp place = column + b.index(padding) - tap, open = le(b.index(0), place) & lt(place, b.index(results)), zero = constant(b.g(), DType::F32, 0.0);
@@ -24,7 +26,8 @@ struct Gradient {
   Array of(std::vector<int64_t> shape, unsigned seed) const {
     if (!underflows) return random_array(DType::F32, shape, seed);
     Array a(DType::F32, shape);
-    for (int64_t i = 0; i < a.numel(); ++i) a.set(i, Scalar::of(DType::F32, seed == 1 ? 1e-30 : -1e-30));
+    for (int64_t i = 0; i < a.numel(); ++i)
+      a.set(i, Scalar::of(DType::F32, seed == 2 ? -1e-30 : ends && i / shape[2] % o == o - 1 ? 0.0 : 1e-30));
     return a;
   }
   /// So many copies of a row, with the window unrolled.
@@ -33,6 +36,13 @@ struct Gradient {
     return {Lanes{1, 16}, Unroll{2, copies}, Block{2, whole}, Peel{2, first, last}, Unroll{4, static_cast<int>(taps)}};
   }
 };
+
+std::vector<Opt> chosen(const Bench& b, int threads = 2) {
+  runtime::Target target = runtime::reference_target();
+  target.threads = threads;
+  return codegen::heuristic(codegen::prepare(b.kernel).main, target);
+}
+bool has(const std::vector<Opt>& opts, const std::string& text) { return to_string(opts).find(text) != std::string::npos; }
 
 void refused(const Bench& b, const std::vector<Opt>& opts, const char* why) {
   INFO(to_string(opts));
@@ -60,40 +70,48 @@ TEST_CASE("inside of an image no gate is asked for, and at its edges only open e
 TEST_CASE("a sum that copies skip elements of has the sign of zero that it has without", "[codegen][peel]") {
   Gradient g;
   g.underflows = true;
-  g.padding = GENERATE(0, 2, 4);
+  g.ends = GENERATE(false, true);
+  g.padding = g.right = GENERATE(0, 2, 4);
   g.size = GENERATE(3, 8, 16, 24, 29);
   const int copies = GENERATE(2, 4, 8);
   if (g.size + 2 * g.padding < g.taps || g.size < copies) return;
   Bench b = g.bench();
   const int steps = static_cast<int>(g.size / copies), first = (steps + 1) / 2;
   b.check(g.opts(copies, first, steps - first), false);
-  int minus = 0;
+  const auto whole = [&](int64_t place) { return place >= 4 - g.padding && place < g.size + g.padding - 4; };  // has all its elements
+  int64_t minus = 0, places = 0;
   for (int64_t i = 0; i < b.arrays[2].numel(); ++i) minus += std::signbit(b.arrays[2].at(i).as_double());
-  CHECK(minus > 0);
-  CHECK((minus < b.arrays[2].numel() || g.padding == 4));  // with so much of it all elements are there
+  for (int64_t i = 0; i < g.size; ++i) places += whole(i);
+  CHECK((minus < b.arrays[2].numel() || places == g.size));
+  if (!g.ends) {
+    CHECK(minus > 0);
+    return;
+  }
+  // What a place skips first makes +0 of what was there before, and -0 added to that leaves it.
+  for (int64_t i = 0; i < b.arrays[2].numel(); ++i) CHECK(std::signbit(b.arrays[2].at(i).as_double()) == whole(i % g.size));
 }
 
 TEST_CASE("any number of steps outside, beside any rest, keeps every bit", "[codegen][peel]") {
   Gradient g;
   g.size = GENERATE(9, 24, 30);
-  g.padding = GENERATE(0, 1);
+  g.padding = g.right = GENERATE(0, 1);
   const int copies = GENERATE(2, 3, 8);
   Bench b = g.bench();
   const int steps = static_cast<int>(g.size / copies);
   for (const auto& [first, last] : {std::pair{1, 0}, {0, 1}, {1, 1}, {2, 1}, {4, 4}})
     if (first + last <= steps) {
       b.check(g.opts(copies, first, last), false);
-      b.check({Unroll{2, copies}, Block{2, 32 * copies}, Peel{2, first, last}}, false);                // the window's loop is none of copies
-      b.check({Lanes{2, 2}, Unroll{2, 2}, Block{2, 32}, Peel{2, 0, 1}}, false);                        // lanes along the row
+      b.check({Unroll{2, copies}, Block{2, 32 * copies}, Peel{2, first, last}}, false);  // the window's loop is none of copies
     }
+  b.check({Lanes{2, 2}, Unroll{2, 2}, Block{2, 32}, Peel{2, 0, 1}}, false);  // lanes along the row
 }
 
 TEST_CASE("gates that leave holes in a window are asked for", "[codegen][peel]") {
-  Bench b;  // elements whose place is a multiple of 3 count for nothing
+  Bench b;  // elements whose place is odd count for nothing
   const int64_t size = 12, taps = 5, o = 3;
   UOp x = b.buffer(random_array(DType::F32, {o, size + taps}, 1)), w = b.buffer(random_array(DType::F32, {o, taps, 16}, 2)), out = b.buffer(Array(DType::F32, {16, size}));
   UOp to = b.outer(16), column = b.outer(size), from = b.over(o, 2), tap = b.over(taps, 3), place = column + tap;
-  UOp open = ne(mod(place, b.index(3)), b.index(0)), zero = constant(b.g(), DType::F32, 0.0);
+  UOp open = eq(mod(place, b.index(2)), b.index(0)), zero = constant(b.g(), DType::F32, 0.0);
   b.stores({b.put(out, {to, column}, b.reduce(Combine::Dot, {b.at(x, {from, place}, open, zero), b.at(w, {from, tap, to}, open, zero)}, {from, tap}))});
   b.check({Lanes{0, 16}, Unroll{1, 4}, Block{1, 12}, Peel{1, 2, 1}, Unroll{3, 5}}, false);
   b.check({Lanes{0, 16}, Unroll{1, 4}, Block{1, 12}, Peel{1, 2, 1}}, false);
@@ -102,17 +120,71 @@ TEST_CASE("gates that leave holes in a window are asked for", "[codegen][peel]")
 TEST_CASE("rows of an input gradient are copies whose window is unrolled", "[codegen][peel]") {
   for (const auto& [size, taps, padding] : {std::array<int64_t, 3>{24, 5, 0}, {28, 3, 1}, {56, 3, 1}, {7, 3, 1}, {14, 5, 2}}) {
     Gradient g;
-    g.n = 4, g.c = 64, g.o = 16, g.size = size, g.taps = taps, g.padding = padding;
+    g.n = 4, g.c = 64, g.o = 16, g.size = size, g.taps = taps, g.padding = g.right = padding;
     Bench b = g.bench();
-    const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
-    const std::string text = to_string(opts);
-    INFO(text);
-    CHECK(text.find("unroll(2, ") != std::string::npos);
-    CHECK(text.find("peel(2, 1, ") != std::string::npos);
-    CHECK(text.find(" unroll(4, ") != std::string::npos);
-    CHECK(text.find("unroll(0, ") == std::string::npos);
+    const std::vector<Opt> opts = chosen(b);
+    INFO(to_string(opts));
+    CHECK(has(opts, "unroll(2, "));
+    CHECK(has(opts, "peel(2, 1, "));
+    CHECK(has(opts, fmt::format(" unroll(4, {})", taps)));
+    CHECK_FALSE(has(opts, "unroll(0, "));
     b.check(opts, false);
   }
+}
+
+TEST_CASE("where only what no whole step covers is an edge nothing is peeled, and the window is unrolled all the same", "[codegen][peel]") {
+  Gradient g;  // of a causal window
+  g.n = 4, g.c = 64, g.o = 16, g.size = 14, g.taps = 3, g.padding = 2, g.right = 0;
+  Bench b = g.bench();
+  const std::vector<Opt> opts = chosen(b);
+  INFO(to_string(opts));
+  CHECK_FALSE(has(opts, "peel("));
+  CHECK(has(opts, " unroll(4, 3)"));
+  b.check(opts, false);
+}
+
+TEST_CASE("a point holds a whole row only where threads have others", "[codegen][peel]") {
+  Gradient g;
+  g.n = 1, g.c = 64, g.o = 16, g.size = 1 << 12, g.taps = 3, g.padding = g.right = 1;
+  const Bench one = g.bench();
+  INFO(to_string(chosen(one, 1)) << "\n" << to_string(chosen(one, 2)));
+  CHECK(has(chosen(one, 1), "peel(2, 1, "));
+  CHECK_FALSE(has(chosen(one, 2), "peel("));
+  const codegen::Schedule shared = codegen::make_schedule(codegen::prepare(one.kernel).main, chosen(one, 32));
+  int64_t points = 1;
+  for (UOp r : shared.outer) points *= (shared.of(r).size + shared.of(r).block - 1) / shared.of(r).block;
+  CHECK(points >= 32);
+}
+
+TEST_CASE("rows whose edges are peeled do not rest in a tile", "[codegen][peel]") {
+  const int64_t n = 8, c = 32, o = 64, size = 56, taps = 3;
+  Bench b;  // dx [n, c, i, j], where the window's rows are summed last, and results lie side by side along the columns
+  UOp dy = b.buffer(Array(DType::F32, {n, o, size, size})), w = b.buffer(Array(DType::F32, {o, c, taps, taps})), out = b.buffer(Array(DType::F32, {n, c, size, size}));
+  UOp image = b.outer(n), to = b.outer(c), i = b.outer(size), j = b.outer(size), from = b.over(o, 4), across = b.over(taps, 5), down = b.over(taps, 6);
+  UOp y = i + b.index(1) - down, x = j + b.index(1) - across, zero = constant(b.g(), DType::F32, 0.0);
+  UOp open = le(b.index(0), y) & lt(y, b.index(size)) & le(b.index(0), x) & lt(x, b.index(size));
+  b.stores({b.put(out, {image, to, i, j}, b.reduce(Combine::Dot, {b.at(dy, {image, from, y, x}, open, zero), b.at(w, {from, to, down, across}, open, zero)}, {from, across, down}))});
+  const std::vector<Opt> opts = chosen(b);
+  INFO(to_string(opts));
+  CHECK(has(opts, "unroll(2, "));
+  CHECK(has(opts, "peel(2, 1, "));
+  CHECK(has(opts, " unroll(6, 3)"));
+}
+
+TEST_CASE("a row is whole for any of several products", "[codegen][peel]") {
+  const int64_t n = 16, c = 64, size = 28, o = 16, wide = 60, taps = 3;
+  Bench b;  // the gradients of a window of one place, which is the busier one, and of one of three
+  UOp dy = b.buffer(random_array(DType::F32, {n, o, size}, 1)), w = b.buffer(random_array(DType::F32, {o, c, taps}, 2));
+  UOp dz = b.buffer(random_array(DType::F32, {n, size, wide}, 3)), v = b.buffer(random_array(DType::F32, {wide, c}, 4)), out = b.buffer(Array(DType::F32, {n, c, size}));
+  UOp image = b.outer(n), to = b.outer(c), column = b.outer(size), other = b.over(wide, 3), from = b.over(o, 4), tap = b.over(taps, 5);
+  UOp place = column + b.index(1) - tap, open = le(b.index(0), place) & lt(place, b.index(size)), zero = constant(b.g(), DType::F32, 0.0);
+  UOp one = b.reduce(Combine::Dot, {b.at(dz, {image, column, other}), b.at(v, {other, to})}, {other});
+  UOp three = b.reduce(Combine::Dot, {b.at(dy, {image, from, place}, open, zero), b.at(w, {from, to, tap}, open, zero)}, {from, tap});
+  b.stores({b.put(out, {image, to, column}, one + three)});
+  const std::vector<Opt> opts = chosen(b);
+  INFO(to_string(opts));
+  CHECK(has(opts, "peel(2, 1, "));
+  b.check(opts, false);
 }
 
 TEST_CASE("a sum whose chains need more copies than a range has goes over all of it in one loop", "[codegen][peel]") {
