@@ -9,6 +9,7 @@
 #include "codegen/peel.h"
 #include "codegen/round.h"
 #include "codegen/schedule.h"
+#include "codegen/sharing.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -20,9 +21,6 @@ using runtime::kLine, runtime::kPage;
 
 constexpr int64_t kReuse = 16;         ///< results that share an element, from which copying it pays where it could be read as it lies,
 constexpr int64_t kReuseStrided = 4;   ///< or could not
-/// Bytes of an operand that several cores read, from which each has its own copy: a line that two cores hold leaves their caches when the last
-/// one loses it. Measured on Sapphire Rapids, 2 threads: 384 x 384 x 384 takes 0.75 of the time, 512 x 512 x 512 0.55; below, nothing.
-constexpr int64_t kShared = 320 << 10;
 constexpr int64_t kDeepStrided = 128;  ///< summed values in one block, about, where the other operand takes a new page for each of them
 constexpr int64_t kMostRows = 1024;    ///< of a point,
 constexpr int64_t kMostWindows = 4096; ///< or of one whose rows are windows that overlap, and whose blocks are less deep
@@ -66,10 +64,10 @@ class Blocker {
       if (view_.depends(operand, r) && (!is_outer(r) || r == tile_.lanes)) bytes *= view_.size(r);
     return bytes;
   }
-  /// Bytes of an operand that stays in the second cache beside what passes, and that no other core takes from there.
-  int64_t most_as_it_lies() const {
+  /// Bytes of an operand for so many rows that stays in the second cache beside what passes, and that no other core takes from there.
+  int64_t most_as_it_lies(int64_t rows) const {
     const int64_t most = target_.l2 / 8 * 5;
-    return target_.threads > 1 ? std::min(kShared, most) : most;
+    return target_.threads > 1 && rows / target_.threads >= kSharedRows ? std::min(kShared, most) : most;
   }
   int64_t width() const { return int64_t{1} * lanes_ * (tile_.second == tile_.lanes ? tile_.columns : 1); }
   /// Most that an operand moves in memory, in bytes, when one of some ranges goes on by one.
@@ -129,7 +127,7 @@ class Blocker {
         if (n->op == Op::Load) strided |= view_.depends(n, tile_.lanes) && view_.stride(n, tile_.lanes) != 1;
       }
       if (strided && results >= kReuseStrided) return value;
-      return results >= kReuse && (operations > 0 || (bytes_of(value) >= most_as_it_lies() && !is_panel(value))) ? value : UOp();
+      return results >= kReuse && (operations > 0 || (bytes_of(value) >= most_as_it_lies(results) && !is_panel(value))) ? value : UOp();
     }
     return {};
   }
@@ -186,8 +184,9 @@ class Blocker {
   void choose_columns() {
     const int64_t size = view_.size(tile_.lanes), step = width();
     const int64_t room = target_.l2 / 2 / (deep_ * static_cast<int64_t>(size_of(panel_->dtype)));
-    if (size <= room && is_outer(tile_.first) && view_.size(tile_.first) >= kFewRows * target_.threads) {  // threads share the rows
-      columns_ = round_up(size, step);
+    if (size <= room && is_outer(tile_.first) && view_.size(tile_.first) >= kFewRows * target_.threads) {
+      own_ = own_columns(view_, w_, tile_, lanes_, target_);
+      columns_ = own_ > 0 ? own_ : round_up(size, step);  // else threads share the rows
       return;
     }
     columns_ = std::clamp(std::min(room, kMostColumns) / step * step, step, round_up(size, step));
@@ -231,7 +230,7 @@ class Blocker {
       points /= whole ? 1 : tiles;
       const int64_t each = covered / tile_.rows;  // rows for a value of the tile's range
       int64_t blocks = whole ? 1 : ceil_div(size, std::max<int64_t>(most_rows / each, tile_.rows));
-      while (!whole && (blocks * points) % target_.threads && ceil_div(size, blocks + 1) * each >= kFewRows) ++blocks;
+      while (!whole && own_ == 0 && (blocks * points) % target_.threads && ceil_div(size, blocks + 1) * each >= kFewRows) ++blocks;
       rows_ = round_up(ceil_div(size, blocks), tile_.rows);
       points *= blocks;
       covered = rows_ * each;
@@ -291,6 +290,7 @@ class Blocker {
   int64_t depth_ = 0;  ///< values of split_ in a block
   int64_t deep_ = 1;   ///< summed values in a block
   int64_t columns_ = 0, rows_ = 0;
+  int64_t own_ = 0;    ///< own_columns(), where threads could share either
   std::vector<Opt> opts_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "codegen/blocking.h"
 #include "codegen/peel.h"
+#include "codegen/sharing.h"
 
 namespace sinter::codegen {
 namespace {
@@ -46,6 +47,17 @@ bool many_panels(Choice& c, const Choice::Product& p) {
       apart |= is_outer(r) && !(r == p.tile.lanes);
     }
     return apart && bytes > c.target.l2 / 2;
+  });
+}
+
+/// Whether a product's operand is large for what all threads read: under the rows of each, every panel of it passes once.
+bool shared(Choice& c, const Choice::Product& p) {
+  return c.target.threads > 1 && p.tile.lanes && std::any_of(p.work->accesses.begin(), p.work->accesses.end(), [&](UOp a) {
+    if (a->op != Op::Load || !c.view.depends(a, p.tile.lanes) || c.view.depends(a, p.tile.first) || overlaps(c.view, a)) return false;
+    auto bytes = static_cast<int64_t>(size_of(a->dtype));
+    for (UOp r : c.view.ranges())
+      if (c.view.depends(a, r) && (!is_outer(r) || r == p.tile.lanes)) bytes *= c.view.size(r);
+    return bytes > kShared;
   });
 }
 
@@ -109,6 +121,7 @@ void choose_points(Choice& c) {
         return p.tile.first == t.first && peel_of(c.view, *p.work, p.tile, c.target);
       });
       if (peeled) points.enlarge(rows, static_cast<double>(c.view.size(t.first)));  // a point holds both edges
+      if (shared(c, c.products[0])) points.enlarge(rows, std::ceil(static_cast<double>(c.view.size(t.first)) / t.rows / c.target.threads));
       if (many_panels(c, c.products[0])) points.enlarge(rows, std::min(points.count / (kTurns * units), kPanelRows / t.rows));
       for (size_t i = outer.size(); i-- > 0;)  // lines that a tile's far rows begin are written to their end
         if (!c.tiled(outer[i]) && stored_nearer(c, outer[i], t.first)) points.enlarge(i, points.count / wanted);

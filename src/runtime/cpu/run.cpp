@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <tuple>
 
+#include "runtime/cpu/pieces.h"
 #include "runtime/cpu/pool.h"
 #include "runtime/program.h"
 #include "runtime/sanitizer.h"
@@ -55,34 +55,39 @@ Run::Call Run::prepare(size_t number) const {
   return c;
 }
 
-/// Pieces of different length: each thread takes the longest one that is left, so that the short ones even out when all end.
+namespace {
+
+/// What one thread begins with; the others take from it when their own is done.
+struct alignas(64) Share {
+  std::atomic<size_t> next{0};
+  size_t end = 0;
+};
+
+}  // namespace
+
 int Run::run_together(const std::vector<Call>& calls, Scratch* scratch) {
-  struct Piece {
-    const Call* call;
-    int64_t begin, end;
-    double time;  ///< expected, in pieces that are worth a thread
-  };
-  std::vector<Piece> pieces;
+  std::vector<const StepLoad*> loads;
   double worth = 0;
   for (const Call& c : calls) {
-    const int64_t most = int64_t{4} * pool().threads();  // of one call
-    const int64_t points = c.load->points, size = std::max(c.load->grain, (points + most - 1) / most);
-    for (int64_t i = 0; i < points; i += size) {
-      const int64_t end = std::min(i + size, points);
-      pieces.push_back({&c, i, end, c.load->pieces * static_cast<double>(end - i) / static_cast<double>(points)});
-    }
+    loads.push_back(c.load);
     worth += c.load->pieces;
   }
-  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
-    return std::tuple(b.time, a.call, a.begin) < std::tuple(a.time, b.call, b.begin);
-  });
-  std::atomic<size_t> next{0};
-  const int64_t parties = std::min<int64_t>(pool().threads(), static_cast<int64_t>(worth));
-  return pool().parallel_for(0, std::max<int64_t>(parties, 1), 1, [&](int64_t, int64_t) {
+  const auto parties = static_cast<int>(std::clamp<int64_t>(static_cast<int64_t>(worth), 1, pool().threads()));
+  const std::vector<Piece> pieces = pieces_of(loads, parties);
+  std::vector<Share> shares(static_cast<size_t>(parties));
+  for (size_t i = 0, at = 0; i < shares.size(); ++i) {
+    shares[i].next = at;
+    while (at < pieces.size() && pieces[at].party == static_cast<int>(i)) ++at;
+    shares[i].end = at;
+  }
+  return pool().parallel_for(0, parties, 1, [&](int64_t party, int64_t) {
     int bits = 0;
-    for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < pieces.size();) {
-      const Piece& p = pieces[i];
-      bits |= p.call->run(p.call->program->entry(), p.begin, p.end, scratch);
+    for (size_t s = 0; s < shares.size(); ++s) {
+      Share& share = shares[(static_cast<size_t>(party) + s) % shares.size()];
+      for (size_t i; (i = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) {
+        const Call& c = calls[pieces[i].kernel];
+        bits |= c.run(c.program->entry(), pieces[i].begin, pieces[i].end, scratch);
+      }
     }
     return bits;
   });

@@ -1,0 +1,65 @@
+// How the threads of a product share its operands.
+#include "codegen/heuristic.h"
+#include "codegen_support.h"
+
+using namespace codegen_test;
+
+namespace {
+
+/// x [m, k] by y [k, n], the one or the other stored transposed.
+Bench product(int64_t m, int64_t k, int64_t n, bool across_x, bool across_y) {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, across_x ? std::vector{k, m} : std::vector{m, k}, 1)),
+      y = b.buffer(random_array(DType::F32, across_y ? std::vector{n, k} : std::vector{k, n}, 2)), out = b.buffer(Array(DType::F32, {m, n}));
+  UOp i = b.outer(m), j = b.outer(n), l = b.over(k, 2);
+  UOp left = across_x ? b.at(x, {l, i}) : b.at(x, {i, l}), right = across_y ? b.at(y, {j, l}) : b.at(y, {l, j});
+  b.stores({b.put(out, {i, j}, b.reduce(Combine::Dot, {left, right}, {l}))});
+  return b;
+}
+
+std::vector<Opt> chosen(const Bench& b, int threads) {
+  runtime::Target target = runtime::reference_target();
+  target.threads = threads;
+  target.l2 = 2 << 20;
+  return codegen::heuristic(codegen::prepare(b.kernel).main, target);
+}
+bool has(const std::vector<Opt>& opts, const std::string& text) {
+  UNSCOPED_INFO(to_string(opts));
+  return to_string(opts).find(text) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("threads copy columns of their own where these are shared evenly", "[codegen][sharing]") {
+  Bench forward = product(256, 784, 128, false, true), back = product(256, 128, 784, false, true), square = product(512, 512, 512, false, false);
+  CHECK(has(chosen(forward, 2), "block(1, 64) "));
+  CHECK(has(chosen(forward, 1), "block(1, 128) "));
+  CHECK(has(chosen(back, 2), "block(1, 384) "));  // 49 vectors: 24 and 25
+  CHECK(has(chosen(square, 2), "block(1, 256) "));
+  CHECK(has(chosen(square, 2), "block(0, 516) "));
+  forward.check(chosen(forward, 2), false);
+  back.check(chosen(back, 2), false);
+}
+
+TEST_CASE("threads share the rows where columns would not be even, other operands are large, or little is copied", "[codegen][sharing]") {
+  CHECK(has(chosen(product(500, 700, 300, false, false), 2), "block(1, 320) "));   // 19 vectors: 8 and 11
+  CHECK(has(chosen(product(1200, 200, 512, false, false), 2), "block(1, 256) "));
+  CHECK(has(chosen(product(1200, 200, 512, false, false), 7), "block(1, 512) "));  // 8 vectors, or 4
+  CHECK(has(chosen(product(1200, 784, 128, false, true), 2), "block(1, 128) "));  // rows of 3.6 MB
+  CHECK(has(chosen(product(256, 10, 128, false, true), 2), "block(1, 128) "));    // a panel of 5 KB
+}
+
+TEST_CASE("an operand that all threads read lies where it is, under the rows of each, where few rows read a copy", "[codegen][sharing]") {
+  Bench update = product(128, 256, 784, true, false);
+  CHECK_FALSE(has(chosen(update, 2), "stage("));
+  CHECK(has(chosen(update, 2), "block(0, 64) "));
+  CHECK_FALSE(has(chosen(update, 1), "block(0, "));
+  CHECK(has(chosen(product(400, 256, 784, true, false), 2), "stage("));
+  CHECK_FALSE(has(chosen(product(128, 256, 256, true, false), 2), "block(0, 64) "));  // not large
+  update.check(chosen(update, 2), false);
+}
+
+TEST_CASE("tiles of three vectors are taken where rows and columns come out even", "[codegen][sharing]") {
+  CHECK(has(chosen(product(128, 256, 784, true, false), 1), "unroll(1, 3) unroll(0, 8) "));
+  CHECK(has(chosen(product(512, 512, 512, false, false), 1), "unroll(1, 4) unroll(0, 6) "));
+}
