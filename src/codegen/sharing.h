@@ -12,8 +12,9 @@ namespace sinter::codegen {
 /// Bytes of an operand that several cores read, from which each has rather its own copy: a line that two cores hold leaves their caches when the
 /// last one loses it. Measured on Sapphire Rapids, 2 threads: 384 x 384 x 384 takes 0.75 of the time, 512 x 512 x 512 0.55; below, nothing.
 inline constexpr int64_t kShared = 320 << 10;
-/// Rows for which each has it, at least: on Granite Rapids 256 x 784 x 128 takes 1.07 of the time, 128 x 256 x 784 1.05 to 1.2, 500 x 700 x 300 0.9.
-inline constexpr int64_t kSharedRows = 160;
+/// Rows of each for which it has that copy, at least. With two threads on Granite Rapids 128 x 256 x 784 takes 1.05 to 1.2 of the time with copies,
+/// 256 x 784 x 128 1.03 (0.82 on Sapphire Rapids), 500 x 700 x 300 0.9.
+inline constexpr int64_t kSharedRows = 128;
 
 /// Columns of a point that covers all rows, a multiple of the tile's, where the threads are to share a product by columns: each then copies or reads
 /// only its own part of the operand along the lanes. 0 where they do not: one thread alone, columns that would not be shared evenly, other operands
