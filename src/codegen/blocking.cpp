@@ -59,15 +59,13 @@ class Blocker {
  private:
   /// Of an operand, for one value of each outer range but that of the lanes: what the rows of a product read again and again.
   int64_t bytes_of(UOp operand) {
-    auto bytes = static_cast<int64_t>(size_of(operand->dtype));
-    for (UOp r : view_.ranges())
-      if (view_.depends(operand, r) && (!is_outer(r) || r == tile_.lanes)) bytes *= view_.size(r);
-    return bytes;
+    return view_.bytes(operand, [&](UOp r) { return !is_outer(r) || r == tile_.lanes; });
   }
-  /// Bytes of an operand for so many rows that stays in the second cache beside what passes, and that no other core takes from there.
-  int64_t most_as_it_lies(int64_t rows) const {
-    const int64_t most = target_.l2 / 8 * 5;
-    return target_.threads > 1 && rows / target_.threads >= kSharedRows ? std::min(kShared, most) : most;
+  /// Bytes of an operand that stays in the second cache beside what passes, and that no other core takes from there. `rows`: of all threads.
+  int64_t most_as_it_lies(UOp operand, int64_t rows) {
+    const int64_t most = target_.l2 / 8 * 5, threads = target_.threads;
+    const int64_t of_thread = rows * std::min(matrices_of(view_, w_, operand, tile_.lanes), threads) / threads;
+    return threads > 1 && of_thread >= kRowsOfCopy ? std::min(kReadByAll, most) : most;
   }
   int64_t width() const { return int64_t{1} * lanes_ * (tile_.second == tile_.lanes ? tile_.columns : 1); }
   /// Most that an operand moves in memory, in bytes, when one of some ranges goes on by one.
@@ -127,7 +125,7 @@ class Blocker {
         if (n->op == Op::Load) strided |= view_.depends(n, tile_.lanes) && view_.stride(n, tile_.lanes) != 1;
       }
       if (strided && results >= kReuseStrided) return value;
-      return results >= kReuse && (operations > 0 || (bytes_of(value) >= most_as_it_lies(results) && !is_panel(value))) ? value : UOp();
+      return results >= kReuse && (operations > 0 || (bytes_of(value) >= most_as_it_lies(value, results) && !is_panel(value))) ? value : UOp();
     }
     return {};
   }
@@ -229,8 +227,9 @@ class Blocker {
       cover(near);
       points /= whole ? 1 : tiles;
       const int64_t each = covered / tile_.rows;  // rows for a value of the tile's range
-      int64_t blocks = whole ? 1 : ceil_div(size, std::max<int64_t>(most_rows / each, tile_.rows));
-      while (!whole && own_ == 0 && (blocks * points) % target_.threads && ceil_div(size, blocks + 1) * each >= kFewRows) ++blocks;
+      const bool one = whole || own_ > 0;
+      int64_t blocks = one ? 1 : ceil_div(size, std::max<int64_t>(most_rows / each, tile_.rows));
+      while (!one && (blocks * points) % target_.threads && ceil_div(size, blocks + 1) * each >= kFewRows) ++blocks;
       rows_ = round_up(ceil_div(size, blocks), tile_.rows);
       points *= blocks;
       covered = rows_ * each;

@@ -38,26 +38,11 @@ bool stored_nearer(Choice& c, UOp range, UOp other) {
 bool many_panels(Choice& c, const Choice::Product& p) {
   const auto again = [&](UOp r) { return !is_outer(r) || range_id(r) > range_id(p.tile.first); };
   return std::any_of(p.work->accesses.begin(), p.work->accesses.end(), [&](UOp a) {
-    if (a->op != Op::Load || !p.tile.lanes || !c.view.depends(a, p.tile.lanes) || c.view.depends(a, p.tile.first) || overlaps(c.view, a)) return false;
-    auto bytes = static_cast<int64_t>(size_of(a->dtype));
-    bool apart = false;
-    for (UOp r : c.view.ranges()) {
-      if (!c.view.depends(a, r) || !again(r)) continue;
-      bytes *= c.view.size(r);
-      apart |= is_outer(r) && !(r == p.tile.lanes);
-    }
-    return apart && bytes > c.target.l2 / 2;
-  });
-}
-
-/// Whether a product's operand is large for what all threads read: under the rows of each, every panel of it passes once.
-bool shared(Choice& c, const Choice::Product& p) {
-  return c.target.threads > 1 && p.tile.lanes && std::any_of(p.work->accesses.begin(), p.work->accesses.end(), [&](UOp a) {
-    if (a->op != Op::Load || !c.view.depends(a, p.tile.lanes) || c.view.depends(a, p.tile.first) || overlaps(c.view, a)) return false;
-    auto bytes = static_cast<int64_t>(size_of(a->dtype));
-    for (UOp r : c.view.ranges())
-      if (c.view.depends(a, r) && (!is_outer(r) || r == p.tile.lanes)) bytes *= c.view.size(r);
-    return bytes > kShared;
+    if (!passes_under_rows(c.view, p.tile, a)) return false;
+    const bool apart = std::any_of(c.view.ranges().begin(), c.view.ranges().end(), [&](UOp r) {
+      return c.view.depends(a, r) && again(r) && is_outer(r) && !(r == p.tile.lanes);
+    });
+    return apart && c.view.bytes(a, again) > c.target.l2 / 2;
   });
 }
 
@@ -95,6 +80,9 @@ class Points {
     counts_[i] = left;
   }
 
+  /// Of the points along a range, those of one of some threads.
+  double part(size_t i, int threads) const { return std::ceil(static_cast<double>(counts_[i]) / threads); }
+
   std::vector<UOp> outer;
   std::vector<int64_t> block;  ///< per range
   double count = 1;            ///< of points
@@ -121,7 +109,7 @@ void choose_points(Choice& c) {
         return p.tile.first == t.first && peel_of(c.view, *p.work, p.tile, c.target);
       });
       if (peeled) points.enlarge(rows, static_cast<double>(c.view.size(t.first)));  // a point holds both edges
-      if (shared(c, c.products[0])) points.enlarge(rows, std::ceil(static_cast<double>(c.view.size(t.first)) / t.rows / c.target.threads));
+      if (read_by_all(c.view, *c.products[0].work, t, c.target)) points.enlarge(rows, std::min(points.part(rows, c.target.threads), points.count / (kTurns * c.target.threads)));
       if (many_panels(c, c.products[0])) points.enlarge(rows, std::min(points.count / (kTurns * units), kPanelRows / t.rows));
       for (size_t i = outer.size(); i-- > 0;)  // lines that a tile's far rows begin are written to their end
         if (!c.tiled(outer[i]) && stored_nearer(c, outer[i], t.first)) points.enlarge(i, points.count / wanted);

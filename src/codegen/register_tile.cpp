@@ -301,7 +301,7 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
   const bool unrolls = !product.own.empty() && free(product.own.back()) && !has_width(product.own.back());
   const Model model(view, product, lanes, target, unrolls);
   // Not of windows: which rows these should have the model does not tell; with wrong ones, 512 x 7 x 7 takes 1.28 of the time.
-  const bool three = std::none_of(product.accesses.begin(), product.accesses.end(), [&](UOp a) { return a->op == Op::Load && overlaps(view, a); });
+  const bool may_have_three = std::none_of(product.accesses.begin(), product.accesses.end(), [&](UOp a) { return a->op == Op::Load && overlaps(view, a); });
   std::vector<UOp> reuse = reuse_of(view, product), along;
   std::erase_if(reuse, [&](UOp r) { return !free(r); });
   if (product.chains() > 1)
@@ -335,7 +335,7 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
       for (int m = t ? 2 : 1; m <= most; ++m) {
         if (l) {
           for (int n : {1, 2, 3, 4})
-            if (n == 3 ? three && n * lanes <= view.size(l) : n == 1 || (n - 1) * lanes < view.size(l)) consider({l, t, l, m, n});
+            if (n == 3 ? may_have_three && n * lanes <= view.size(l) : n == 1 || (n - 1) * lanes < view.size(l)) consider({l, t, l, m, n});
           for (UOp u : reuse)  // all of two short ranges, such as those of a window, so that threads may share the lanes
             if (t && m == view.size(t) && !(u == t) && !(u == l) && view.size(u) <= allowed && apart(l, u) && !model.stores_far(l, u))
               consider({l, t, u, m, static_cast<int>(view.size(u))});

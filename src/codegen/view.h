@@ -46,6 +46,14 @@ class View {
   static constexpr int64_t kScattered = INT64_MIN;
   int64_t stride(ir::UOp access, ir::UOp range);
   bool depends(ir::UOp n, ir::UOp range) { return free_.depends(n, range); }
+  /// Bytes of a value at all values of those ranges with which it changes and that count.
+  template <class Counts>
+  int64_t bytes(ir::UOp value, Counts counts) {
+    auto bytes = static_cast<int64_t>(size_of(value->dtype));
+    for (ir::UOp r : all_)
+      if (depends(value, r) && counts(r)) bytes *= size(r);
+    return bytes;
+  }
   /// Of its buffer that a LOAD reads, in a whole launch: windows that overlap are no larger than that.
   double bytes_read(ir::UOp load);
 

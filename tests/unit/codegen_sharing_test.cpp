@@ -20,6 +20,7 @@ Bench product(int64_t m, int64_t k, int64_t n, bool across_x, bool across_y) {
 std::vector<Opt> chosen(const Bench& b, int threads) {
   runtime::Target target = runtime::reference_target();
   target.threads = threads;
+  target.parallel_units = 4 * threads;
   target.l2 = 2 << 20;
   return codegen::heuristic(codegen::prepare(b.kernel).main, target);
 }
@@ -35,6 +36,7 @@ TEST_CASE("threads copy columns of their own where these are shared evenly", "[c
   CHECK(has(chosen(forward, 2), "block(1, 64) "));
   CHECK(has(chosen(forward, 1), "block(1, 128) "));
   CHECK(has(chosen(back, 2), "block(1, 384) "));  // 49 vectors: 24 and 25
+  CHECK(has(chosen(back, 2), "panel 48)"));
   CHECK(has(chosen(square, 2), "block(1, 256) "));
   CHECK(has(chosen(square, 2), "block(0, 516) "));
   forward.check(chosen(forward, 2), false);
@@ -59,7 +61,24 @@ TEST_CASE("an operand that all threads read lies where it is, under the rows of 
   update.check(chosen(update, 2), false);
 }
 
-TEST_CASE("tiles of three vectors are taken where rows and columns come out even", "[codegen][sharing]") {
+TEST_CASE("an operand is not read by all threads where each has matrices of its own, or the rows are not known", "[codegen][sharing]") {
+  Bench batch;  // x [b, k, m] by y [b, k, n]
+  UOp x = batch.buffer(Array(DType::F32, {4, 256, 96})), y = batch.buffer(Array(DType::F32, {4, 256, 784})), out = batch.buffer(Array(DType::F32, {4, 96, 784}));
+  UOp n = batch.outer(4), i = batch.outer(96), j = batch.outer(784), l = batch.over(256, 3);
+  batch.stores({batch.put(out, {n, i, j}, batch.reduce(Combine::Dot, {batch.at(x, {n, l, i}), batch.at(y, {n, l, j})}, {l}))});
+  CHECK_FALSE(has(chosen(batch, 2), "block(1, 48) "));
+}
+
+TEST_CASE("tiles of three vectors are taken where rows and columns come out even, and not for windows", "[codegen][sharing]") {
   CHECK(has(chosen(product(128, 256, 784, true, false), 1), "unroll(1, 3) unroll(0, 8) "));
   CHECK(has(chosen(product(512, 512, 512, false, false), 1), "unroll(1, 4) unroll(0, 6) "));
+  const int64_t size = 7;  // 512 planes under 3 x 3
+  Bench b;
+  UOp x = b.buffer(Array(DType::F32, {16, 512, size, size})), w = b.buffer(Array(DType::F32, {512, 512, 3, 3})), out = b.buffer(Array(DType::F32, {16, 512, size, size}));
+  UOp image = b.outer(16), to = b.outer(512), i = b.outer(size), j = b.outer(size), from = b.over(512, 4), down = b.over(3, 5), across = b.over(3, 6);
+  UOp row = i + down + b.index(-1), column = j + across + b.index(-1);
+  UOp open = le(b.index(0), row) & lt(row, b.index(size)) & le(b.index(0), column) & lt(column, b.index(size));
+  UOp element = b.at(x, {image, from, row, column}, open, constant(b.g(), DType::F32, 0.0));
+  b.stores({b.put(out, {image, to, i, j}, b.reduce(Combine::Dot, {element, b.at(w, {to, from, down, across})}, {from, down, across}))});
+  CHECK_FALSE(has(chosen(b, 1), "unroll(1, 3)"));
 }

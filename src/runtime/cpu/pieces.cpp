@@ -8,38 +8,41 @@ namespace {
 
 constexpr int64_t kPieces = 16;  ///< of one kernel for each party, at most
 
-/// Those of one kernel, as long as each other but for the last one.
-std::vector<Piece> cut(size_t kernel, const StepLoad& load, int parties) {
-  const int64_t size = std::max({load.grain, (load.points - 1) / (kPieces * parties) + 1, int64_t{1}});
-  std::vector<Piece> pieces;
-  for (int64_t begin = 0; begin < load.points; begin += size) {
-    const int64_t end = std::min(begin + size, load.points);
-    pieces.push_back({kernel, begin, end, load.pieces * static_cast<double>(end - begin) / static_cast<double>(load.points)});
+/// Points from `begin` below `end` in pieces as long as each other, none shorter than is worth a thread if all of them are not.
+void cut(std::vector<Piece>& out, const Piece& all, const StepLoad& load) {
+  const int64_t size = all.end - all.begin, pieces = std::clamp<int64_t>(size / load.grain, 1, kPieces);
+  for (int64_t i = 0; i < pieces; ++i) {
+    Piece p = all;
+    p.begin = all.begin + size * i / pieces;
+    p.end = all.begin + size * (i + 1) / pieces;
+    p.time = load.pieces * static_cast<double>(p.end - p.begin) / static_cast<double>(load.points);
+    out.push_back(p);
   }
-  return pieces;
 }
 
 }  // namespace
 
 std::vector<Piece> pieces_of(std::span<const StepLoad* const> loads, int parties) {
   std::vector<Piece> all, few;
-  std::vector<double> busy(static_cast<size_t>(parties));
-  const auto give = [&](Piece piece, int64_t party) {
-    piece.party = static_cast<int>(party);
-    busy[static_cast<size_t>(party)] += piece.time;
-    all.push_back(piece);
-  };
   for (size_t i = 0; i < loads.size(); ++i) {
-    const std::vector<Piece> pieces = cut(i, *loads[i], parties);
-    if (static_cast<int>(pieces.size()) < parties)
-      few.insert(few.end(), pieces.begin(), pieces.end());
+    const StepLoad& load = *loads[i];
+    if (load.points == 0) continue;
+    if (load.points / load.grain < parties)
+      cut(few, {i, 0, load.points, 0, 0}, load);
     else
-      for (const Piece& p : pieces) give(p, (p.begin + p.end) * parties / (2 * loads[i]->points));
+      for (int p = 0; p < parties; ++p) cut(all, {i, load.points * p / parties, load.points * (p + 1) / parties, 0, p}, load);
   }
-  for (const Piece& p : few) give(p, std::min_element(busy.begin(), busy.end()) - busy.begin());
-  std::sort(all.begin(), all.end(), [](const Piece& a, const Piece& b) {
-    return std::tuple(a.party, -a.time, a.kernel, a.begin) < std::tuple(b.party, -b.time, b.kernel, b.begin);
-  });
+  const auto longer = [](const Piece& a, const Piece& b) { return std::tuple(-a.time, a.kernel, a.begin) < std::tuple(-b.time, b.kernel, b.begin); };
+  std::vector<double> busy(static_cast<size_t>(parties));
+  for (const Piece& p : all) busy[static_cast<size_t>(p.party)] += p.time;
+  std::sort(few.begin(), few.end(), longer);
+  for (Piece& p : few) {
+    const auto least = std::min_element(busy.begin(), busy.end());
+    *least += p.time;
+    p.party = static_cast<int>(least - busy.begin());
+    all.push_back(p);
+  }
+  std::sort(all.begin(), all.end(), [&](const Piece& a, const Piece& b) { return a.party != b.party ? a.party < b.party : longer(a, b); });
   return all;
 }
 

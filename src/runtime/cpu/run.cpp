@@ -72,7 +72,7 @@ int Run::run_together(const std::vector<Call>& calls, Scratch* scratch) {
     loads.push_back(c.load);
     worth += c.load->pieces;
   }
-  const auto parties = static_cast<int>(std::clamp<int64_t>(static_cast<int64_t>(worth), 1, pool().threads()));
+  const auto parties = static_cast<int>(std::clamp(worth, 1.0, static_cast<double>(pool().threads())));
   const std::vector<Piece> pieces = pieces_of(loads, parties);
   std::vector<Share> shares(static_cast<size_t>(parties));
   for (size_t i = 0, at = 0; i < shares.size(); ++i) {
