@@ -21,9 +21,9 @@ bool side_by_side(Values& values, UOp access) {
 
 }  // namespace
 
-Id read(Values& values, Emitter& emit, UOp access, Id open, Id other) {
+Id read(Values& values, Emitter& emit, UOp access, Id other) {
   const DType dtype = access->src[0]->dtype;
-  open = emit.both(open, values.exists(access, kWhole));
+  const Id open = values.exists(access, kWhole);
   auto element = [&](int lane, int lanes, Id gate) {
     Inst inst{Code::Load, {dtype, lanes}, {values.address(access, lane)}};
     if (gate != kNone) inst.src.insert(inst.src.end(), {gate, emit.splat(other, lanes)});

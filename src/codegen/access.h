@@ -5,8 +5,8 @@
 
 namespace sinter::codegen {
 
-/// What lies where `access` (a LOAD) stands if `open`, else `other`, a scalar of its type. Emitted here.
-Id read(Values& values, Emitter& emit, ir::UOp access, Id open, Id other);
+/// What lies where `access` (a LOAD) stands, `other`, a scalar of its type, in lanes that do not exist. Emitted here.
+Id read(Values& values, Emitter& emit, ir::UOp access, Id other);
 
 /// Puts v where `access` (a LOAD or STORE) stands, in those lanes in which `gate`, if there is one, holds. With `add` it
 /// is combined with what lies there by that op. Lanes follow one another. `only`: a condition for all of it, or kNone. `code`: of

@@ -84,7 +84,7 @@ void Accumulators::resume(int statement) {
   const Statement& s = at(statement);
   const State& state = registers(statement)[0];
   for (size_t k = 0; k < state.size(); ++k)
-    emit_.here({Code::Assign, {}, {state[k], read(values_, emit_, s.homes[k], kNone, identity(statement, k))}});
+    emit_.here({Code::Assign, {}, {state[k], read(values_, emit_, s.homes[k], identity(statement, k))}});
 }
 
 const Accumulators::Combiner& Accumulators::combiner(const Statement& s) {

@@ -102,7 +102,7 @@ class Blocker {
     }
     return bytes;
   }
-  /// The same of the operands beside the panel.
+  /// step_bytes() of the operands beside the panel, the most.
   int64_t step_of_rows(const std::vector<UOp>& ranges) {
     int64_t most = 0;
     for (UOp value : values_of(w_.node))

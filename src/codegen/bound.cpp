@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codegen/round.h"
 #include "codegen/schedule.h"
 #include "uop/combine.h"
 #include "uop/short_float.h"
@@ -64,7 +65,7 @@ struct Bound::Shape {
     double points = 1;
     for (UOp r : schedule.outer) {
       const Axis& axis = schedule.of(r);
-      if (in(view.ranges(), r)) points *= static_cast<double>((view.size(r) + axis.block - 1) / axis.block);
+      if (in(view.ranges(), r)) points *= static_cast<double>(ceil_div(view.size(r), axis.block));
     }
     return static_cast<int>(std::min<double>(most, points));
   }
@@ -119,7 +120,8 @@ double Bound::loads(const Shape& s) {
       spilled += kSpill * (held + 1 - registers) / held * s.vectors(w.node->dtype, [&](UOp r) { return w.runs_over(r); });
   }
   double all = spilled;
-  for (const auto& [access, count] : most) all += count;
+  for (UOp n : nodes_)  // in this order, since rounded sums depend on it
+    if (const auto it = most.find(n.get()); it != most.end()) all += it->second;
   return all;
 }
 

@@ -19,6 +19,7 @@
 #include "codegen/reread.h"
 #include "codegen/render/c.h"
 #include "codegen/render/cuda.h"
+#include "codegen/round.h"
 #include "codegen/rule_log.h"
 #include "codegen/scalarise.h"
 #include "codegen/short_floats.h"
@@ -88,7 +89,7 @@ Kernel prepared(const Kernel& given, const runtime::Target& target) {
 int64_t most_points(const Kernel& kernel, const std::vector<int64_t>& blocks) {
   int64_t points = 1;
   for (size_t i = 0; i < blocks.size(); ++i)
-    points *= std::clamp<int64_t>((kernel.outer[i].bound() + blocks[i] - 1) / blocks[i], 1, kMostBlocks / points + 1);
+    points *= std::clamp<int64_t>(ceil_div(kernel.outer[i].bound(), blocks[i]), 1, kMostBlocks / points + 1);
   return std::min(points, kMostBlocks);
 }
 
@@ -97,6 +98,7 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
                    std::vector<int64_t>& blocks) {
   const Schedule schedule = make_schedule(kernel, opts);
   if (target.cuda() && !(schedule.nontemporal.empty() && schedule.ahead.empty())) refuse(to_string(opts), "nt and prefetch are for CPUs");
+  if (!target.cuda() && schedule.threads > 1) refuse(to_string(opts), "threads share a point on GPUs only");
   if (!opts.empty()) show(kernel, "schedule", [&] { return to_string(opts); }, 3);
   for (ir::UOp r : schedule.outer) blocks.push_back(schedule.of(r).block);
 
@@ -141,7 +143,7 @@ Lowered lower(const Prepared& kernel, const runtime::Target& target, const std::
   std::vector<int64_t> blocks;
   made.finish = lower(*kernel.finish, target, finish_opts, blocks);
   for (size_t i = 0; i < blocks.size(); ++i)
-    made.finish_points *= (kernel.finish->outer[i].value() + blocks[i] - 1) / blocks[i];
+    made.finish_points *= ceil_div(kernel.finish->outer[i].value(), blocks[i]);
   return made;
 }
 

@@ -33,14 +33,22 @@ bool divides(int copies, const Level& l, const Axis& a) {
   return block % copies == 0 || block >= a.size;
 }
 
+/// Whether so many copies of what a body reads from tiles lie in one panel, which they are read from together.
+bool fit_panels(int copies, UOp range, const std::vector<UOp>& body, const std::vector<Tile>& tiles) {
+  return std::none_of(tiles.begin(), tiles.end(), [&](const Tile& t) {
+    return t.staged && t.staged->panel % copies != 0 && t.dims.back().range == range &&
+           std::any_of(body.begin(), body.end(), [&](UOp n) { return n->op == Op::Load && slot_of(n) == t.slot; });
+  });
+}
+
 }  // namespace
 
-void choose_copies(Statement& store, const std::vector<Statement>& before, const Schedule& schedule) {
+void choose_epilogue(Statement& store, const Statements& made, const Schedule& schedule) {
   size_t shared = 0;  // loops around all of it
   bool reads = false;
   for (const Dep& d : store.deps) {
     if (d.why != Dep::Why::Value) continue;
-    const Statement& sum = before[static_cast<size_t>(d.on)];
+    const Statement& sum = made.list[static_cast<size_t>(d.on)];
     if (!sum.carried()) return;
     reads = true;
     shared = std::max(shared, sum.own);
@@ -58,7 +66,7 @@ void choose_copies(Statement& store, const std::vector<Statement>& before, const
       l.unroll = fewer(l.unroll);
     else if (const Axis& a = schedule.of(l.range); apart && l.unroll == 1 && place.factor(l.range) == 1)
       for (int copies = kTransposed; copies >= kFewest && l.unroll == 1; copies /= 2)
-        if (copies <= a.size && divides(copies, l, a)) l.unroll = copies;
+        if (copies <= a.size && divides(copies, l, a) && fit_panels(copies, l.range, body, made.tiles)) l.unroll = copies;
   }
 }
 

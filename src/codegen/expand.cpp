@@ -1,4 +1,4 @@
-// Loops and what stands in them; the statements themselves are accumulate.cpp's and access.cpp's, values values.cpp's.
+// Loops and what stands in them; sums are accumulate.cpp's and elements.cpp's, stores stores.cpp's, values values.cpp's.
 #include "codegen/expand.h"
 
 #include <fmt/core.h>
@@ -12,6 +12,7 @@
 #include "codegen/loop_note.h"
 #include "codegen/memory_node.h"
 #include "codegen/register_copies.h"
+#include "codegen/round.h"
 #include "codegen/slots.h"
 #include "codegen/stores.h"
 #include "codegen/threads.h"
@@ -174,7 +175,7 @@ class Expander {
     const Level& level = item.level;
     const Axis& axis = schedule_.of(level.range);
     const bool first = item.what == What::First;
-    const Turns turns = turns_of(axis, level);
+    const TurnBounds turns = turns_of(axis, level);
     const Id at = first ? turns.begin : emit_.index(Op::Add, values_.base(level.range, level.number), emit_.number(turns.step));
     int64_t from = 0, end = 0;
     const bool known = emit_.known(at, from) && emit_.known(turns.end, end);
@@ -205,11 +206,11 @@ class Expander {
     return {around, emit_.index(Op::Add, around, emit_.number(step))};
   }
   /// The turns of a loop that has loops of its range inside.
-  struct Turns {
+  struct TurnBounds {
     Id begin, end;
     int64_t step;
   };
-  Turns turns_of(const Axis& axis, const Level& level) {
+  TurnBounds turns_of(const Axis& axis, const Level& level) {
     const auto [begin, block_end] = bounds(axis, level.around());
     const Id end = ends_with_block(axis, level.around(), block_end) ? block_end : earlier(block_end, size(level.range));
     return {begin, end, axis.steps[static_cast<size_t>(level.number)]};
@@ -310,7 +311,7 @@ class Expander {
       emit_.open_if(here);
     else
       emit_.open_memory();
-    const int copies = rest ? static_cast<int>((rest + span - 1) / span) : level.unroll;
+    const int copies = rest ? static_cast<int>(ceil_div(rest, span)) : level.unroll;
     Limit limit{-1, count};
     if (rest % span) limit = level.threads > 1 ? Limit{-1, emit_.number(rest), rest % level.lanes == 0} : Limit{rest, kNone};
     const bool around = std::exchange(seldom_, seldom_ || (rest && schedule_.of(level.range).size >= kSeldom * level.width()));

@@ -57,7 +57,7 @@ void choose_products(Choice& c) {
   std::vector<const Work*> products;
   for (const Work& w : c.view.works())
     if (w.is_reduce() && Choice::cycles(w) >= std::max(all / kProductShare, kShortProduct) && !w.own.empty() && w.sums.empty() &&
-        !reuse_of(c.view, w).empty())
+        !reuse_ranges(c.view, w).empty())
       products.push_back(&w);
   std::sort(products.begin(), products.end(), [&](const Work* a, const Work* b) {
     return std::pair(-Choice::cycles(*a), a) < std::pair(-Choice::cycles(*b), b);  // equal ones as they stand

@@ -10,6 +10,7 @@
 #include "codegen/heuristic.h"
 #include "codegen/loop_tree.h"
 #include "codegen/register_tile.h"
+#include "codegen/round.h"
 #include "codegen/rows.h"
 #include "codegen/stage.h"
 #include "codegen/view.h"
@@ -90,7 +91,7 @@ class Chooser {
       product = &w;
     }
     if (!product || product->outs.size() < 2 || !std::all_of(product->outs.begin(), product->outs.end(), is_outer)) return false;
-    std::vector<UOp> reuse = reuse_of(view_, *product);
+    std::vector<UOp> reuse = reuse_ranges(view_, *product);
     std::erase_if(reuse, [&](UOp r) { return in(fixed_, r) || view_.size(r) < kTileSide; });
     if (reuse.size() < 2) return false;
     // Columns lie side by side where the result is stored.
@@ -112,7 +113,7 @@ class Chooser {
   Share tile_share(UOp range, int lanes) const {
     const int64_t size = view_.size(range);
     const int copies = std::max(1, (size >= kWideTile ? 8 : 4) / lanes), each = lanes * copies;
-    return {range, lanes, copies, static_cast<int>(std::min<int64_t>(kTileSide, ceil_power((size + each - 1) / each)))};
+    return {range, lanes, copies, static_cast<int>(std::min<int64_t>(kTileSide, ceil_power(ceil_div(size, each))))};
   }
   /// Blocks of both operands in shared memory: each is read from the device's memory once for all threads of the square.
   void stage_operands(const Work& product, const Share& columns, const Share& rows) {
@@ -244,7 +245,7 @@ class Chooser {
       if (!used || met) continue;
       // Lanes would be combined last, after each of them had gone through all threads.
       const int lanes = chains ? 1 : lanes_along(r);
-      int64_t threads = std::min<int64_t>(kThreads, ceil_power((view_.size(r) + lanes - 1) / lanes));
+      int64_t threads = std::min<int64_t>(kThreads, ceil_power(ceil_div(view_.size(r), lanes)));
       if (chains) threads = std::min(threads, chains);
       if (threads > 1) shares_.push_back({r, lanes, 1, static_cast<int>(threads), 1});
     }
@@ -269,7 +270,7 @@ class Chooser {
     const bool vectors = shares_.empty();
     for (UOp r : outer) {
       const int lanes = vectors && r == outer[0] && !sums_in_chains() ? lanes_along(r) : 1;
-      const int64_t threads = std::min(kThreads / stride, ceil_power((view_.size(r) + lanes - 1) / lanes));
+      const int64_t threads = std::min(kThreads / stride, ceil_power(ceil_div(view_.size(r), lanes)));
       if (threads > 1) shares_.push_back({r, lanes, 1, static_cast<int>(threads), static_cast<int>(stride)});
       stride *= threads;
     }

@@ -64,7 +64,7 @@ struct Inst {
   ir::Scalar number = {};
   int64_t imm = 0;
   int block = -1;
-  std::string note = {};  ///< for readers of the text: what a loop or accumulator is
+  std::string note = {};  ///< for readers of the text: what a loop is
 };
 
 /// A buffer argument, or, after those, a tile.

@@ -5,6 +5,7 @@
 
 #include "codegen/memory_node.h"
 #include "codegen/values.h"
+#include "runtime/target.h"
 
 namespace sinter::codegen {
 
@@ -71,7 +72,7 @@ Id Values::masked(Inst inst, UOp n, Id open, Id missing, Id offsets) {
 
 /// Asks for each line that a load will touch so many elements further, but for those that a copy less than a line behind asks for.
 void Values::prefetch(const Inst& load, UOp n, int64_t ahead) {
-  const int64_t line = 64 / static_cast<int64_t>(size_of(load.type.dtype));
+  const int64_t line = runtime::kLine / static_cast<int64_t>(size_of(load.type.dtype));
   for (const Copy& c : copy_) {
     const Open* vector = vector_of(n);
     const int64_t behind = offset_of(n).factor(c.range) * c.number * (vector && vector->range == c.range ? vector->lanes : 1);

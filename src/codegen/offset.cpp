@@ -68,4 +68,14 @@ ir::Linear offset_of(UOp access) {
   return in_one_piece(sum);
 }
 
+std::optional<int64_t> stride_along(const ir::Linear& offset, UOp range, Ranges& ranges) {
+  int64_t stride = 0;
+  for (const ir::Term& t : offset.terms)
+    if (t.atom == range)
+      stride += t.factor;
+    else if (ranges.depends(t.atom, range))
+      return std::nullopt;
+  return stride;
+}
+
 }  // namespace sinter::codegen

@@ -5,6 +5,7 @@
 
 #include "codegen/blocking.h"
 #include "codegen/peel.h"
+#include "codegen/round.h"
 #include "codegen/sharing.h"
 
 namespace sinter::codegen {
@@ -65,7 +66,7 @@ class Points {
     std::erase(outer, UOp());
     for (UOp r : outer) {
       block.push_back(c.width_of(r));
-      counts_.push_back((c.view.size(r) + block.back() - 1) / block.back());
+      counts_.push_back(ceil_div(c.view.size(r), block.back()));
       count *= static_cast<double>(counts_.back());
     }
   }
@@ -74,9 +75,9 @@ class Points {
   void enlarge(size_t i, double by) {
     by = std::floor(std::min(by, static_cast<double>(counts_[i])));
     if (by <= 1) return;
-    const auto times = static_cast<int64_t>(by), left = (counts_[i] + times - 1) / times;
+    const auto times = static_cast<int64_t>(by), left = ceil_div(counts_[i], times);
     count = count / static_cast<double>(counts_[i]) * static_cast<double>(left);
-    block[i] *= (counts_[i] + left - 1) / left;
+    block[i] *= ceil_div(counts_[i], left);
     counts_[i] = left;
   }
 

@@ -1,6 +1,9 @@
 // Free ranges, sources first.
 #include "codegen/ranges.h"
 
+#include <algorithm>
+
+#include "rewrite/interval.h"
 #include "uop/build.h"
 #include "uop/walk.h"
 
@@ -12,6 +15,8 @@ using ir::UOp;
 std::vector<UOp> values_of(UOp reduce) {
   return {reduce->src.begin(), reduce->src.begin() + ir::value_count(reduce->reduction().combine)};
 }
+int64_t most_values(UOp range) { return std::max<int64_t>(ir::Intervals().of(range->src[0]).hi, 1); }
+
 std::vector<UOp> ranges_of(UOp reduce) {
   return {reduce->src.begin() + ir::value_count(reduce->reduction().combine), reduce->src.end()};
 }
@@ -38,12 +43,6 @@ const RangeSet& Ranges::free(UOp n) {
     free_.emplace(u.get(), set);
   }
   return free_.at(n.get());
-}
-
-RangeSet Ranges::of_stores(UOp sink) {
-  RangeSet all;
-  for (UOp store : sink->src) all |= free(store);
-  return all;
 }
 
 }  // namespace sinter::codegen

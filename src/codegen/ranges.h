@@ -53,6 +53,8 @@ class RangeSet {
 
 inline int range_id(ir::UOp range) { return range->get<ir::RangeAttr>().id; }
 inline ir::AxisKind range_kind(ir::UOp range) { return range->get<ir::RangeAttr>().kind; }
+/// Of its bound, however large the variables are.
+int64_t most_values(ir::UOp range);
 inline bool is_outer(ir::UOp range) { return range_kind(range) == ir::AxisKind::Outer; }
 /// Whether the node has accumulators: a REDUCE, or a SCAN, whose value is there in each turn of its ranges.
 inline bool combines(ir::UOp n) { return n->op == ir::Op::Reduce || n->op == ir::Op::Scan; }
@@ -70,8 +72,6 @@ class Ranges {
   /// The bit of a range.
   size_t number(ir::UOp range);
   bool depends(ir::UOp n, ir::UOp range) { return free(n)[number(range)]; }
-  /// The ranges over which the stores of a SINK run. Any other one is bound by REDUCEs only.
-  RangeSet of_stores(ir::UOp sink);
 
  private:
   std::unordered_map<ir::Node*, RangeSet> free_;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "codegen/ranges.h"
+#include "codegen/round.h"
 #include "sinter/error.h"
 #include "uop/build.h"
 #include "uop/combine.h"
@@ -152,7 +153,7 @@ class Splitter {
     auto [it, first] = blocks_.try_emplace({range->id, size});
     if (!first) return it->second;
     UOp bound = range->src[0];
-    UOp count = is_const(bound) ? number((bound->scalar().as_int() + size - 1) / size)
+    UOp count = is_const(bound) ? number(ceil_div(bound->scalar().as_int(), size))
                                 : ir::idiv(bound + number(size - 1), number(size));
     UOp outer = fresh(count, range, 2), begin = outer * number(size);
     UOp inner = fresh(divides(size, bound) ? number(size) : ir::minimum(bound - begin, number(size)), range, 3);

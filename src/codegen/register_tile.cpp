@@ -126,7 +126,7 @@ class Model {
   }
   bool follows(const Work& w) const { return !w.is_reduce() && in(w.sums, w_.node); }
   bool beside(const Work& w) const {
-    if (!w.is_reduce() || w.node == w_.node || !reuse_of(view_, w).empty()) return false;
+    if (!w.is_reduce() || w.node == w_.node || !reuse_ranges(view_, w).empty()) return false;
     return std::any_of(view_.works().begin(), view_.works().end(),
                        [&](const Work& store) { return follows(store) && in(store.sums, w.node); });
   }
@@ -285,7 +285,7 @@ bool agrees(const View& view, const RegisterTile& t, const Work& product, const 
 
 }  // namespace
 
-std::vector<UOp> reuse_of(View& view, const Work& product) {
+std::vector<UOp> reuse_ranges(View& view, const Work& product) {
   std::vector<UOp> out;
   for (UOp r : product.outs)
     if (std::any_of(product.accesses.begin(), product.accesses.end(),
@@ -302,7 +302,7 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
   const Model model(view, product, lanes, target, unrolls);
   // Not of windows: which rows these should have the model does not tell; with wrong ones, 512 x 7 x 7 takes 1.28 of the time.
   const bool may_have_three = std::none_of(product.accesses.begin(), product.accesses.end(), [&](UOp a) { return a->op == Op::Load && overlaps(view, a); });
-  std::vector<UOp> reuse = reuse_of(view, product), along;
+  std::vector<UOp> reuse = reuse_ranges(view, product), along;
   std::erase_if(reuse, [&](UOp r) { return !free(r); });
   if (product.chains() > 1)
     along.push_back({});

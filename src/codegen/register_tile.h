@@ -13,7 +13,7 @@ struct RegisterTile {
   int rows = 1, columns = 1;
   int turned = 1;  ///< copies of the last range that it sums: an operand that lies along that one is transposed in registers
   double cycles = 0;
-  bool has_other() const { return second && !(second == lanes); }  ///< `second` has all of its values as copies
+  bool has_other() const { return second && !(second == lanes); }  ///< `second` is a range of its own: beside lanes, all of its values are copies
 };
 
 /// What a range has already, for the sake of another product.
@@ -30,6 +30,6 @@ RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime
                        const std::vector<ir::UOp>& fixed, const std::vector<Width>& given);
 
 /// Ranges along which some operand of a REDUCE is the same: copies of them share its load.
-std::vector<ir::UOp> reuse_of(View& view, const Work& product);
+std::vector<ir::UOp> reuse_ranges(View& view, const Work& product);
 
 }  // namespace sinter::codegen

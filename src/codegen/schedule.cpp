@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <optional>
 
 #include "codegen/offset.h"
 #include "codegen/ranges.h"
@@ -21,6 +23,8 @@ using ir::UOp;
 
 constexpr int kMostThreads = 1024;  // what CUDA allows
 constexpr int kMostPeeled = 8;      // at either end
+/// Of a range, which has no more than a tensor has elements: what is computed of such a number does not overflow.
+constexpr int64_t kMostValues = 2 * Shape::kMaxElements;
 
 bool power_of_two(int64_t n) { return n > 1 && (n & (n - 1)) == 0; }
 
@@ -98,21 +102,22 @@ class Maker {
   }
   void apply(const Split& o) {
     Axis& a = axis(o.range);
-    require(o.step > 0, "a block has at least one value");
+    require(o.step > 0 && o.step <= kMostValues, "a block has 1 to 2^57 values");
     require(a.steps.empty() || a.steps.back() % o.step == 0, "the step does not divide the one above it");
     a.steps.push_back(o.step);
   }
   void apply(const Block& o) {
     Axis& a = axis(o.range);
     require(a.outer(), "a point covers values of outer ranges only");
-    require(o.size > 0, "a block has at least one value");
+    require(o.size > 0 && o.size <= kMostValues, "a block has 1 to 2^57 values");
     a.block = o.size;
     blocks_.push_back(o.range);
   }
   void apply(const Local& o) {
     Axis& a = axis(o.range);
     require(a.threads == 1, "the range has its threads already");
-    require(o.threads >= 2 && o.stride >= 1, "2 or more threads, whose digit has a stride of at least 1, share a range");
+    require(o.threads >= 2 && o.threads <= kMostThreads && o.stride >= 1 && o.stride <= kMostThreads,
+            "2 to 1024 threads, whose digit has a stride of 1 to 1024, share a range");
     a.threads = o.threads;
     a.thread_stride = o.stride;
   }
@@ -140,23 +145,23 @@ class Maker {
     const std::vector<UOp> nodes = ir::topological(kernel_.sink);
     require(o.load >= 0 && static_cast<size_t>(o.load) < nodes.size() && nodes[static_cast<size_t>(o.load)]->op == Op::Load, "that is no load");
     const UOp load = nodes[static_cast<size_t>(o.load)], range = axis(o.range).range;
-    int64_t stride = 0;
-    for (const ir::Term& t : offset_of(load).terms) {
-      require(t.atom == range || !ranges_.depends(t.atom, range), "the load does not move by a fixed distance along the range");
-      if (t.atom == range) stride += t.factor;
-    }
-    require(stride * o.distance != 0, "it does not move along the range");
-    require(made_.ahead.emplace(load.get(), stride * o.distance).second, "the load prefetches already");
+    const std::optional<int64_t> stride = stride_along(offset_of(load), range, ranges_);
+    require(stride.has_value(), "the load does not move by a fixed distance along the range");
+    require(*stride != 0 && o.distance != 0, "it does not move along the range");
+    int64_t ahead = 0;
+    require(!__builtin_mul_overflow(*stride, o.distance, &ahead) && std::abs(ahead) <= kMostValues, "that is further than any tensor reaches");
+    require(made_.ahead.emplace(load.get(), ahead).second, "the load prefetches already");
   }
 
   /// What concerns its tile, codegen/tile.h checks.
   void apply(const Stage& o) {
     for (const Stage::Dim& d : o.dims) {
       const Axis& a = axis(d.range);
-      require(d.level >= -1 && d.level + 1 < a.levels(), "a tile covers a block of a loop that has loops inside");
+      require(d.level >= -1 && d.level < a.levels() - 1, "a tile covers a block of a loop that has loops inside");
       require(d.lanes == 1 || (power_of_two(d.lanes) && d.lanes <= 256), "a vector has 2, 4, 8, ... 256 elements");
       require(d.unroll >= 1 && d.unroll <= 64, "2 to 64 copies are possible");
-      require(d.threads >= 1 && d.stride >= 1, "threads whose digit has a stride of at least 1 share a range");
+      require(d.threads >= 1 && d.threads <= kMostThreads && d.stride >= 1 && d.stride <= kMostThreads,
+              "1 to 1024 threads, whose digit has a stride of 1 to 1024, share a range");
     }
     made_.stages.push_back(o);
   }

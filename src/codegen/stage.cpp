@@ -7,7 +7,6 @@
 #include <bit>
 
 #include "codegen/round.h"
-#include "rewrite/interval.h"
 #include "uop/build.h"
 #include "uop/walk.h"
 
@@ -22,7 +21,7 @@ bool single(const Axis& a) { return one_trip(a.range) || (a.outer() && a.block =
 
 /// Most positions that a dim of a tile has.
 int64_t extent_of(const Axis& a, int level) {
-  const int64_t all = std::max<int64_t>(ir::Intervals().of(a.range->src[0]).hi, 1);
+  const int64_t all = most_values(a.range);
   if (level >= 0) return std::min(all, a.steps[static_cast<size_t>(level)]);
   return a.outer() ? std::min(all, a.block) : all;
 }

@@ -204,7 +204,7 @@ class Builder {
       return r.carried() && slot_of(r.homes[0]) == slot_of(store) && r.node == value_of(store);
     });
     if (lies_there) return;
-    if (!s.nontemporal) choose_copies(s, out_.list, schedule_);
+    if (!s.nontemporal) choose_epilogue(s, out_, schedule_);
     finish(std::move(s));
     if (int p = rewritten(slot_of(store)); p >= 0) ++versions_[static_cast<size_t>(p)];
   }
@@ -381,18 +381,8 @@ class Builder {
     if (std::any_of(own, s.loops.end(), [&](const Level& l) { return may_be_empty(l.range) && !ranges_.depends(s.node, l.range); }))
       return false;
     return std::all_of(s.loops.begin(), s.loops.end(), [&](const Level& l) {
-      return l.lanes == 1 || !ranges_.depends(s.node, l.range) || stride_along(store, l.range) == 1;
+      return l.lanes == 1 || !ranges_.depends(s.node, l.range) || stride_along(offset_of(store), l.range, ranges_) == 1;
     });
-  }
-
-  /// How far a store moves when a range goes on by one; 0 also where that is no fixed distance.
-  int64_t stride_along(UOp store, UOp range) {
-    int64_t stride = 0;
-    for (const ir::Term& t : offset_of(store).terms) {
-      if (t.atom == range) stride += t.factor;
-      else if (ranges_.depends(t.atom, range)) return 0;
-    }
-    return stride;
   }
 
   // ---- order by memory

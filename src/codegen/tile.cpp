@@ -11,7 +11,6 @@
 #include "codegen/memory_node.h"
 #include "codegen/ranges.h"
 #include "codegen/stage.h"
-#include "rewrite/interval.h"
 #include "sinter/error.h"
 #include "uop/build.h"
 #include "uop/walk.h"
@@ -21,9 +20,6 @@ namespace {
 
 using ir::Op;
 using ir::UOp;
-
-/// The most values that a range takes.
-int64_t bound_of(UOp range) { return std::max<int64_t>(ir::Intervals().of(range->src[0]).hi, 1); }
 
 class TileMaker {
  public:
@@ -48,6 +44,7 @@ class TileMaker {
       for (UOp s : n->src) src.push_back(made.at(s));
       UOp now = src == n->src ? n : ir::with_sources(*kernel_.graph, n, std::move(src));
       if (auto it = rows.find(static_cast<int>(i)); it != rows.end()) {
+        require_no_bound(n, to_string(*it->second));
         before.push_back(first_user(n, *it->second));
         const Tile& tile = add_tile(n, *it->second);
         UOp param = param_of(*kernel_.graph, tile);
@@ -56,6 +53,7 @@ class TileMaker {
         rows.erase(it);
       }
       if (auto it = stages.find(static_cast<int>(i)); it != stages.end()) {
+        require_no_bound(n, to_string(*it->second));
         require_unwritten(n, *it->second);
         Tile tile = stage_tile(next_slot(), n, *it->second, schedule_, ranges_);
         UOp param = param_of(*kernel_.graph, tile);
@@ -79,6 +77,14 @@ class TileMaker {
 
  private:
   int64_t next_slot() const { return kernel_.params + static_cast<int64_t>(tiles_.size()); }
+
+  /// A range whose bound came from a tile would be another range.
+  void require_no_bound(UOp value, const std::string& opt) const {
+    for (const Axis& a : schedule_.axes) {
+      const std::vector<UOp> bound = ir::topological(a.range->src[0]);
+      if (std::find(bound.begin(), bound.end(), value) != bound.end()) refuse(opt, fmt::format("the bound of range {} depends on the value", range_id(a.range)));
+    }
+  }
 
   void require_unwritten(UOp value, const Stage& stage) const {
     for (UOp n : ir::topological(value))
@@ -141,7 +147,7 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const 
   Tile tile{slot, dtype, {}, 1};
   for (size_t i = 0; i < ranges.size(); ++i) {
     const Axis& a = schedule.of(ranges[i]);
-    Tile::Dim dim{ranges[i], levels[i], bound_of(ranges[i]), 0};
+    Tile::Dim dim{ranges[i], levels[i], most_values(ranges[i]), 0};
     if (levels[i] == a.levels() - 1)
       dim.extent = a.width();
     else if (levels[i] >= 0)
@@ -169,7 +175,7 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const 
 
 UOp param_of(ir::Graph& g, const Tile& tile) {
   std::vector<Dim> dims;
-  for (const Tile::Dim& d : tile.dims) dims.emplace_back(bound_of(d.range));
+  for (const Tile::Dim& d : tile.dims) dims.emplace_back(most_values(d.range));
   return ir::param(g, tile.slot, tile.dtype, Shape(std::move(dims)));
 }
 

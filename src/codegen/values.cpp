@@ -90,14 +90,10 @@ const Tile* Values::tile_of(UOp access) const {
 }
 
 uint64_t Values::copies(UOp n) {
-  uint64_t code = 0;
-  size_t shift =
-      0;  // from the outermost copied range on, so that an inner one more does not rename what stands outside it
-  for (const Copy& c : copy_) {
-    if (ranges_.depends(n, c.range)) code |= static_cast<uint64_t>(c.number) << shift;
-    shift += 6;
-  }
-  return code;
+  uint64_t hash = 0;
+  for (size_t i = 0; i < copy_.size(); ++i)  // from the outermost range on: an inner one more does not rename what stands outside it
+    if (copy_[i].number && ranges_.depends(n, copy_[i].range)) hash = ir::mix(ir::mix(hash, i), static_cast<uint64_t>(copy_[i].number));
+  return hash;
 }
 
 /// Which versions of rewritten Params n has been computed from.
@@ -266,15 +262,7 @@ Values::Run Values::run(UOp access) {
     const Copy& c = copy_[i];
     const Open* o = c.count > 1 ? binding(c.range) : nullptr;
     if (!o || o->lanes > 1 || o->threads > 1) continue;
-    int64_t stride = 0;
-    bool regular = true;
-    for (const ir::Term& t : offset_of(access).terms) {
-      if (t.atom == c.range)
-        stride += t.factor;
-      else
-        regular &= !ranges_.depends(t.atom, c.range);
-    }
-    if (!regular || stride != 1) continue;
+    if (stride_along(offset_of(access), c.range, ranges_) != 1) continue;
     // From the first copy on, as many as the lanes allow; then the largest powers of two that are left.
     Run run{i, 0, 1};
     while (true) {

@@ -23,11 +23,10 @@ double operations_of(UOp n) {
 bool Work::runs_over(UOp range) const { return in(outs, range) || in(own, range); }
 
 View::View(const Kernel& kernel) {
-  ir::Intervals intervals;
   const std::vector<UOp> nodes = ir::topological(kernel.sink);
   for (UOp n : nodes)
     if (n->op == Op::Range) {
-      sizes_[n.get()] = std::max<int64_t>(intervals.of(n->src[0]).hi, 1);
+      sizes_[n.get()] = most_values(n);
       if (size(n) > 1) all_.push_back(n);
     }
   std::sort(all_.begin(), all_.end(), [](UOp a, UOp b) { return range_id(a) < range_id(b); });
@@ -82,13 +81,7 @@ double View::bytes_read(UOp load) {
 int64_t View::stride(UOp access, UOp range) {
   auto [it, fresh] = offsets_.try_emplace(access.get());
   if (fresh) it->second = offset_of(access);
-  int64_t stride = 0;
-  for (const ir::Term& t : it->second.terms) {
-    if (!free_.depends(t.atom, range)) continue;
-    if (!(t.atom == range)) return kScattered;
-    stride += t.factor;
-  }
-  return stride;
+  return stride_along(it->second, range, free_).value_or(kScattered);
 }
 
 }  // namespace sinter::codegen

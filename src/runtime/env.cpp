@@ -26,7 +26,7 @@ template <class T>
 bool parse_number(std::string_view text, T min, T max, T& out) {
   T value{};
   auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size() || value < min || value > max) return false;
+  if (code != std::errc() || end != text.data() + text.size() || !(value >= min && value <= max)) return false;  // nor a NaN
   out = value;
   return true;
 }

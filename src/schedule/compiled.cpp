@@ -15,6 +15,7 @@
 #include "schedule/executable.h"
 #include "schedule/interpret_plan.h"
 #include "schedule/search.h"
+#include "sinter/error.h"
 #include "uop/scalar_eval.h"
 #include "uop/walk.h"
 
@@ -69,11 +70,15 @@ class Run final : public Execution {
   bool spares(std::span<const uint8_t> same) const override { return run_->spares(same); }
   bool forget() override { return run_->forget(); }
 
+  /// A launch that needs memory of its own and does not get it comes too late for OutOfMemory, which says that nothing happened:
+  /// others of the plan may have run.
   uint32_t run() override {
-    const uint32_t bits = run_->run(same_);
-    error = run_->take_error();
-    for (const auto& [to, from] : copies_) runtime::copy(device(), to, device(), run_->data(from), run_->bytes(from));
-    return bits;
+    try {
+      const uint32_t bits = run_->run(same_);
+      error = run_->take_error();
+      for (const auto& [to, from] : copies_) runtime::copy(device(), to, device(), run_->data(from), run_->bytes(from));
+      return bits;
+    } catch (const OutOfMemory& e) { throw BackendError(e.what()); }
   }
 
  private:
@@ -98,21 +103,23 @@ std::unique_ptr<Execution> Compiled::runs_keeping(const Steady& steady) const {
   return std::make_unique<Run>(*this, std::make_shared<const runtime::Runnable>(std::move(plan)));
 }
 
-/// The one place where a kernel's Opts are chosen: none, by trying, or by the heuristic.
-runtime::KernelSource write_kernel(const Scheduled& scheduled, size_t number, const runtime::Target& target, bool unfused) {
+/// The one place where a kernel's Opts are chosen: none, by trying, or by the heuristic. `decided`: false if it could not be tried.
+runtime::KernelSource write_kernel(const Scheduled& scheduled, size_t number, const runtime::Target& target, bool unfused, bool& decided) {
   const codegen::Kernel& kernel = scheduled.kernels[number];
   if (unfused) return codegen::write(kernel, target, {});
   const int beam = runtime::env().beam;
   if (!beam || target != runtime::host_target()) return codegen::write(kernel, target);
   const codegen::Prepared prepared = codegen::prepare(kernel, target);
-  return codegen::write(prepared, target, search_opts(scheduled, number, prepared, target, beam),
+  const std::optional<std::vector<codegen::Opt>> found = search_opts(scheduled, number, prepared, target, beam);
+  if (!found) decided = false;
+  return codegen::write(prepared, target, found ? *found : codegen::heuristic(prepared.main, target),
                         prepared.finish ? codegen::heuristic(*prepared.finish, target) : std::vector<codegen::Opt>{});
 }
 
 Written write_kernels(const Lifted& program, const runtime::Target& target, bool unfused) {
   Written out{schedule(program.graph, target, unfused ? Policy::Unfused : Policy::Fused), {}};
   for (size_t i = 0; i < out.scheduled.kernels.size(); ++i)
-    out.sources.push_back(write_kernel(out.scheduled, i, target, unfused));
+    out.sources.push_back(write_kernel(out.scheduled, i, target, unfused, out.decided));
   return out;
 }
 
@@ -149,7 +156,7 @@ runtime::Plan make_plan(const Lifted& program, const runtime::Hash128& key, cons
   plan.checks = picks(program.graph);
   plan.programs = runtime::compile(written.sources, target);
   if (runtime::env().check) check_programs(program.graph, written.scheduled);
-  if (!anew) runtime::store_plan(key, plan, written.sources, target);
+  if (!anew && written.decided) runtime::store_plan(key, plan, written.sources, target);
   return std::move(plan);
 }
 

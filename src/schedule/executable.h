@@ -87,6 +87,7 @@ std::unique_ptr<Executable> make_copies(const Collected& plan);
 struct Written {
   Scheduled scheduled;
   std::vector<runtime::KernelSource> sources;  ///< of scheduled.kernels
+  bool decided = true;                         ///< false: a search for Opts could not be made now
 };
 
 /// What is left to do for a plan on generated kernels, without the graph's lock.

@@ -122,7 +122,6 @@ class Run final : public Execution {
       }
       Array result = evaluate(step, error);
       runtime::count(runtime::counters().nodes_interpreted, step.nodes);
-      runtime::count(runtime::counters().launches);
       if (step.stored < 0) {
         scratch_[k] = std::move(result);
       } else if (!result.data.empty()) {
@@ -132,6 +131,7 @@ class Run final : public Execution {
         memory.write(result.data.data());
       }
     }
+    runtime::count(runtime::counters().launches, plan_.steps_.size());
     return error;
   }
   void put_back() {

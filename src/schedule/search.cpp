@@ -27,6 +27,7 @@
 #include "runtime/load.h"
 #include "runtime/log.h"
 #include "runtime/toolchain.h"
+#include "sinter/error.h"
 #include "uop/dump.h"
 
 namespace sinter::schedule {
@@ -244,8 +245,8 @@ std::optional<std::vector<Opt>> known(const codegen::Prepared& kernel, const run
 
 }  // namespace
 
-std::vector<Opt> search_opts(const Scheduled& scheduled, size_t number, const codegen::Prepared& kernel,
-                             const runtime::Target& target, int beam, const SearchLimits& limits) {
+std::optional<std::vector<Opt>> search_opts(const Scheduled& scheduled, size_t number, const codegen::Prepared& kernel,
+                                            const runtime::Target& target, int beam, const SearchLimits& limits) {
   // Not held at fork(): a search is part of a compilation, and fork() waits until that has ended (OutsideGraph).
   static std::mutex& one_at_a_time = *new std::mutex;
   const std::lock_guard lock(one_at_a_time);
@@ -254,12 +255,17 @@ std::vector<Opt> search_opts(const Scheduled& scheduled, size_t number, const co
     const runtime::Hash128 key = key_of(kernel, target, beam, limits, tools->id());
     if (std::optional<std::vector<Opt>> opts = known(kernel, key)) {
       if (runtime::logging(2)) runtime::log(2, fmt::format("search: {}: decided before: {}", kernel.main.name, to_string(*opts)));
-      return *std::move(opts);
+      return opts;
     }
     if (tools->replaced()) continue;  // the key is that of another compiler then
-    std::vector<Opt> opts = Search(scheduled, number, kernel, target, beam, limits, *tools).run();
-    runtime::DiskCache::current()->store(kEntry, key, to_string(opts), "");
-    return opts;
+    try {
+      std::vector<Opt> opts = Search(scheduled, number, kernel, target, beam, limits, *tools).run();
+      runtime::DiskCache::current()->store(kEntry, key, to_string(opts), "");
+      return opts;
+    } catch (const BackendError& error) {  // no memory beside the program's, or no threads to measure with
+      if (runtime::logging(2)) runtime::log(2, fmt::format("search: {}: the heuristic's Opts: {}", kernel.main.name, error.what()));
+      return std::nullopt;
+    }
   }
 }
 

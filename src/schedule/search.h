@@ -1,6 +1,7 @@
 // The Opts of a kernel by trying: what SINTER_BEAM=N asks for. Never needed, and never a bit of a result: Opts change none.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "codegen/codegen.h"
@@ -19,8 +20,9 @@ struct SearchLimits {
 /// Opts of kernel `number` of `scheduled`, prepared as `kernel`, for the CPU of this process. Begins with the heuristic's and goes
 /// on with the `beam` fastest lists and their neighbours while that pays, within the limits; only candidates whose bound
 /// (codegen/bound.h) is below the best time are compiled and timed. What it decides is kept in the cache folder, so that it is
-/// asked once per kernel and machine; DEBUG=2 says what it did. One search at a time; hold no graph lock.
-std::vector<codegen::Opt> search_opts(const Scheduled& scheduled, size_t number, const codegen::Prepared& kernel,
-                                      const runtime::Target& target, int beam, const SearchLimits& limits = {});
+/// asked once per kernel and machine; DEBUG=2 says what it did. None where there is no memory for trials now: that is no decision.
+/// One search at a time; hold no graph lock.
+std::optional<std::vector<codegen::Opt>> search_opts(const Scheduled& scheduled, size_t number, const codegen::Prepared& kernel,
+                                                     const runtime::Target& target, int beam, const SearchLimits& limits = {});
 
 }  // namespace sinter::schedule

@@ -75,7 +75,7 @@ std::vector<Tensor> Rerun::run(std::unique_ptr<Repeated>& repeated) {
   uint32_t bits = 0;
   try {
     bits = execution.run();
-  } catch (const std::exception& error) {
+  } catch (const OutOfMemory&) { throw; } catch (const std::exception& error) {
     poison(error.what());
     throw;
   }

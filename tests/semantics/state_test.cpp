@@ -3,6 +3,7 @@
 #include "runtime/cpu/allocator.h"
 #include "semantics/support.h"
 #include "sinter/error.h"
+#include "sinter/jit.h"
 #include "tensor/commit.h"
 #include "unit/runtime_support.h"
 
@@ -290,6 +291,19 @@ TEST_CASE("V6 out of memory while a plan is interpreted leaves every tensor usab
     }
     CHECK(sum.item() == 16.0 * kRow * kRow);
     CHECK((read(x) == Vec(kRow, 4)));
+  }
+  {
+    Tensor x = full64({kRow}, 0);
+    x.realize();
+    auto step = jit([&] { return x += 1.0, sum_of_products(x); });
+    for (int i = 0; i < 2; ++i) step().realize();
+    {
+      const auto limit = memory_limit(8 << 20);
+      CHECK_THROWS_AS(step(), OutOfMemory);
+      CHECK((read(x) == Vec(kRow, 2)));
+    }
+    CHECK(step().item() == 9.0 * kRow * kRow);
+    CHECK((read(x) == Vec(kRow, 3)));
   }
   Tensor w = full64({kRow}, 2).requires_grad();
   Tensor loss = sum_of_products(w);

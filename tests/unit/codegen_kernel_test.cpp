@@ -1,6 +1,7 @@
 // Kernels as the scheduler hands them over: loops over points, gates, scatters, several stores, symbolic sizes, Opts.
 #include "codegen_support.h"
 #include "sinter/error.h"
+#include "uop/walk.h"
 
 using namespace codegen_test;
 using codegen::Lanes;
@@ -244,8 +245,24 @@ TEST_CASE("Opts change the loops and not one bit", "[codegen]") {
   dots.check({Unroll{0, 2}, Unroll{1, 4}});
   dots.check({Lanes{1, 16}});  // a chain per element of the Tree, each a vector
   dots.check({Lanes{0, 4}, Unroll{2, 16}});
-  CHECK_THROWS_AS(codegen::write(dots.kernel, runtime::host_target(), {Lanes{1, 3}}), InternalError);
-  CHECK_THROWS_AS(codegen::write(dots.kernel, runtime::host_target(), {Unroll{7, 2}}), InternalError);
+}
+
+TEST_CASE("numbers of Opts that nothing has are refused", "[codegen]") {
+  Bench b = product(13, 37, 11);
+  constexpr int64_t kHuge = INT64_MAX;
+  constexpr int kHugeInt = INT32_MAX;
+  const std::vector<UOp> nodes = topological(codegen::prepare(b.kernel).main.sink);
+  const auto load = std::find_if(nodes.begin(), nodes.end(), [](UOp n) { return n->op == Op::Load; });
+  const int place = static_cast<int>(load - nodes.begin());
+  refused(b, {Lanes{1, 3}}, "2, 4, 8, ... 256 elements");
+  refused(b, {Unroll{7, 2}}, "no range of that id");
+  refused(b, {codegen::Block{0, kHuge}}, "2^57 values");
+  refused(b, {codegen::Split{2, kHuge}}, "2^57 values");
+  refused(b, {codegen::Stage{place, {{2, kHugeInt}}}}, "a loop that has loops inside");
+  refused(b, {codegen::Stage{place, {{2, -1, 1, 1, 65536, 65536}}}}, "1 to 1024 threads");
+  refused(b, {codegen::Local{0, 65536, 65536}}, "2 to 1024 threads");
+  refused(b, {codegen::Local{0, 4, 1}}, "on GPUs only");
+  refused(b, {codegen::Prefetch{place, 2, kHuge}}, "further than any tensor");
 }
 
 TEST_CASE("vectors along an inner range, with strided and scattered accesses", "[codegen]") {

@@ -18,11 +18,6 @@ Bench doubled(DType dtype, int64_t rows, int64_t columns) {
   return b;
 }
 
-void refused(Bench& b, const std::vector<Opt>& opts, const char* why) {
-  INFO(codegen::to_string(opts));
-  CHECK_THROWS_WITH(codegen::write(b.kernel, runtime::reference_target(), opts), Catch::Matchers::Contains(why));
-}
-
 std::string text_of(const Bench& b) { return to_string(codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target())); }
 
 int place_of(const codegen::Kernel& kernel, Op op) {

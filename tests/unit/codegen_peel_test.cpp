@@ -44,12 +44,6 @@ std::vector<Opt> chosen(const Bench& b, int threads = 2) {
 }
 bool has(const std::vector<Opt>& opts, const std::string& text) { return to_string(opts).find(text) != std::string::npos; }
 
-void refused(const Bench& b, const std::vector<Opt>& opts, const char* why) {
-  INFO(to_string(opts));
-  CHECK_THROWS_WITH(codegen::write(b.kernel, runtime::host_target(), opts), Catch::Matchers::Contains(why));
-  CHECK_THROWS_AS(codegen::write(b.kernel, runtime::host_target(), opts), codegen::IllegalOpt);
-}
-
 }  // namespace
 
 TEST_CASE("inside of an image no gate is asked for, and at its edges only open elements are multiplied", "[codegen][peel]") {

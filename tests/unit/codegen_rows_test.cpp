@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "codegen/heuristic.h"
+#include "codegen/memory_node.h"
+#include "codegen/ranges.h"
 #include "codegen_support.h"
 #include "sinter/error.h"
 #include "uop/walk.h"
@@ -106,14 +108,11 @@ TEST_CASE("a row tile is written by the first loop that evaluates it and read by
     b.check({row, Split{1, 32}, Lanes{1, 16}}, false);
   }
   Bench b = softmax(5, 37, {});
-  const auto refused = [&](std::vector<Opt> opts) {
-    CHECK_THROWS_AS(codegen::write(b.kernel, runtime::host_target(), opts), InternalError);
-  };
-  refused({Row{summed(b), {}}});
-  refused({Row{summed(b), {7}}});
-  refused({Row{summed(b), {0}}});
-  refused({Row{100000, {1}}});
-  refused({Row{summed(b), {1}}, Row{summed(b), {1}}});
+  refused(b, {Row{summed(b), {}}}, "one element");
+  refused(b, {Row{summed(b), {7}}}, "no range of that id");
+  refused(b, {Row{summed(b), {0}}}, "inner ranges");
+  refused(b, {Row{100000, {1}}}, "no such value");
+  refused(b, {Row{summed(b), {1}}, Row{summed(b), {1}}}, "already");
 }
 
 TEST_CASE("a tile that is too large for the stack lies in scratch memory", "[codegen]") {
@@ -308,6 +307,36 @@ TEST_CASE("stores of carried sums whose lanes lie apart have copies of their own
   CHECK((count(text, "*(f32x4_m*)(p1") > 0) == (length > 3));  // transposed in registers
 }
 
+TEST_CASE("stores of carried sums have no more copies than fit the panels they read", "[codegen]") {
+  const int panel = GENERATE(4, 8, 12, 24);
+  Bench b;
+  const int64_t size = 32, length = 24;
+  UOp x = b.buffer(random_array(DType::F32, {5, length, size}, 1)), y = b.buffer(random_array(DType::F32, {size, length}, 2)), out = b.buffer(Array(DType::F32, {size, length}));
+  UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(length, 2), sum = b.reduce(Combine::Add, {b.at(x, {k, row, j})}, {k});
+  b.stores({b.put(out, {j, row}, maximum(sum, like(sum, 0.0)) * b.at(y, {j, row}))});
+  const int load = place_of(b, [](UOp n) { return n->op == Op::Load && codegen::slot_of(n) == 1; });
+  const std::string text = b.check({Lanes{0, 4}, Unroll{0, 4}, Block{0, size}, Order{{{1, 0}, {2, 0}, {0, 0}}}, codegen::Stage{load, {{0}, {2}}, panel}}, false);
+  CHECK(count(text, "inner range 2 of 24, 8 copies\n") == (panel % 8 == 0));
+  CHECK(count(text, "inner range 2 of 24, 4 copies\n") == (panel % 8 != 0));
+}
+
+TEST_CASE("a tile of what the bound of a range is made of is refused", "[codegen]") {
+  Bench b;  // sums of blocks of a row, whose bound depends on where they begin
+  UOp x = b.buffer(random_array(DType::F32, {3, 1000}, 1)), out = b.buffer(Array(DType::F32, {3}));
+  UOp i = b.outer(3), k = b.over(1000, 1);
+  b.stores({b.put(out, {i}, b.reduce(Combine::Add, {b.at(x, {i, k})}, {k}, {1, 64}))});
+  UOp bound, blocks;
+  for (UOp n : topological(codegen::prepare(b.kernel).main.sink))
+    if (n->op == Op::Range && n->src[0]->op != Op::Const) bound = n->src[0];
+  REQUIRE(bound);
+  for (UOp n : topological(bound))
+    if (n->op == Op::Range) blocks = n;
+  REQUIRE(blocks);
+  const int place = place_of(b, [&](UOp n) { return n == bound; });
+  refused(b, {Row{place, {codegen::range_id(blocks)}}}, "the bound of range");
+  refused(b, {codegen::Stage{place, {{codegen::range_id(blocks)}}}}, "the bound of range");
+}
+
 TEST_CASE("of two carried sums in one store, one rests in the output", "[codegen]") {
   Bench b;
   UOp x = b.buffer(random_array(DType::F32, {6, 30}, 1)), y = b.buffer(random_array(DType::F32, {6, 30}, 2)),
@@ -338,18 +367,15 @@ TEST_CASE("Orders that would change a result are refused", "[codegen]") {
   UOp x = b.buffer(random_array(DType::F32, {6, 5, 8}, 1)), out = b.buffer(Array(DType::F32, {6}));
   UOp i = b.outer(6), k = b.over(5, 1), l = b.over(8, 2);
   b.stores({b.put(out, {i}, b.reduce(Combine::Add, {b.at(x, {i, k, l})}, {k, l}))});
-  const auto refused = [&](std::vector<Opt> opts) {
-    CHECK_THROWS_AS(codegen::write(b.kernel, runtime::host_target(), opts), InternalError);
-  };
-  refused({Order{{{2, 0}, {1, 0}}}});
-  refused({Order{{{2, 1}}}});
-  refused({Split{1, 3}, Order{{{1, 1}, {1, 0}}}});
-  refused({Split{1, 4}, Split{1, 3}});
-  refused({Split{1, 3}, Unroll{1, 2}});
-  refused({Order{{{1, 0}}}, Order{{{1, 0}}}});
-  refused({Block{1, 2}});
-  refused({Block{0, 3}, Unroll{0, 2}});
-  refused({Lanes{0, 3}});
-  refused({Lanes{0, 4}, Lanes{0, 8}});
+  refused(b, {Order{{{2, 0}, {1, 0}}}}, "the order in which");
+  refused(b, {Order{{{2, 1}}}}, "no such loop");
+  refused(b, {Split{1, 3}, Order{{{1, 1}, {1, 0}}}}, "largest blocks");
+  refused(b, {Split{1, 4}, Split{1, 3}}, "does not divide");
+  refused(b, {Split{1, 3}, Unroll{1, 2}}, "no multiple");
+  refused(b, {Order{{{1, 0}}}, Order{{{1, 0}}}}, "an order already");
+  refused(b, {Block{1, 2}}, "outer ranges only");
+  refused(b, {Block{0, 3}, Unroll{0, 2}}, "no multiple");
+  refused(b, {Lanes{0, 3}}, "2, 4, 8, ... 256 elements");
+  refused(b, {Lanes{0, 4}, Lanes{0, 8}}, "lanes already");
   b.check({Unroll{1, 5}, Unroll{2, 3}, Block{0, 4}});
 }

@@ -7,10 +7,12 @@ using namespace codegen_test;
 namespace {
 
 /// x [m, k] by y [k, n], the one or the other stored transposed.
-Bench product(int64_t m, int64_t k, int64_t n, bool across_x, bool across_y) {
+Bench product(Dim m, int64_t k, Dim n, bool across_x, bool across_y) {
   Bench b;
-  UOp x = b.buffer(random_array(DType::F32, across_x ? std::vector{k, m} : std::vector{m, k}, 1)),
-      y = b.buffer(random_array(DType::F32, across_y ? std::vector{n, k} : std::vector{k, n}, 2)), out = b.buffer(Array(DType::F32, {m, n}));
+  const auto matrix = [&](const Dim& rows, const Dim& columns, unsigned seed) {
+    return b.buffer(random_array(DType::F32, {rows.value(), columns.value()}, seed), {rows, columns});
+  };
+  UOp x = across_x ? matrix(k, m, 1) : matrix(m, k, 1), y = across_y ? matrix(n, k, 2) : matrix(k, n, 2), out = matrix(m, n, 3);
   UOp i = b.outer(m), j = b.outer(n), l = b.over(k, 2);
   UOp left = across_x ? b.at(x, {l, i}) : b.at(x, {i, l}), right = across_y ? b.at(y, {j, l}) : b.at(y, {l, j});
   b.stores({b.put(out, {i, j}, b.reduce(Combine::Dot, {left, right}, {l}))});
@@ -67,6 +69,17 @@ TEST_CASE("an operand is not read by all threads where each has matrices of its 
   UOp n = batch.outer(4), i = batch.outer(96), j = batch.outer(784), l = batch.over(256, 3);
   batch.stores({batch.put(out, {n, i, j}, batch.reduce(Combine::Dot, {batch.at(x, {n, l, i}), batch.at(y, {n, l, j})}, {l}))});
   CHECK_FALSE(has(chosen(batch, 2), "block(1, 48) "));
+  Bench rows = product(Var("rows", 1, 128)(128), 256, 784, true, false);
+  CHECK_FALSE(has(chosen(rows, 2), "block(0, 64) "));
+  rows.check(chosen(rows, 2), false);
+}
+
+TEST_CASE("columns are not shared where their number is not known", "[codegen][sharing]") {
+  const Var width("width", 1, 512);
+  CHECK(has(chosen(product(512, 512, 512, false, false), 2), "block(1, 256) "));
+  Bench columns = product(512, 512, width(300), false, false);
+  CHECK_FALSE(has(chosen(columns, 2), "block(1, 256) "));
+  columns.check(chosen(columns, 2), false);
 }
 
 TEST_CASE("tiles of three vectors are taken where rows and columns come out even, and not for windows", "[codegen][sharing]") {

@@ -217,4 +217,11 @@ inline Array random_array(DType dtype, std::vector<int64_t> shape, unsigned seed
   return a;
 }
 
+/// A list that no kernel may have, and what the message says of it. The host's target, unless one is given.
+inline void refused(const Bench& b, const std::vector<Opt>& opts, const char* why, const runtime::Target& target = runtime::host_target()) {
+  INFO(codegen::to_string(opts));
+  CHECK_THROWS_WITH(codegen::write(b.kernel, target, opts), Catch::Matchers::Contains(why));
+  CHECK_THROWS_AS(codegen::write(b.kernel, target, opts), codegen::IllegalOpt);
+}
+
 }  // namespace codegen_test

@@ -1,4 +1,7 @@
 // What DEBUG prints, level by level (docs/environment.md), and that its numbers are those of the work done.
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -6,6 +9,7 @@
 
 #include "catch.h"
 #include "runtime/cpu/known_roofs.h"
+#include "runtime/faults.h"
 #include "runtime/sanitizer.h"
 #include "sinter/sinter.h"
 #include "unit/runtime_support.h"
@@ -157,4 +161,52 @@ TEST_CASE("a machine's roofs are measured once and kept in the cache folder", "[
   runtime::cpu::forget_roofs();
   CHECK(same(runtime::cpu::known_roofs(1), again));
   CHECK(cache.folder.files(".o").size() == 1);
+}
+
+TEST_CASE("DEBUG=2 says no limit where the roofs cannot be measured, and the program runs", "[runtime][debug]") {
+  if (runtime::kSanitizer != runtime::Sanitizer::None) return;  // they take address space as they like
+  const runtime_test::FreshCache cache;
+  Tensor x = full({64}, 1.0f).contiguous().realize();
+  const auto next = [&] { x += 1.0f, x.realize(); };
+  next();  // nothing is left to be compiled
+  runtime::cpu::forget_roofs();
+  const Setting level("DEBUG", "2");
+  CapturedLog log;
+  rlimit before{};
+  getrlimit(RLIMIT_AS, &before);
+  std::ifstream statm("/proc/self/statm");
+  uint64_t pages = 0;
+  statm >> pages;
+  const rlimit tight{pages * static_cast<uint64_t>(getpagesize()) + (64 << 20), before.rlim_max};  // the loops want 256 MiB
+  REQUIRE(setrlimit(RLIMIT_AS, &tight) == 0);
+  CHECK_NOTHROW(next());
+  REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
+  const std::string text = log.text();
+  INFO(text);
+  CHECK(lines_with(text, " GFLOP/s") == 1);
+  CHECK(lines_with(text, " % of ") == 0);
+  CHECK(lines_with(text, "no roofs: ") == 1);
+  CHECK(x.to_vector<float>() == std::vector<float>(64, 3.0f));
+}
+
+TEST_CASE("launches of a plan that fails are not counted, whoever runs it", "[runtime][debug]") {
+  const debug::Executor executor = debug::executor();
+  for (const debug::Executor runs : {debug::Executor::Unfused, debug::Executor::Interpreter}) {
+    debug::set_executor(runs);
+    const Tensor x = full({8}, 2.0f).contiguous().realize();
+    const auto launches = [&] {
+      const uint64_t before = debug::counters().launches;
+      const Tensor y = exp(x), z = log(y.sum());
+      try {
+        realize_all(std::vector<Tensor>{y, z});
+      } catch (const BackendError&) {
+      }
+      return debug::counters().launches - before;
+    };
+    CHECK(launches() > 1);
+    runtime::faults().fail_at_launch = 1;
+    CHECK(launches() == 0);
+    CHECK(runtime::faults().fail_at_launch == -1);
+  }
+  debug::set_executor(executor);
 }

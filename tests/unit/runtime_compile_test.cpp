@@ -3,11 +3,13 @@
 #include "runtime/counters.h"
 #include "runtime/cpu/compiler.h"
 #include "runtime/cpu/plugin.h"
+#include "runtime/cpu/process.h"
 #include "runtime/disk_cache.h"
 #include "runtime/sanitizer.h"
 #include "sinter/error.h"
 #include "unit/runtime_support.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +45,19 @@ std::string named_source(const std::string& message) {
   const size_t at = message.find("source: ") + 8;
   return message.substr(at, message.find('\n', at) - at);
 }
+
+/// Ignores a signal for a scope.
+class Ignored {
+ public:
+  explicit Ignored(int number) : number_(number), before_(signal(number, SIG_IGN)) {}
+  ~Ignored() { signal(number_, before_); }
+  Ignored(const Ignored&) = delete;
+  Ignored& operator=(const Ignored&) = delete;
+
+ private:
+  int number_;
+  void (*before_)(int);
+};
 
 }  // namespace
 
@@ -279,6 +294,36 @@ TEST_CASE("SINTER_CC names another compiler", "[runtime]") {
   };
   CHECK(key("gcc-12") != key("clang-19"));
   CHECK(key("gcc-12") != key("gcc-12 -O1"));
+}
+
+TEST_CASE("a program that is started has no signal blocked, and those that compilers need are not ignored", "[runtime]") {
+  const Folder folder;
+  const auto grep = cpu::find_executable("grep");
+  REQUIRE(grep);
+  const Ignored pipe(SIGPIPE);
+  const auto bits = [&](const char* which) {  // of the program's line in /proc
+    cpu::run_program({*grep, which, "/proc/self/status"}, folder.path() + "/output");
+    const std::string line = slurp(folder.path() + "/output");
+    INFO(line);
+    REQUIRE(line.size() > 8);
+    return std::stoull(line.substr(8), nullptr, 16);
+  };
+  const auto bit = [](int number) { return 1ull << (number - 1); };
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // as threads of our own have it
+  CHECK(bits("SigBlk") == 0);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const Ignored child(SIGCHLD);
+  CHECK((bits("SigIgn") & (bit(SIGPIPE) | bit(SIGCHLD))) == 0);
+}
+
+TEST_CASE("SINTER_CC compiles where the program ignores SIGCHLD", "[runtime]") {
+  const FreshCache cache;
+  const Setting cc("SINTER_CC", "gcc-12");
+  const Ignored child(SIGCHLD);
+  CHECK(scales(*compile_one(scale_kernel("k_ignored", 1)), 1));
+  CHECK_THAT(compile_error("k_ignored_bad", "int k_ignored_bad(void* const* b { return 0; }"), Contains("error:"));
 }
 
 TEST_CASE("a SINTER_CC that is no program is a UsageError", "[runtime]") {

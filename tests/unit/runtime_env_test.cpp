@@ -6,6 +6,7 @@
 #include "runtime/cpu/allocator.h"
 #include "runtime/cpu/compiler.h"
 #include "runtime/cpu/pool.h"
+#include "runtime/cpu/process.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/env.h"
@@ -30,12 +31,13 @@ using Catch::Matchers::Contains;
 
 TEST_CASE("environment variables become values", "[runtime]") {
   const Setting debug("DEBUG", "3"), threads("SINTER_THREADS", "5"), noopt("SINTER_NOOPT", "1"),
-      check("SINTER_CHECK", "0"), device("SINTER_DEVICE", "cpu"), data("SINTER_DATA", "/there"),
+      check("SINTER_CHECK", "0"), device("SINTER_DEVICE", "cuda:1"), data("SINTER_DATA", "/there"),
       memory("SINTER_MEMORY_LIMIT", "3M");
   CHECK(env().debug == 3);
   CHECK(env().threads == 5);
   CHECK(env().noopt);
   CHECK_FALSE(env().check);
+  CHECK(env().device == "cuda:1");
   CHECK(env().data == "/there");
   CHECK(env().memory_bytes == 3u << 20);
   const Setting percent("SINTER_MEMORY_LIMIT", "12.5%");
@@ -64,6 +66,7 @@ TEST_CASE("a bad or unknown variable is a UsageError with name, value and what i
                                                      {"SINTER_MEMORY_LIMIT", "0"},
                                                      {"SINTER_MEMORY_LIMIT", "G"},
                                                      {"SINTER_MEMORY_LIMIT", "101%"},
+                                                     {"SINTER_MEMORY_LIMIT", "nan%"},
                                                      {"SINTER_MEMORY_LIMIT", "99999999999G"},
                                                      {"SINTER_CACHE", ""},
                                                      {"SINTER_DEBUGG", "1"}};
@@ -81,6 +84,12 @@ TEST_CASE("a bad or unknown variable is a UsageError with name, value and what i
     }
   }
   CHECK_NOTHROW(env());
+}
+
+TEST_CASE("child: makes tensors on a simulated GPU", "[.][runtime-child]") {
+  CHECK(default_device() == Device::cuda());
+  CHECK(ones({2}).device() == Device::cuda());
+  CHECK(runtime::cuda::find_driver().simulated);
 }
 
 TEST_CASE("each variable of the table does what it says", "[runtime]") {
@@ -109,9 +118,11 @@ TEST_CASE("each variable of the table does what it says", "[runtime]") {
          CHECK(folder.files(".o").size() == 1);
        }},
       {"SINTER_DEVICE",
-       [] {
-         const Setting setting("SINTER_DEVICE", "cpu");
-         CHECK(ones({2}).device() == Device::cpu());
+       [&] {  // a process asks once
+         const Setting setting("SINTER_DEVICE", "cuda-sim");
+         const int status = cpu::run_program({"/proc/self/exe", "child: makes tensors on a simulated GPU"}, folder.path() + "/output");
+         INFO(slurp(folder.path() + "/output"));
+         CHECK(status == 0);
        }},
       {"SINTER_THREADS",
        [] {

@@ -22,6 +22,40 @@
 using namespace sinter::runtime;
 using namespace runtime_test;
 
+namespace {
+
+/// The affinity mask of each thread that takes part.
+std::map<std::thread::id, cpu_set_t> masks_of(cpu::Pool& pool) {
+  std::mutex mutex;
+  std::map<std::thread::id, cpu_set_t> seen;
+  const auto threads = static_cast<size_t>(pool.threads());
+  for (int round = 0; round < 1000 && seen.size() < threads; ++round)
+    pool.parallel_for(0, pool.threads(), 1, [&](int64_t, int64_t) {
+      cpu_set_t mine;
+      sched_getaffinity(0, sizeof mine, &mine);
+      {
+        const std::lock_guard lock(mutex);
+        seen[std::this_thread::get_id()] = mine;
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+      return 0;
+    });
+  return seen;
+}
+
+/// Both pieces wait for each other: this ends only if two threads are at work.
+bool two_meet(cpu::Pool& pool) {
+  std::atomic<int> present{0};
+  pool.parallel_for(0, 2, 1, [&](int64_t, int64_t) {
+    ++present;
+    while (present < 2) usleep(10);
+    return 0;
+  });
+  return present == 2;
+}
+
+}  // namespace
+
 TEST_CASE("each index is visited once, in pieces of at least the grain", "[runtime]") {
   for (int threads : {1, 2, 3, 8}) {
     cpu::Pool pool(threads);
@@ -57,22 +91,9 @@ TEST_CASE("workers have a CPU each where all CPUs have a thread, and else go whe
   REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
   const int cpus = CPU_COUNT(&all);
   if (cpus < 2) return;
-  const auto masks = [](int threads) {  // of each thread that took part
+  const auto masks = [](int threads) {
     cpu::Pool pool(threads);
-    std::mutex mutex;
-    std::map<std::thread::id, cpu_set_t> seen;
-    for (int round = 0; round < 1000 && seen.size() < static_cast<size_t>(threads); ++round)
-      pool.parallel_for(0, threads, 1, [&](int64_t, int64_t) {
-        cpu_set_t mine;
-        sched_getaffinity(0, sizeof mine, &mine);
-        {
-          const std::lock_guard lock(mutex);
-          seen[std::this_thread::get_id()] = mine;
-        }
-        std::this_thread::sleep_for(std::chrono::microseconds(200));
-        return 0;
-      });
-    return seen;
+    return masks_of(pool);
   };
   cpu_set_t taken;
   CPU_ZERO(&taken);
@@ -86,6 +107,36 @@ TEST_CASE("workers have a CPU each where all CPUs have a thread, and else go whe
   }
   CHECK(CPU_COUNT(&taken) == cpus - 1);
   for (const auto& [thread, mask] : masks(cpus + 1)) CHECK(CPU_EQUAL(&mask, &all));
+}
+
+TEST_CASE("workers have the CPUs of who made the pool, though a thread that may use but one starts them", "[runtime]") {
+  cpu_set_t all, one;
+  REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
+  const int cpus = CPU_COUNT(&all);
+  if (cpus < 2) return;
+  size_t first = 0;
+  while (!CPU_ISSET(first, &all)) ++first;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  for (const int threads : {cpus, cpus + 1}) {
+    const bool pinned = threads == cpus;
+    cpu::Pool pool(threads);
+    std::map<std::thread::id, cpu_set_t> masks;
+    std::thread([&] {
+      sched_setaffinity(0, sizeof one, &one);
+      masks = masks_of(pool);
+      masks.erase(std::this_thread::get_id());
+    }).join();
+    cpu_set_t taken;
+    CPU_ZERO(&taken);
+    for (const auto& [thread, mask] : masks) {
+      CHECK(CPU_COUNT(&mask) == (pinned ? 1 : cpus));
+      CPU_OR(&taken, &taken, &mask);
+    }
+    CHECK(CPU_COUNT(&taken) == (pinned ? cpus - 1 : cpus));
+    const bool beside_the_caller = CPU_ISSET(first, &taken);
+    CHECK(beside_the_caller == !pinned);
+  }
 }
 
 TEST_CASE("results are bitwise those of one thread", "[runtime]") {
@@ -149,7 +200,7 @@ TEST_CASE("workers that went to sleep wake up, and their number can change", "[r
   };
   CHECK(covered());
   usleep(5000);  // far longer than they spin
-  CHECK(covered());
+  CHECK(two_meet(pool));
   pool.resize(4);
   CHECK(pool.threads() == 4);
   CHECK(covered());
@@ -159,14 +210,7 @@ TEST_CASE("workers that went to sleep wake up, and their number can change", "[r
 
 TEST_CASE("all threads take part when the pieces are long", "[runtime]") {
   cpu::Pool pool(2);
-  // Both pieces wait for each other: this ends only if two threads are at work.
-  std::atomic<int> present{0};
-  pool.parallel_for(0, 2, 1, [&](int64_t, int64_t) {
-    ++present;
-    while (present < 2) usleep(10);
-    return 0;
-  });
-  CHECK(present == 2);
+  CHECK(two_meet(pool));
 }
 
 TEST_CASE("a pool that could not start is usable afterwards", "[runtime]") {

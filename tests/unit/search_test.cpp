@@ -5,6 +5,7 @@
 #include "codegen/neighbours.h"
 #include "cases.h"
 #include "codegen_kernels.h"
+#include "runtime/cpu/allocator.h"
 #include "runtime/faults.h"
 #include "sinter/sinter.h"
 
@@ -138,4 +139,26 @@ TEST_CASE("a search changes no bit, and what it decides is kept", "[search]") {
   CHECK(count(second, "decided before: ") == kernels);
   CHECK(count(second, " us instead of ") == 0);
   CHECK(count(run("2").second, " us instead of ") == kernels);  // a wider search is another question
+}
+
+TEST_CASE("a search that has no memory for its trials leaves the heuristic's Opts, and is made another time", "[search]") {
+  const runtime_test::FreshCache cache;
+  const Tensor x = full({1 << 20}, 1.0f).contiguous().realize();  // 4 MiB
+  const runtime_test::Setting debug("DEBUG", "2"), beam("SINTER_BEAM", "1");
+  const auto run = [&] {
+    debug::clear_plans();
+    runtime_test::CapturedLog log;
+    CHECK((x + 1.0f).realize().sum().item<float>() == 2 << 20);
+    return log.text();
+  };
+  {  // room for the result, but not for what a trial reads and writes
+    const runtime_test::Setting limit("SINTER_MEMORY_LIMIT", std::to_string(runtime::cpu::live_memory() + (6 << 20)));
+    const std::string text = run();
+    INFO(text);
+    CHECK(count(text, "the heuristic's Opts: out of memory on the CPU") >= 1);
+  }
+  const std::string text = run();
+  INFO(text);
+  CHECK(count(text, "search: ") >= 2);  // neither Opts nor the plan were kept
+  CHECK(count(text, " us instead of ") == count(text, "search: "));
 }

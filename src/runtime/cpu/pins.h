@@ -1,26 +1,35 @@
 // Which CPU each worker of a pool runs on: one of its own, and none that the caller runs on.
 #pragma once
 
+#include <pthread.h>
+
+#include <span>
 #include <thread>
 #include <vector>
 
 namespace sinter::runtime::cpu {
 
+/// CPUs that the calling thread may run on; none if nobody knows.
+std::vector<int> allowed_cpus();
+
+/// Lets a thread run on these CPUs alone. If all have gone offline it stays where it may.
+void pin(pthread_t thread, std::span<const int> cpus);
+
 /// Two threads that spin on one CPU wait for each other's time slices, and the system may take milliseconds to part them. Workers
-/// are therefore pinned to different CPUs of the caller's affinity mask, if all of these have a thread then. Otherwise nothing is pinned:
-/// with CPUs to spare the system finds one, and several processes would choose the same.
+/// are therefore pinned to different CPUs of those that the pool's maker may use, if all of these have a thread then. Otherwise none is
+/// pinned to one: with CPUs to spare the system finds it, and several processes would choose the same.
 class Pins {
  public:
-  Pins() = default;
-  /// Pins the workers that a caller has just started, each beside the CPU that the caller runs on.
-  explicit Pins(std::vector<std::thread>& workers);
+  /// For workers that a caller has just started, which have its affinity mask so far. None is pinned to the CPU that the caller runs on.
+  void place(std::vector<std::thread>& workers);
 
   /// If the system has moved the caller to a worker's CPU, that worker moves to one that nobody has.
   void make_way(std::vector<std::thread>& workers);
 
  private:
-  std::vector<int> of_;    ///< by worker; empty: not pinned
-  std::vector<int> free_;  ///< CPUs of the mask without a worker
+  std::vector<int> cpus_ = allowed_cpus();  ///< of the pool's maker
+  std::vector<int> of_;                     ///< by worker; empty: not pinned
+  std::vector<int> free_;                   ///< those of cpus_ without a worker
 };
 
 }  // namespace sinter::runtime::cpu

@@ -68,7 +68,7 @@ void Pool::start() {
   auto shares = std::make_unique<Share[]>(static_cast<size_t>(threads()));
   start_threads(workers_, threads() - 1, [this](int i) { worker(i + 1); });
   shares_ = std::move(shares);
-  pins_ = Pins(workers_);
+  pins_.place(workers_);
 }
 
 void Pool::stop() {

@@ -12,8 +12,8 @@
 
 namespace sinter::runtime::cpu {
 
-/// The calling thread and `threads - 1` workers, which start at the first range worth sharing, each on a CPU of its own, spin for a
-/// moment after each and then sleep. Any thread may call; while one range runs, the ranges of other callers, and of `fn` itself, run
+/// The calling thread and `threads - 1` workers, which start at the first range worth sharing, each on a CPU of its own (`Pins`), spin
+/// for a moment after each and then sleep. Any thread may call; while one range runs, the ranges of other callers, and of `fn` itself, run
 /// on their caller's thread alone.
 class Pool {
  public:

@@ -3,20 +3,22 @@
 // copies much larger than caches, on huge pages that the thread itself touched first.
 #include "runtime/cpu/roofs.h"
 
+#include <fmt/core.h>
 #include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "runtime/cpu/pages.h"
+#include "runtime/cpu/pins.h"
+#include "runtime/cpu/threads.h"
+#include "sinter/error.h"
 
 #ifdef __x86_64__
 #include <xmmintrin.h>
@@ -104,7 +106,7 @@ float sum(const float* from, size_t count) {
 class Pages {
  public:
   explicit Pages(size_t bytes) : bytes_(bytes), start_(map_pages(bytes)) {
-    if (!start_) throw std::bad_alloc();
+    if (!start_) throw OutOfMemory(fmt::format("no {} MiB to measure this machine's memory with", bytes >> 20));
   }
   ~Pages() { unmap_pages(start_, bytes_); }
   Pages(const Pages&) = delete;
@@ -119,44 +121,25 @@ class Pages {
 // What keeps a result from being left out.
 void keep(float value) { asm volatile("" : : "r,m"(value) : "memory"); }
 
-/// Pins the calling thread to the CPU of this number in the process's mask; what cannot be pinned runs where it may.
-void pin(const cpu_set_t& allowed, int number) {
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &allowed) || number-- > 0) continue;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    pthread_setaffinity_np(pthread_self(), sizeof one, &one);
-    return;
-  }
-}
-
 /// Seconds from the first thread's start to the last one's end of work(member), on `threads` threads that begin together.
 template <class Work>
 double seconds(int threads, const Work& work) {
   using Clock = std::chrono::steady_clock;
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  sched_getaffinity(0, sizeof allowed, &allowed);
-  const int cpus = std::max(1, CPU_COUNT(&allowed));
+  const std::vector<int> cpus = allowed_cpus();
   std::atomic<int> missing = threads;
   std::vector<std::pair<Clock::time_point, Clock::time_point>> spans(static_cast<size_t>(threads));
-  {
-    std::vector<std::jthread> team;
-    const auto run = [&](int member) {
-      pin(allowed, member % cpus);
-      for (--missing; missing > 0;) std::this_thread::yield();
-      const auto begin = Clock::now();
-      work(member);
-      spans[static_cast<size_t>(member)] = {begin, Clock::now()};
-    };
-    try {
-      for (int member = 0; member < threads; ++member) team.emplace_back(run, member);
-    } catch (...) {
-      missing = 0;  // nobody waits for those that could not be started
-      throw;
-    }
-  }
+  std::vector<std::thread> team;
+  start_threads(team, threads, [&](int member) {
+    if (!cpus.empty()) pin(pthread_self(), {&cpus[static_cast<size_t>(member) % cpus.size()], 1});
+    for (--missing; missing > 0;) std::this_thread::yield();
+    const auto begin = Clock::now();
+    work(member);
+    spans[static_cast<size_t>(member)] = {begin, Clock::now()};
+  });
+  const bool whole = team.size() == spans.size();
+  if (!whole) missing = 0;  // nobody waits for those that could not be started
+  for (std::thread& member : team) member.join();
+  if (!whole) throw BackendError(fmt::format("no {} threads to measure this machine with", threads));
   auto [first, last] = spans[0];
   for (const auto& [begin, end] : spans) first = std::min(first, begin), last = std::max(last, end);
   return std::chrono::duration<double>(last - first).count();

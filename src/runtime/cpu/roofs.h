@@ -16,7 +16,7 @@ struct Roofs {
 /// affinity mask. Keeps 256 MiB. Other work on these CPUs lowers what it finds.
 class RoofLoops {
  public:
-  /// Throws std::bad_alloc and, like what follows, std::system_error where no thread can be started.
+  /// Throws OutOfMemory and, like what follows, BackendError where the threads cannot be started.
   explicit RoofLoops(int threads);
   ~RoofLoops();
 

@@ -91,23 +91,15 @@ void Run::launch(size_t first, size_t count) {
   for (const auto& [kernel, parameters] : finishes) list.add(*kernel->finish, kernel->finish_blocks, parameters);
   if (!finishes.empty()) list.then();
   if (!logging(2)) return;
-  run_list(list);  // alone, because it is timed
+  list.run();  // alone, because it is timed
   context_->synchronize();
   list.begin();
 }
 
 uint32_t Run::end() {
-  if (front_ && front_->size()) run_list(*front_);
-  run_list(*list_);
+  if (front_ && front_->size()) front_->run();
+  list_->run();
   return 0;
-}
-
-/// A launch that needs memory of its own and does not get it comes too late for OutOfMemory, which says that nothing happened:
-/// others of the plan have run.
-void Run::run_list(LaunchList& list) {
-  try {
-    list.run();
-  } catch (const OutOfMemory& e) { throw BackendError(e.what()); }
 }
 
 }  // namespace sinter::runtime::cuda

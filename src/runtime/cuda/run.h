@@ -41,7 +41,6 @@ class Run final : public PlanRun {
  private:
   void launch(size_t first, size_t count) override;
   uint32_t end() override;
-  static void run_list(LaunchList& list);
   /// The launches of a step: those that may be left out have a list of their own, so that the others are always the same graph.
   LaunchList& list_of(size_t step) { return step < front_steps_ ? *front_ : *list_; }
   const LoadedKernel& kernel(size_t step) const { return *kernels_[static_cast<size_t>(plan().steps[step].program)]; }
