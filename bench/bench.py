@@ -12,7 +12,7 @@ import peers
 import plot
 import table
 from cases import CASES
-from compare import compare
+from compare import agree, agree_on_losses, compare
 from workers import Worker, WorkerError, run_once
 
 LOSS = (1.0, 4.0)  # of a first step over ten classes, whatever the initial values are
@@ -59,13 +59,14 @@ class Bench:
 
     def row(self, case):
         complain = lambda name, text: self.complain(f"{case.name}, {self.threads} threads: {name}: {text}")
-        names = [name for name in self.libraries if name != "sinter"]
+        names = [name for name, library in self.libraries.items() if name != "sinter" and re.search(library.cases, case.name)]
         if case.kind == "time":
-            return compare(case, self.threads, lambda name: self.ask(name, case), names, self.options.pairs, self.ask_roof, complain)
-        caches = {name: tempfile.TemporaryDirectory(prefix="bench-") for name in self.libraries}
+            same = agree_on_losses if case.name.startswith("step:") else agree
+            return compare(case, self.threads, lambda name: self.ask(name, case), names, self.options.pairs, self.ask_roof, complain, same)
+        caches = {name: tempfile.TemporaryDirectory(prefix="bench-") for name in ["sinter", *names]}
         try:
             if case.warm:
-                for name in self.libraries:
+                for name in caches:
                     self.once(name, case, caches[name].name, ignore=True)
             count = 11 if case.kind == "start" else 1
             plausible = lambda a, b: all(LOSS[0] < loss < LOSS[1] for loss in (a[0], b[0]))
@@ -90,11 +91,12 @@ class Bench:
         return worker
 
     def once(self, name, case, cache, ignore=False):
+        library = peers.sparing(self.libraries[name]) if case.kind == "memory" else self.libraries[name]
         try:
             if case.warm:
-                return run_once(self.libraries[name], case, self.threads, cache, self.log, FIRST_ANSWER)
+                return run_once(library, case, self.threads, cache, self.log, FIRST_ANSWER)
             with tempfile.TemporaryDirectory(prefix="bench-") as empty:
-                return run_once(self.libraries[name], case, self.threads, empty, self.log, FIRST_ANSWER)
+                return run_once(library, case, self.threads, empty, self.log, FIRST_ANSWER)
         except WorkerError:
             if not ignore:
                 raise

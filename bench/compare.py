@@ -28,6 +28,12 @@ def agree(a, b):
     return len(a) == len(b) and all(math.isfinite(x) and abs(x - y) <= TOLERANCE * scale for x, y in zip(a, b))
 
 
+def agree_on_losses(a, b):
+    """Losses of successive steps agree, and so does how far each lies below the first: updates change only a loss's last digits."""
+    falls = lambda losses: tuple(losses[0] - loss for loss in losses)
+    return agree(a, b) and agree(falls(a), falls(b))
+
+
 def roofs_of(case):
     """What the case needs of the machine: unit of a roof -> amount."""
     return {unit: amount for unit, amount in (("flops", case.flops), ("copy", case.bytes)) if amount}
@@ -50,11 +56,22 @@ def ask_all(ask, libraries, complain):
     return samples
 
 
+def append_us(times, name, ask, complain):
+    """Notes in times[name] what `name` takes now. Whether it answered; one that did not is left out from then on."""
+    try:
+        times[name].append(ask(name).us)
+        return True
+    except WorkerError as error:
+        complain(name, str(error))
+        del times[name]
+        return False
+
+
 def compare(case, threads, ask, peers, pairs, ask_roof, complain, same=agree):
     """The Row of a case, or None if Sinter itself failed. `ask(name)` and `ask_roof(unit)` give a Sample or raise WorkerError;
     `peers` are names; `complain(name, text)` hears of each fault. Sinter and the peers near the best take turns `pairs` times:
     roofs, sinter, peer, sinter, peer. The floor is of medians too: what disturbs a run disturbs the roofs in it. A peer with another
-    result is no peer."""
+    result is no peer, nor is one that fails in a turn."""
     first = ask_all(ask, ["sinter", *peers], complain)
     if "sinter" not in first:
         return None
@@ -64,23 +81,20 @@ def compare(case, threads, ask, peers, pairs, ask_roof, complain, same=agree):
             complain(name, f"computes {first[name].values}, Sinter {own.values}")
             del first[name]
     quickest = min((s.us for s in first.values()), default=0.0)
-    times = {name: [] for name in ["sinter", *(n for n in first if first[n].us <= NEAR * quickest)]}
-    ratios = {name: [] for name in times if name != "sinter"}
+    times = {name: [] for name in first if first[name].us <= NEAR * quickest}
+    ratios = {name: [] for name in times}
     roofs = {unit: [] for unit in ask_all(ask_roof, roofs_of(case), complain)}
-    try:
-        for _ in range(pairs):
-            for unit in roofs:
-                roofs[unit].append(ask_roof(unit).us)
-            for name in ratios or [None]:
-                times["sinter"].append(ask("sinter").us)
-                if name:
-                    times[name].append(ask(name).us)
-                    ratios[name].append(times[name][-1] / times["sinter"][-1])
-    except WorkerError as error:
-        complain("sinter and its peers", str(error))
-        return None
-    row = Row(case.name, threads, median(times["sinter"]), floor=floor_us(case, {unit: median(us) for unit, us in roofs.items()}))
-    if not ratios:
+    owns = {"sinter": []}
+    for _ in range(pairs):
+        for unit in list(roofs):
+            append_us(roofs, unit, ask_roof, complain)
+        for name in list(times) or [None]:
+            if not append_us(owns, "sinter", ask, complain):
+                return None
+            if name and append_us(times, name, ask, complain):
+                ratios[name].append(times[name][-1] / owns["sinter"][-1])
+    row = Row(case.name, threads, median(owns["sinter"]), floor=floor_us(case, {unit: median(us) for unit, us in roofs.items()}))
+    if not times:
         return row
-    best = min(ratios, key=lambda name: median(ratios[name]))
+    best = min(times, key=lambda name: median(ratios[name]))
     return Row(row.case, threads, row.sinter, best, median(times[best]), median(ratios[best]), row.floor)

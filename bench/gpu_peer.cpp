@@ -26,17 +26,17 @@ void check(int status, const char* call) {
   if (status) throw std::runtime_error(std::string(call) + " returned " + std::to_string(status));
 }
 
-Floats::Floats(std::shared_ptr<gpu::Context> device, size_t count)
+DeviceFloats::DeviceFloats(std::shared_ptr<gpu::Context> device, size_t count)
     : context(std::move(device)), count(count), memory(context->allocator().allocate(bytes())) {}
-Floats::~Floats() { context->allocator().deallocate(memory, bytes()); }
+DeviceFloats::~DeviceFloats() { context->allocator().deallocate(memory, bytes()); }
 
-std::shared_ptr<Floats> input(const std::shared_ptr<gpu::Context>& device, size_t count, uint32_t seed) {
-  auto made = std::make_shared<Floats>(device, count);
+std::shared_ptr<DeviceFloats> input(const std::shared_ptr<gpu::Context>& device, size_t count, uint32_t seed) {
+  auto made = std::make_shared<DeviceFloats>(device, count);
   device->copy_to_device(made->memory, uniform(count, seed).data(), made->bytes());
   return made;
 }
 
-Work evaluate(std::function<void()> enqueue, std::shared_ptr<Floats> result) {
+Work evaluate(std::function<void()> enqueue, std::shared_ptr<DeviceFloats> result) {
   const auto run = [=] {
     enqueue();
     result->context->synchronize();

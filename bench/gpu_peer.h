@@ -25,11 +25,11 @@ void find(void* library, const char* name, F& function) {
 void check(int status, const char* call);
 
 /// Floats on the device.
-struct Floats {
-  Floats(std::shared_ptr<sinter::runtime::cuda::Context> device, size_t count);
-  ~Floats();
-  Floats(const Floats&) = delete;
-  Floats& operator=(const Floats&) = delete;
+struct DeviceFloats {
+  DeviceFloats(std::shared_ptr<sinter::runtime::cuda::Context> device, size_t count);
+  ~DeviceFloats();
+  DeviceFloats(const DeviceFloats&) = delete;
+  DeviceFloats& operator=(const DeviceFloats&) = delete;
   size_t bytes() const { return count * sizeof(float); }
 
   std::shared_ptr<sinter::runtime::cuda::Context> context;
@@ -38,9 +38,9 @@ struct Floats {
 };
 
 /// uniform() on the device.
-std::shared_ptr<Floats> input(const std::shared_ptr<sinter::runtime::cuda::Context>& device, size_t count, uint32_t seed);
+std::shared_ptr<DeviceFloats> input(const std::shared_ptr<sinter::runtime::cuda::Context>& device, size_t count, uint32_t seed);
 
 /// A case that enqueues its work and leaves it in `result`.
-Work evaluate(std::function<void()> enqueue, std::shared_ptr<Floats> result);
+Work evaluate(std::function<void()> enqueue, std::shared_ptr<DeviceFloats> result);
 
 }  // namespace bench

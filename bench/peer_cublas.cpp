@@ -39,7 +39,7 @@ Work product(const Arguments& arguments) {
   const auto m = static_cast<int>(s.at(0)), k = static_cast<int>(s.at(1)), n = static_cast<int>(s.at(2));
   const auto count = [](int64_t rows, int64_t columns) { return static_cast<size_t>(rows * columns); };
   const auto a = input(device, count(s[0], s[1]), 1), b = input(device, count(s[1], s[2]), 2);
-  const auto c = std::make_shared<Floats>(device, count(s[0], s[2]));
+  const auto c = std::make_shared<DeviceFloats>(device, count(s[0], s[2]));
   return evaluate(
       [=, &library] {
         const float one = 1, zero = 0;

@@ -124,8 +124,8 @@ Work convolution(const Arguments& arguments) {
     if (tried[static_cast<size_t>(i)].status == 0 && tried[static_cast<size_t>(i)].math == kFmaMath) best = &tried[static_cast<size_t>(i)];
   if (!best) throw std::runtime_error("cuDNN has no algorithm for " + kind);
   const auto a = input(device, o.a_count, o.a_seed), b = input(device, o.b_count, o.b_seed);
-  const auto result = std::make_shared<Floats>(device, o.c_count);
-  const auto workspace = std::make_shared<Floats>(device, best->workspace / sizeof(float) + 1);
+  const auto result = std::make_shared<DeviceFloats>(device, o.c_count);
+  const auto workspace = std::make_shared<DeviceFloats>(device, best->workspace / sizeof(float) + 1);
   return evaluate(
       [=, &library, algorithm = best->algorithm, bytes = best->workspace] {
         const float one = 1, zero = 0;
@@ -142,7 +142,7 @@ Work softmax(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const auto rows = library.tensor({s.at(0), s.at(1), 1, 1});
   const auto elements = static_cast<size_t>(s[0] * s[1]);
-  const auto x = input(device, elements, 1), y = std::make_shared<Floats>(device, elements);
+  const auto x = input(device, elements, 1), y = std::make_shared<DeviceFloats>(device, elements);
   return evaluate(
       [=, &library] {
         const float one = 1, zero = 0;

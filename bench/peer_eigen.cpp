@@ -1,4 +1,5 @@
 // Eigen: matrix products, elementwise chains, sums and transposition, compiled for this machine.
+#define EIGEN_MAX_ALIGN_BYTES 64  // a cache line, on machines without vectors of that size too
 #include <Eigen/Core>
 
 #include <memory>
@@ -11,7 +12,7 @@ namespace {
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 Matrix input(int64_t rows, int64_t columns, uint32_t seed) {
-  const std::vector<float> data = uniform(static_cast<size_t>(rows * columns), seed);
+  const Floats data = uniform(static_cast<size_t>(rows * columns), seed);
   return Eigen::Map<const Matrix>(data.data(), rows, columns);
 }
 
@@ -20,7 +21,7 @@ template <class Fill>
 Work filling(int64_t rows, int64_t columns, Fill fill) {
   auto result = std::make_shared<Matrix>(rows, columns);
   return {.run = [=] { fill(*result); },
-          .check = [=] { return fill(*result), fingerprint(result->data(), static_cast<size_t>(rows * columns)); }};
+          .check = [=] { return fill(*result), fingerprint({result->data(), static_cast<size_t>(rows * columns)}); }};
 }
 
 Work gemm(const std::string& layout, int64_t m, int64_t k, int64_t n) {

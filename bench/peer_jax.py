@@ -41,14 +41,28 @@ OPS = {
 }
 
 
+def convolve(x, w, stride=1, padding=0, groups=1):
+    return jax.lax.conv_general_dilated(x, w, [stride] * 2, [(padding, padding)] * 2, dimension_numbers=("NCHW", "OIHW", "NCHW"),
+                                        feature_group_count=groups)
+
+
+def convolution(*arguments):
+    """The function of a case's operands, in the order of worker.operands()."""
+    c = worker.convolution(*arguments)
+    if c.kind == "forward":
+        return lambda x, w: convolve(x, w, c.stride, c.padding, c.groups)
+    if c.kind == "data":
+        return lambda w, dy: jax.linear_transpose(lambda x: convolve(x, w, c.stride, c.padding, c.groups), jnp.zeros(c.x))(dy)[0]
+    return lambda x, dy: jax.linear_transpose(lambda w: convolve(x, w, c.stride, c.padding, c.groups), jnp.zeros(c.w))(dy)[0]
+
+
 def mlp(p, x):
     return jax.nn.relu(x @ p[0].T + p[1]) @ p[2].T + p[3]
 
 
 def conv_net(p, x):
     def layer(x, weight, bias):
-        y = jax.lax.conv_general_dilated(x, weight, (1, 1), "VALID", dimension_numbers=("NCHW", "OIHW", "NCHW"))
-        return jax.nn.relu(y + bias[:, None, None])
+        return jax.nn.relu(convolve(x, weight) + bias[:, None, None])
 
     def pool(x):
         return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
@@ -99,9 +113,11 @@ def evaluate(f, *inputs):
 def make(family, *arguments):
     if family == "step":
         advance, finish = training(arguments[0], worker.parameters(arguments[0]))
-        return Work(lambda: (advance(), finish()), lambda: [float(advance()) for _ in range(3)])
+        return Work(lambda: (advance(), finish()), lambda: [float(advance()) for _ in range(worker.CHECKED_STEPS)])
     if family == "forward":
         return evaluate(mlp, [jnp.asarray(p) for p in worker.parameters("mlp")], jnp.asarray(worker.uniform((int(arguments[1]), 784), 1)))
+    if family == "conv":
+        return evaluate(convolution(*arguments), *map(jnp.asarray, operands(family, arguments)))
     name = f"{family}:{arguments[0]}" if f"{family}:{arguments[0]}" in OPS else family
     if name not in OPS:
         raise ValueError("unknown case")

@@ -96,7 +96,7 @@ def evaluate(f, *inputs):
 def make(family, *arguments):
     if family == "step":
         advance = training(arguments[0], map(channels_last, worker.parameters(arguments[0])))
-        return Work(advance, lambda: [advance() for _ in range(3)])
+        return Work(advance, lambda: [advance() for _ in range(worker.CHECKED_STEPS)])
     if family == "forward":
         parameters = [mx.array(p) for p in worker.parameters("mlp")]
         return evaluate(lambda x: mlp(parameters, x), mx.array(worker.uniform((int(arguments[1]), 784), 1)))

@@ -1,4 +1,4 @@
-// oneDNN: matrix products (with bias and gelu fused), rows, sums and transposition as primitives that are made once.
+// oneDNN: matrix products (with bias and gelu fused), convolutions, rows, sums and transposition as primitives that are made once.
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include <cstdlib>
@@ -11,7 +11,6 @@ namespace bench {
 namespace {
 
 using dnnl::memory;
-using Floats = std::vector<float>;
 
 const dnnl::engine& engine() {
   static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
@@ -24,29 +23,39 @@ memory::desc packed(const memory::dims& sizes) {
   return {sizes, memory::data_type::f32, strides};
 }
 
-/// A primitive and its memories; the first is the result.
-struct Bound {
+/// A primitive with its operands and its result.
+struct Step {
   dnnl::primitive primitive;
   std::unordered_map<int, memory> arguments;
+};
+
+Step conversion(memory from, memory to) { return {dnnl::reorder(from, to), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}}; }
+
+/// A primitive and its memories; the first is the result.
+struct Bound : Step {
   std::vector<std::shared_ptr<Floats>> storage;  ///< of the memories
   size_t count = 0;                              ///< elements of the result
+  std::vector<Step> before = {}, after = {};     ///< changes of layout that are part of a run
 
-  memory bind(int argument, const memory::desc& desc, const Floats& data, size_t offset = 0) {
+  memory store(const memory::desc& desc, const Floats& data, size_t offset = 0) {
     storage.push_back(std::make_shared<Floats>(data));
-    const memory bound(desc, engine(), storage.back()->data() + offset);
-    arguments.insert({argument, bound});
-    return bound;
+    return {desc, engine(), storage.back()->data() + offset};
+  }
+  void bind(int argument, const memory::desc& desc, const Floats& data, size_t offset = 0) {
+    arguments.insert({argument, store(desc, data, offset)});
   }
 };
 
 Work work(Bound bound) {
-  auto shared = std::make_shared<Bound>(std::move(bound));
+  std::vector<Step> steps = bound.before;
+  steps.push_back(bound);
+  steps.insert(steps.end(), bound.after.begin(), bound.after.end());
   auto stream = std::make_shared<dnnl::stream>(engine());
-  const auto run = [=] {
-    shared->primitive.execute(*stream, shared->arguments);
+  const auto run = [=, storage = bound.storage] {  // which lives as long as this
+    for (const Step& step : steps) step.primitive.execute(*stream, step.arguments);
     stream->wait();
   };
-  return {.run = run, .check = [=] { return run(), fingerprint(shared->storage[0]->data(), shared->count); }};
+  return {.run = run, .check = [=] { return run(), fingerprint({bound.storage[0]->data(), bound.count}); }};
 }
 
 Floats input(int64_t count, uint32_t seed) { return uniform(static_cast<size_t>(count), seed); }
@@ -181,6 +190,65 @@ Work transposed(const Arguments& arguments) {
   return work(std::move(bound));
 }
 
+/// conv:KIND:NxCxHxW:KxRxS[:STRIDExPADDINGxGROUPS], as bench_sinter's. Images and results lie as Sinter's do, and are converted in each
+/// run where the primitive works on another layout, which is far quicker than one that works on this; filters are converted beforehand.
+Work convolution(const Arguments& arguments) {
+  const std::string& kind = arguments.text(1);
+  const auto s = arguments.sizes(2), f = arguments.sizes(3);
+  const auto options = arguments.parts.size() > 4 ? arguments.sizes(4) : std::vector<int64_t>{1, 0, 1};
+  const int64_t stride = options.at(0), padding = options.at(1), groups = options.at(2);
+  const auto windows = [&](int64_t size, int64_t window) { return (size + 2 * padding - window) / stride + 1; };
+  const memory::desc x = packed({s.at(0), s.at(1), s.at(2), s.at(3)}), y = packed({s[0], f.at(0), windows(s[2], f.at(1)), windows(s[3], f.at(2))});
+  const memory::desc w = groups == 1 ? packed({f[0], s[1], f[1], f[2]}) : packed({groups, f[0] / groups, s[1] / groups, f[1], f[2]});
+  const auto any = [](const memory::desc& plain) { return memory::desc(plain.dims(), memory::data_type::f32, memory::format_tag::any); };
+  const auto room = [](const memory::desc& desc) { return Floats(desc.get_size() / sizeof(float)); };
+  const memory::dims steps(2, stride), border(2, padding);
+  const auto direct = dnnl::algorithm::convolution_direct;
+  const dnnl::convolution_forward::primitive_desc forward(
+      {dnnl::prop_kind::forward_training, direct, any(x), any(w), any(y), steps, border, border}, engine());
+
+  Bound bound;
+  const auto writes = [&](int argument, const memory::desc& plain, const memory::desc& wanted) {
+    bound.count = room(plain).size();
+    const memory result = bound.store(plain, room(plain));
+    if (wanted == plain) {
+      bound.arguments.insert({argument, result});
+    } else {
+      bound.bind(argument, wanted, room(wanted));
+      bound.after.push_back(conversion(bound.arguments.at(argument), result));
+    }
+  };
+  const auto reads = [&](int argument, const memory::desc& plain, const memory::desc& wanted, uint32_t seed) {
+    const memory given = bound.store(plain, uniform(room(plain).size(), seed));
+    if (wanted == plain) return void(bound.arguments.insert({argument, given}));
+    bound.bind(argument, wanted, room(wanted));
+    const Step step = conversion(given, bound.arguments.at(argument));
+    if (argument != DNNL_ARG_WEIGHTS) return bound.before.push_back(step);
+    dnnl::stream stream(engine());
+    step.primitive.execute(stream, step.arguments);
+    stream.wait();
+  };
+  if (kind == "forward") {
+    bound.primitive = dnnl::convolution_forward(forward);
+    writes(DNNL_ARG_DST, y, forward.dst_desc());
+    reads(DNNL_ARG_SRC, x, forward.src_desc(), 1);
+    reads(DNNL_ARG_WEIGHTS, w, forward.weights_desc(), 2);
+  } else if (kind == "data") {
+    const dnnl::convolution_backward_data::primitive_desc backward({direct, any(x), any(w), any(y), steps, border, border}, engine(), forward);
+    bound.primitive = dnnl::convolution_backward_data(backward);
+    writes(DNNL_ARG_DIFF_SRC, x, backward.diff_src_desc());
+    reads(DNNL_ARG_WEIGHTS, w, backward.weights_desc(), 2);
+    reads(DNNL_ARG_DIFF_DST, y, backward.diff_dst_desc(), 3);
+  } else {
+    const dnnl::convolution_backward_weights::primitive_desc backward({direct, any(x), any(w), any(y), steps, border, border}, engine(), forward);
+    bound.primitive = dnnl::convolution_backward_weights(backward);
+    writes(DNNL_ARG_DIFF_WEIGHTS, w, backward.diff_weights_desc());
+    reads(DNNL_ARG_SRC, x, backward.src_desc(), 1);
+    reads(DNNL_ARG_DIFF_DST, y, backward.diff_dst_desc(), 3);
+  }
+  return work(std::move(bound));
+}
+
 }  // namespace
 }  // namespace bench
 
@@ -190,5 +258,5 @@ int main(int argc, char** argv) {
   return serve(argc, argv, {{"sgemm", {product}}, {"jit", {product}}, {"sum", {product_as_sum}}, {"panels", {product_as_sum}},
                             {"gelu", {with_epilogue}}, {"batch", {permuted_batch}}, {"slice", {of_slice}}, {"matvec", {matrix_vector}},
                             {"softmax", {softmax_rows}}, {"layernorm", {layer_norm_rows}}, {"total", {total}},
-                            {"transpose", {transposed}}});
+                            {"transpose", {transposed}}, {"conv", {convolution}}});
 }

@@ -8,8 +8,6 @@
 namespace bench {
 namespace {
 
-using Floats = std::vector<float>;
-
 /// A row-major product; `c` is overwritten. The strides of rows are lda, ldb and n.
 void multiply(bool ta, bool tb, int64_t m, int64_t k, int64_t n, const float* a, int64_t lda, const float* b, int64_t ldb, float* c) {
   const auto as = [](bool transposed) { return transposed ? CblasTrans : CblasNoTrans; };

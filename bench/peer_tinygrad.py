@@ -81,7 +81,7 @@ def make(family, *arguments):
         for parameter, value in zip(nn.state.get_parameters(model), worker.parameters(kind)):
             parameter.assign(Tensor(value)).realize()
         step = training(kind, model)
-        return Work(lambda: (step(), finish()), lambda: [step().item() for _ in range(3)])
+        return Work(lambda: (step(), finish()), lambda: [step().item() for _ in range(worker.CHECKED_STEPS)])
     if family == "forward":
         model = Mlp()
         for parameter, value in zip(nn.state.get_parameters(model), worker.parameters("mlp")):

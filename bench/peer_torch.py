@@ -1,5 +1,5 @@
-"""PyTorch from 1.13 on, eager with preallocated results where it takes them; --compile: torch.compile, for what it changes.
-BENCH_DEVICE=cuda: on the GPU."""
+"""PyTorch from 1.13 on, eager with preallocated results where it takes them; --compile: torch.compile, for what it changes;
+--channels-last: images with their channels innermost, for convolutions. BENCH_DEVICE=cuda: on the GPU."""
 import os
 import sys
 
@@ -12,6 +12,7 @@ from worker import Work, fingerprint, operands
 
 DEVICE = os.environ.get("BENCH_DEVICE", "cpu")
 COMPILE = "--compile" in sys.argv
+FORMAT = torch.channels_last if "--channels-last" in sys.argv else torch.contiguous_format
 FUSED = {"gelu", "attention", "chain", "total", "softmax", "layernorm", "step", "forward"}  # the others are one call
 torch.set_num_threads(worker.THREADS)
 
@@ -25,7 +26,7 @@ def convolution(kind, images, filters, *options):
     c = worker.convolution(kind, images, filters, *options)
     if kind == "forward":
         return lambda x, w: F.conv2d(x, w, None, c.stride, c.padding, 1, c.groups)
-    shape = torch.empty(c.x if kind == "data" else c.w, device=DEVICE)  # of the operand that this gradient does not read
+    shape = laid_out(torch.empty(c.x if kind == "data" else c.w, device=DEVICE))  # of the operand that this gradient does not read
     wanted = [kind == "data", kind == "filter", False]
 
     def backward(x, w, dy):
@@ -56,6 +57,10 @@ OPS = {
 }
 
 
+def laid_out(tensor):
+    return tensor.to(memory_format=FORMAT) if tensor.ndim == 4 else tensor
+
+
 def finish():
     if DEVICE == "cuda":
         torch.cuda.synchronize()
@@ -70,14 +75,22 @@ def network(kind):
         return nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10)).to(DEVICE)
     return nn.Sequential(nn.Conv2d(1, 32, 5), nn.ReLU(), nn.Conv2d(32, 32, 5), nn.ReLU(), nn.MaxPool2d(2),
                          nn.Conv2d(32, 64, 3), nn.ReLU(), nn.Conv2d(64, 64, 3), nn.ReLU(), nn.MaxPool2d(2),
-                         nn.Flatten(), nn.Linear(576, 10)).to(DEVICE)
+                         nn.Flatten(), nn.Linear(576, 10)).to(DEVICE, memory_format=FORMAT)
+
+
+def optimizer_of(kind, model):
+    """One kernel for a step, or, where PyTorch is too old for that, a few for all parameters."""
+    make, lr = (torch.optim.SGD, 1e-2) if kind == "mlp" else (torch.optim.Adam, 1e-3)
+    try:
+        return make(model.parameters(), lr=lr, fused=True)
+    except (TypeError, RuntimeError):
+        return make(model.parameters(), lr=lr, foreach=True)
 
 
 def training(kind, model):
     """A function that makes a step and gives the loss."""
-    x, y = (torch.from_numpy(part).to(DEVICE) for part in worker.batch(kind))
-    make = torch.optim.SGD if kind == "mlp" else torch.optim.Adam
-    optimizer = make(model.parameters(), lr=1e-2 if kind == "mlp" else 1e-3, foreach=True)
+    x, y = (laid_out(torch.from_numpy(part).to(DEVICE)) for part in worker.batch(kind))
+    optimizer = optimizer_of(kind, model)
     forward, update = quickest(lambda x, y: F.cross_entropy(model(x), y)), quickest(optimizer.step)
 
     def step():
@@ -99,7 +112,7 @@ def with_parameters(kind):
 
 def run_step(kind):
     step = training(kind, with_parameters(kind))
-    return Work(lambda: (step(), finish()), lambda: [step().item() for _ in range(3)])
+    return Work(lambda: (step(), finish()), lambda: [step().item() for _ in range(worker.CHECKED_STEPS)])
 
 
 def run_forward(batch):
@@ -112,11 +125,10 @@ def run_forward(batch):
 
 def evaluate(f):
     def run():
-        with torch.inference_mode():
-            result = f()
-            finish()
-            return result
-    return Work(run, lambda: fingerprint(run().cpu().numpy()))
+        result = f()
+        finish()
+        return result
+    return Work(run, lambda: fingerprint(run().cpu().numpy()), torch.inference_mode)
 
 
 def make(family, *arguments):
@@ -127,7 +139,7 @@ def make(family, *arguments):
     if family == "forward":
         return run_forward(int(arguments[1]))
     if family == "conv":
-        inputs, call = [torch.from_numpy(a).to(DEVICE) for a in operands(family, arguments)], convolution(*arguments)
+        inputs, call = [laid_out(torch.from_numpy(a).to(DEVICE)) for a in operands(family, arguments)], convolution(*arguments)
         return evaluate(lambda: call(*inputs))
     name = f"{family}:{arguments[0]}" if f"{family}:{arguments[0]}" in OPS else family
     if name not in OPS:

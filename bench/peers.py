@@ -3,6 +3,7 @@ import glob
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 from workers import Library
 
@@ -13,8 +14,8 @@ BIN = next((path for path in (os.path.join(ROOT, "build", "release", "bin"), os.
 
 # glibc keeps its memory, on huge pages: a fresh mapping for each large result costs more than the work itself. Threads of
 # OpenMP stay where they are.
-HEAP = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 34), "MALLOC_ARENA_MAX": "1",
-        "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+KEPT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 34), "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+HEAP = {**KEPT, "MALLOC_ARENA_MAX": "1"}
 OPENMP = {**HEAP, "OMP_PROC_BIND": "close"}
 
 BUILT = {  # C++: name -> executable and environment
@@ -32,17 +33,25 @@ DEBIAN = "/usr/bin/python3"
 PYTHON = {  # name -> interpreter, module that must be there, script, arguments and environment
     "torch": (OWN, "torch", "peer_torch.py", [], OPENMP),
     "torch-compile": (OWN, "torch", "peer_torch.py", ["--compile"], {**OPENMP, "TORCHINDUCTOR_COMPILE_THREADS": "1"}),
+    "torch-nhwc": (OWN, "torch", "peer_torch.py", ["--channels-last"], OPENMP),
     "torch-debian": (DEBIAN, "torch", "peer_torch.py", [], {**OPENMP, "OPENBLAS_CORETYPE": "SkylakeX"}),
+    "torch-debian-nhwc": (DEBIAN, "torch", "peer_torch.py", ["--channels-last"], {**OPENMP, "OPENBLAS_CORETYPE": "SkylakeX"}),
     "jax": (OWN, "jax", "peer_jax.py", [], {**HEAP, "JAX_PLATFORMS": "cpu"}),
     "mlx": (OWN, "mlx", "peer_mlx.py", [], HEAP),
     "tinygrad": (OWN, "tinygrad", "peer_tinygrad.py", [], {**HEAP, "DEV": "CPU"}),
 }
+CASES = dict.fromkeys(["torch-nhwc", "torch-debian-nhwc"], "^conv:|^step:conv")  # of a peer that is not for all
 # On a GPU. Builds of the others from a registry are for the CPU; cuBLAS and cuDNN come with PyTorch.
 NVIDIA = {"LD_LIBRARY_PATH": os.pathsep.join(
     [*glob.glob(os.path.join(ROOT, "build", "peers", "lib", "python*", "site-packages", "nvidia", "*", "lib")),
      *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])}
 GPU_BUILT = {"cublas": ("bench_cublas", NVIDIA), "cudnn": ("bench_cudnn", NVIDIA)}
-GPU = {"torch"}
+GPU = {"torch", "torch-nhwc"}
+
+
+def sparing(library):
+    """The same for rows of memory: what keeps it saves time only."""
+    return replace(library, env={name: value for name, value in library.env.items() if name not in KEPT})
 
 
 def sinter(device):
@@ -67,4 +76,4 @@ def installed(device):
             yield Library(name, [path], env)
     for name, (python, module, script, arguments, env) in PYTHON.items():
         if (device == "cpu" or name in GPU) and has_module(python, module):
-            yield Library(name, [python, os.path.join(HERE, script), *arguments], {**env, "BENCH_DEVICE": device})
+            yield Library(name, [python, os.path.join(HERE, script), *arguments], {**env, "BENCH_DEVICE": device}, CASES.get(name, ""))

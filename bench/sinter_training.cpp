@@ -69,7 +69,7 @@ Work training_step() {
                 training->step();
                 finish();
               },
-          .check = [=] { return training->losses(3); }};
+          .check = [=] { return training->losses(kCheckedSteps); }};
 }
 
 /// step:mlp and step:conv.

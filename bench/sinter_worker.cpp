@@ -6,7 +6,7 @@ namespace sn = sinter;
 namespace bench {
 
 sn::Tensor input(const sn::Shape& shape, uint32_t seed) {
-  return sn::from(uniform(static_cast<size_t>(sn::zeros(shape).numel()), seed), shape).realize();
+  return sn::from(uniform(static_cast<size_t>(sn::zeros(shape).numel()), seed).data(), shape).realize();
 }
 
 void finish() {

@@ -1,5 +1,6 @@
 """The harness's own logic: the protocol against Sinter's worker, pairs and results against made-up libraries, tables. Asserts
 no time. Run by CTest with the worker as argument."""
+import importlib.util
 import io
 import math
 import sys
@@ -8,7 +9,7 @@ import unittest
 import plot
 import table
 from cases import CASES, Case
-from compare import Row, agree, compare, floor_us
+from compare import Row, agree, agree_on_losses, compare, floor_us
 from workers import Library, Sample, Worker, WorkerError, parse_answer, run_once
 
 WORKER = sys.argv.pop() if len(sys.argv) > 1 else None
@@ -36,8 +37,8 @@ class Protocol(unittest.TestCase):
             self.assertGreater(sample.us, 0)
             self.assertTrue(sample.values and all(map(math.isfinite, sample.values)), small[family])
 
-    def test_layouts_of_one_product_differ_in_operands_only(self):
-        """The hash of NumPy's side: total of 3 numbers, from worker.h's formula."""
+    def test_numbers_are_those_of_the_formula(self):
+        """A total of 3 numbers, from worker.h's hash."""
         def number(i):
             h = (i + 0x9E3779B9) * 2654435761 & 0xFFFFFFFF
             h ^= h >> 15
@@ -45,6 +46,21 @@ class Protocol(unittest.TestCase):
             return ((h ^ h >> 12) >> 8) * 2**-24 - 0.5
         expected = abs(sum(map(number, range(3))))
         self.assertAlmostEqual(self.worker.ask("total:3", 0, 100).values[0], expected, 6)
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "no NumPy")
+    def test_python_workers_make_the_same_numbers(self):
+        """And fingerprints, at a cache line as Sinter's memory."""
+        import worker
+        x = worker.uniform((37, 11), 1)
+        for mine, sinter in zip(worker.fingerprint(x.T), self.worker.ask("transpose:37x11", 0, 100).values):
+            self.assertAlmostEqual(mine, sinter, 6)
+        for array in (x, worker.labels(3), *worker.batch("conv"), *worker.parameters("conv")):
+            self.assertEqual(array.ctypes.data % worker.LINE, 0)
+
+    def test_a_step_that_does_not_update_is_found(self):
+        losses = self.worker.ask("step:mlp", 0, 100).values
+        self.assertTrue(agree_on_losses(losses, losses))
+        self.assertFalse(agree_on_losses(losses, losses[:1] * len(losses)))
 
     def test_unknown_cases_leave_the_worker_alive(self):
         with self.assertRaisesRegex(WorkerError, "^unknown case$"):
@@ -66,14 +82,16 @@ class Protocol(unittest.TestCase):
 class Comparison(unittest.TestCase):
     CASE = Case("sgemm:nn:1x1x1", flops=2000)
 
-    def run_case(self, times, values={}, pairs=3):
-        """compare() where library n always takes times[n] and computes values[n]."""
+    def run_case(self, times, values={}, pairs=3, answers={}):
+        """compare() where library n always takes times[n] and computes values[n], and fails after answers[n]."""
         self.asked, self.complaints = [], []
 
         def ask(name):
             self.asked.append(name)
             if times[name] is None:
                 raise WorkerError("unknown case")
+            if self.asked.count(name) > answers.get(name, math.inf):
+                raise WorkerError("gone")
             return Sample(times[name], values.get(name, (1.0, 2.0)))
         def ask_roof(unit):
             self.asked.append(unit)
@@ -98,8 +116,17 @@ class Comparison(unittest.TestCase):
         self.assertEqual(row.peer, "")
         self.assertEqual([name for name, _ in self.complaints], ["wrong"])
 
+    def test_a_peer_that_fails_in_a_turn_is_left_out(self):
+        row = self.run_case({"sinter": 4.0, "fails": 1.0, "lasts": 1.2}, answers={"fails": 2})
+        self.assertEqual((row.peer, row.sinter, self.asked.count("lasts")), ("lasts", 4.0, 4))
+        self.assertEqual(self.complaints, [("fails", "gone")])
+        row = self.run_case({"sinter": 4.0, "fails": 1.0}, answers={"fails": 1})
+        self.assertEqual((row.peer, row.sinter, self.asked.count("sinter")), ("", 4.0, 4))
+
     def test_sinter_without_an_answer_is_no_row(self):
         self.assertIsNone(self.run_case({"sinter": None, "peer": 1.0}))
+        self.assertIsNone(self.run_case({"sinter": 4.0, "peer": 1.0}, answers={"sinter": 2}))
+        self.assertEqual(self.complaints, [("sinter", "gone")])
 
     def test_floors(self):
         """Of what is measured: a GPU's FLOPs are not."""
@@ -114,6 +141,15 @@ class Comparison(unittest.TestCase):
         self.assertFalse(agree((100.0, 0.1), (100.0, 1.0)))
         self.assertFalse(agree((1.0,), (1.0, 1.0)))
         self.assertFalse(agree((math.nan,), (math.nan,)))
+
+    def test_agreement_of_losses(self):
+        """As those of step:mlp: rounding is none, another rate of learning is, and so is a bias that is not learnt, 0.7 % of the fall."""
+        losses = lambda rate, *noise: tuple(2.3039279 - rate * 3.36e-4 * i + n for i, n in enumerate(noise or [0.0] * 6))
+        self.assertTrue(agree_on_losses(losses(1), losses(1, 2e-7, -5e-7, 5e-7, -5e-7, 0.0, 1e-6)))
+        for rate in (0, -1, 2, 0.5, 0.993):
+            self.assertTrue(agree(losses(1), losses(rate)))
+            self.assertFalse(agree_on_losses(losses(1), losses(rate)), rate)
+        self.assertFalse(agree_on_losses(losses(1), tuple(1.01 * loss for loss in losses(1))))
 
 
 class Tables(unittest.TestCase):

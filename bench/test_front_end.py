@@ -35,7 +35,7 @@ def note(case):
         time.sleep(0.001)
     cache = os.environ["SINTER_CACHE"]
     line = dict(name=name, case=case, cpus=sorted(os.sched_getaffinity(0)), threads=int(os.environ["SINTER_THREADS"]),
-                alone=all(map(stopped, others)), cached=len(os.listdir(cache)))
+                alone=all(map(stopped, others)), cached=len(os.listdir(cache)), keeps="MALLOC_TRIM_THRESHOLD_" in os.environ)
     open(os.path.join(cache, str(time.monotonic_ns())), "w").close()
     with open(os.path.join(folder, "requests"), "a") as requests:
         requests.write(json.dumps(line) + "\n")
@@ -54,10 +54,11 @@ for line in sys.stdin:
 class FrontEnd(unittest.TestCase):
     PEERS = {"near": 11, "best": 10, "slow": 100}
 
-    def run_main(self, *arguments, peers=PEERS):
+    def run_main(self, *arguments, peers=PEERS, cases={}):
         """(lines of stdout, what went to stderr with the reason of the exit, requests but the tiny one by which main() sees what runs)"""
         with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as patches:
-            made = lambda name, us: Library(name, [sys.executable, "-c", WORKER, name, str(us), folder])
+            command = lambda name, us: [sys.executable, "-c", WORKER, name, str(us), folder]
+            made = lambda name, us: Library(name, command(name, us), bench.peers.HEAP, cases.get(name, ""))
             for target, value in {"bench.peers.sinter": lambda device: made("sinter", 5), "bench.peers.roofs": lambda device: made("roofs", 7),
                                   "bench.peers.installed": lambda device: [made(name, us) for name, us in peers.items()],
                                   "bench.LOG": os.path.join(folder, "log"), "sys.argv": ["bench", *arguments]}.items():
@@ -137,6 +138,17 @@ class FrontEnd(unittest.TestCase):
                 self.assertEqual(cached, [*range(13)] if full else [0] * 12)
         lines, _, _ = self.run_main("--only", "memory:mlp", "--threads", "1", "--tsv", peers={"best": 10})
         self.assertEqual(table.from_tsv(lines[1]).sinter, 4321)
+
+    def test_memory_is_kept_for_time_only(self):
+        for case, keeps in (("^total:", True), ("^start:mlp:warm", True), ("^memory:mlp", False)):
+            _, _, requests = self.run_main("--only", case, "--threads", "1", "--pairs", "1", peers={"best": 10})
+            self.assertEqual({r["keeps"] for r in requests if r["name"] == "best"}, {keeps}, case)
+
+    def test_a_peer_for_some_cases(self):
+        for case in ("^total:", "^memory:mlp"):
+            _, err, requests = self.run_main("--only", case, "--threads", "1", "--pairs", "1", cases={"best": "^columns:"})
+            self.assertEqual({r["name"] for r in requests} - {"sinter", "roofs"}, {"near", "slow"})
+            self.assertEqual(err.count("best"), 0)
 
 
 if __name__ == "__main__":

@@ -128,8 +128,8 @@ std::vector<int64_t> Arguments::sizes(size_t i) const {
   return sizes;
 }
 
-std::vector<float> uniform(size_t count, uint32_t seed) {
-  std::vector<float> data(count);
+Floats uniform(size_t count, uint32_t seed) {
+  Floats data(count);
   for (size_t i = 0; i < count; ++i)
     data[i] = static_cast<float>(hash(static_cast<uint32_t>(i), seed) >> 8) * 0x1p-24f - 0.5f;
   return data;
@@ -141,17 +141,15 @@ std::vector<int64_t> labels(size_t count, int64_t classes) {
   return data;
 }
 
-std::vector<double> fingerprint(const float* data, size_t count) {
-  const std::vector<float> weights = uniform(count, 99);
+std::vector<double> fingerprint(std::span<const float> data) {
+  const Floats weights = uniform(data.size(), 99);
   double squares = 0, projection = 0;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < data.size(); ++i) {
     squares += static_cast<double>(data[i]) * data[i];
     projection += static_cast<double>(data[i]) * weights[i];
   }
   return {std::sqrt(squares), projection};
 }
-
-std::vector<double> fingerprint(const std::vector<float>& data) { return fingerprint(data.data(), data.size()); }
 
 int serve(int argc, char** argv, const std::map<std::string, Family>& families) {
   if (argc == 1) {

@@ -11,10 +11,28 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <new>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace bench {
+
+/// Memory at multiples of a cache line, as Sinter's own is: what begins elsewhere costs each vector a second line.
+template <class T>
+struct Aligned {
+  using value_type = T;
+  static constexpr std::align_val_t kLine{64};
+  T* allocate(size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), kLine)); }
+  void deallocate(T* data, size_t) { ::operator delete(data, kLine); }
+  bool operator==(const Aligned&) const = default;
+};
+
+/// Operands and results of C++ peers.
+using Floats = std::vector<float, Aligned<float>>;
+
+/// Steps of training whose losses are compared: the falls of the last ones are far above float32's rounding of the loss.
+constexpr int kCheckedSteps = 6;
 
 /// The parts of a case's name.
 struct Arguments {
@@ -37,12 +55,11 @@ struct Family {
 };
 
 /// Numbers in [-0.5, 0.5) that every worker can make: a hash of the index and the seed.
-std::vector<float> uniform(size_t count, uint32_t seed);
+Floats uniform(size_t count, uint32_t seed);
 /// Labels below `classes`, in the same way.
 std::vector<int64_t> labels(size_t count, int64_t classes);
 /// Norm and projection on uniform(count, 99): what is compared of a large result.
-std::vector<double> fingerprint(const float* data, size_t count);
-std::vector<double> fingerprint(const std::vector<float>& data);
+std::vector<double> fingerprint(std::span<const float> data);
 
 /// The main function of a worker.
 int serve(int argc, char** argv, const std::map<std::string, Family>& families);

@@ -3,7 +3,7 @@ import os
 import statistics
 import sys
 import time
-from dataclasses import dataclass
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Callable
 
@@ -12,12 +12,24 @@ import numpy as np
 WARM_UP, LONG_WARM_UP, WARM_RUNS = 0.1, 1.0, 3  # as worker.cpp
 THREADS = int(os.environ.get("BENCH_THREADS", "1"))
 BATCH = {"mlp": 256, "conv": 128}
+CHECKED_STEPS = 6  # as worker.h
+LINE = 64  # bytes of a cache line
 
 
 @dataclass
 class Work:
     run: Callable    # once, finished when it returns
     check: Callable  # what it computes, as a list of numbers; called once, before the first run
+    context: Callable = nullcontext  # makes what is entered for all of that, not in each run
+
+
+def aligned(array):
+    """A copy that begins at a cache line, as Sinter's memory does: some libraries take NumPy's as it is."""
+    room = np.empty(array.nbytes + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    copy = room[start:start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 def hashed(count, seed):
@@ -30,11 +42,11 @@ def hashed(count, seed):
 def uniform(shape, seed):
     """float32 in [-0.5, 0.5), the same in every worker."""
     count = int(np.prod(shape, dtype=np.int64))
-    return ((hashed(count, seed) >> np.uint32(8)).astype(np.float32) * np.float32(2**-24) - np.float32(0.5)).reshape(shape)
+    return aligned((hashed(count, seed) >> np.uint32(8)).astype(np.float32) * np.float32(2**-24) - np.float32(0.5)).reshape(shape)
 
 
 def labels(count):
-    return ((hashed(count, 7) >> np.uint32(8)) % np.uint32(10)).astype(np.int64)
+    return aligned(((hashed(count, 7) >> np.uint32(8)) % np.uint32(10)).astype(np.int64))
 
 
 def fingerprint(array):
@@ -99,7 +111,7 @@ PARAMETERS = {  # shapes in the order of the model's parameters; weights are [ou
 
 def parameters(model):
     """Initial values that every worker can make."""
-    return [uniform(shape, 10 + i) * np.float32(0.1) for i, shape in enumerate(PARAMETERS[model])]
+    return [aligned(uniform(shape, 10 + i) * np.float32(0.1)) for i, shape in enumerate(PARAMETERS[model])]
 
 
 def batch(model):
@@ -145,10 +157,12 @@ def answer_requests(make):
             if case != current:
                 current = work = None
                 work = make(*case.split(":"))
-                values = work.check()
-                warm_up(work)
+                with work.context():
+                    values = work.check()
+                    warm_up(work)
                 current = case
-            runs, median = measure(work.run, float(seconds))
+            with work.context():
+                runs, median = measure(work.run, float(seconds))
             say(case, "ok", runs, f"{median * 1e6:.4f}", join(values))
         except Exception as error:  # whatever a library throws is an answer
             say(case, "error", f"{type(error).__name__}: {error}" if str(error) != "unknown case" else error)

@@ -20,6 +20,7 @@ class Library:
     name: str
     command: list
     env: dict = field(default_factory=dict)  # its best setting; None removes a variable
+    cases: str = ""                          # a regular expression of the cases that it is there for
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ class Kernel:
         self.times, self.mb, self.mflop, self.limit, self.threads = [], 0, 0, "", 0
 
     def add(self, us, mb, mflop, percent, limit, threads):
-        self.times.append(us)
+        self.times.append(max(us, 0.05))  # less is printed as 0
         self.mb, self.mflop, self.limit, self.threads = mb, mflop, limit, threads
         self.bound = us * percent / 100  # the time at the roof
 
@@ -41,6 +41,7 @@ class Kernel:
     gbs = property(lambda self: self.mb / self.us * 1e3)
     percent = property(lambda self: 100 * self.bound / self.us)
     intensity = property(lambda self: self.mflop / self.mb)
+    drawn = property(lambda self: self.mflop and self.mb)  # bytes may be so few that 0 MB are printed
 
 
 def parse(lines):
@@ -100,7 +101,7 @@ def roof_lines(roofs, x, y):
 def points(kernels, x, y, whole):
     """The largest first, so that small ones lie on top; numbers as in the table."""
     for number, (name, k) in enumerate(kernels.items(), 1):
-        if not k.mflop:
+        if not k.drawn:
             continue
         cx, cy, r = x.at(k.intensity), y.at(k.gflops), 3 + 22 * math.sqrt(k.total / whole)
         yield (f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="{r:.1f}" fill="{COLOURS[k.limit]}" fill-opacity=".55" '
@@ -132,7 +133,7 @@ def table(kernels, whole):
 def plot(title, roofs, kernels):
     """The SVG."""
     whole = sum(k.total for k in kernels.values())
-    drawn = [k for k in kernels.values() if k.mflop]
+    drawn = [k for k in kernels.values() if k.drawn]
     ridges = [peak / bandwidth for peak, bandwidth in roofs.values()]
     x = Axis([k.intensity for k in drawn] + ridges + [2 * r for r in ridges], LEFT, WIDTH - RIGHT)
     y = Axis([k.gflops for k in drawn] + [1.3 * peak for peak, _ in roofs.values()], HEIGHT - BOTTOM, TOP)
