@@ -69,6 +69,8 @@ CASES = [
     nest("panels", 1024, 1024, 1024, plain=1024),
     Case("step:mlp", flops=mlp_step_flops()), Case("step:conv", flops=conv_step_flops()),
     stream(f"chain:{M16}", 2 * M16), stream("softmax:8192x1024", 2 * ROWS), stream("layernorm:8192x1024", 2 * ROWS),
+    # Rows so short that each sum goes one by one: ten classes, heads of few features.
+    stream("softmax:65536x10", 2 * 65536 * 10), stream("layernorm:65536x48", 2 * 65536 * 48),
     stream(f"total:{M16}", M16), stream("columns:4096x4096", M16),
     stream("transpose:4096x4096", 2 * M16),
     Case("attention:4x8x512x64", flops=4.0 * 4 * 8 * 512 * 512 * 64),

@@ -158,12 +158,34 @@ std::vector<Opt> ask_ahead(Choice& c, std::vector<Opt> opts) {
   return opts;
 }
 
+/// The first of some ranges whose lanes part loops that share a row; null: none.
+UOp parts_rows(const Choice& c, const std::vector<UOp>& vectors) {
+  std::vector<Opt> opts(c.rows.begin(), c.rows.end());
+  for (UOp r : vectors) {
+    opts.emplace_back(Lanes{range_id(r), c.lanes});
+    if (!is_legal(c.kernel, opts)) return r;
+  }
+  return {};
+}
+
+/// Ranges that get lanes. What several loops compute anew costs more than lanes along another range lose.
+std::vector<UOp> lanes_beside_rows(Choice& c) {
+  const std::vector<UOp> vectors = choose_lanes(c.view, c.lanes, c.fixed, c.vectors);
+  std::vector<UOp> fixed = c.fixed, others = vectors;
+  while (UOp r = c.rows.empty() ? UOp() : parts_rows(c, others)) {
+    fixed.push_back(r);
+    others = choose_lanes(c.view, c.lanes, fixed, c.vectors);
+    if (others.size() < vectors.size()) return vectors;
+  }
+  return others;
+}
+
 std::vector<Opt> cpu_heuristic(const Kernel& kernel, const runtime::Target& target) {
   Choice c(kernel, target);
   c.lanes = lanes_of(c);
   c.fixed = ranges_in_order(kernel, c.view);
   choose_products(c);
-  for (UOp r : choose_lanes(c.view, c.lanes, c.fixed, c.vectors)) set_lanes(c, r);
+  for (UOp r : lanes_beside_rows(c)) set_lanes(c, r);
   choose_transposes(c);
   if (std::vector<Opt> streamed = stream(c); !streamed.empty()) return streamed;
   choose_copies(c);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/round.h"
 #include "codegen/transpose.h"
 
 namespace sinter::codegen {
@@ -13,6 +14,8 @@ using ir::UOp;
 
 constexpr double kGather = 1.5;         ///< cycles of an element whose neighbours lie elsewhere
 constexpr double kPicked = 2;           ///< cycles of a vector for each element that lies between its lanes' elements, and shuffled out
+constexpr double kTurned = 0.75;        ///< cycles of an element that is transposed in registers,
+constexpr int64_t kFewest = 4;          ///< which takes so many copies
 constexpr double kInOrder = 2;          ///< cycles more of an element of a sum whose lanes are added one after the other
 
 class Taker {
@@ -50,20 +53,32 @@ class Taker {
   std::vector<UOp> made() const { return {vectors_.begin() + static_cast<std::ptrdiff_t>(before_), vectors_.end()}; }
 
  private:
+  /// Lanes that the vectors along a range use on average: the last one may be short.
+  double used(UOp range) const {
+    const int64_t size = view_.size(range);
+    return static_cast<double>(size) / static_cast<double>(ceil_div(size, lanes_));
+  }
   /// Cycles of an element with lanes along a range, or without.
   double element(const Work& w, UOp range) {
     double vector = 0, scalar = 0;
     for (UOp a : w.accesses) {
-      const int64_t stride = range ? view_.stride(a, range) : 0;
+      const int64_t stride = range ? view_.lane_stride(a, range) : 0;
       if (stride == 0 || stride == 1)
         vector += 1;
-      else if (a->op == Op::Load && stride > 1 && stride <= kWidestStride)
-        vector += kPicked * static_cast<double>(stride);
+      else if (const double apart = turns(w, a, range) ? kTurned : kGather; a->op == Op::Load && stride > 1 && stride <= kWidestStride)
+        scalar += std::min(kPicked * static_cast<double>(stride) / lanes_, apart);
       else
-        scalar += kGather;
+        scalar += apart;
     }
     if (range && in(w.own, range) && w.chains() == 1) scalar += kInOrder;
-    return (vector + w.operations) / (range ? lanes_ : 1) + scalar;
+    return (vector + w.operations) / (range ? used(range) : 1) + scalar;
+  }
+  /// Whether an access that is strided along lanes lies side by side along another range of the statement: with copies there it is
+  /// transposed in registers.
+  bool turns(const Work& w, UOp access, UOp lanes) {
+    return std::any_of(view_.ranges().begin(), view_.ranges().end(), [&](UOp r) {
+      return !(r == lanes) && w.runs_over(r) && !in(fixed_, r) && view_.size(r) >= kFewest && view_.stride(access, r) == 1;
+    });
   }
   /// Cycles that lanes along the range save a statement.
   double saved(const Work& w, UOp range) {

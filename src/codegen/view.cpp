@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codegen/gates.h"
+#include "codegen/memory_node.h"
 #include "codegen/offset.h"
 #include "rewrite/interval.h"
 #include "uop/combine.h"
@@ -22,7 +23,7 @@ double operations_of(UOp n) {
 
 bool Work::runs_over(UOp range) const { return in(outs, range) || in(own, range); }
 
-View::View(const Kernel& kernel) {
+View::View(const Kernel& kernel) : params_(kernel.params) {
   const std::vector<UOp> nodes = ir::topological(kernel.sink);
   for (UOp n : nodes)
     if (n->op == Op::Range) {
@@ -82,6 +83,11 @@ int64_t View::stride(UOp access, UOp range) {
   auto [it, fresh] = offsets_.try_emplace(access.get());
   if (fresh) it->second = offset_of(access);
   return stride_along(it->second, range, free_).value_or(kScattered);
+}
+
+int64_t View::lane_stride(UOp access, UOp range) {
+  if (slot_of(access) < params_) return stride(access, range);
+  return depends(access, range) ? 1 : 0;
 }
 
 }  // namespace sinter::codegen

@@ -45,6 +45,8 @@ class View {
   /// How far an access moves when a range goes on by one: 0 if it does not, kScattered if by no fixed distance.
   static constexpr int64_t kScattered = INT64_MIN;
   int64_t stride(ir::UOp access, ir::UOp range);
+  /// The same of neighbouring lanes along it: in a tile they lie side by side.
+  int64_t lane_stride(ir::UOp access, ir::UOp range);
   bool depends(ir::UOp n, ir::UOp range) { return free_.depends(n, range); }
   /// Bytes of a value at all values of those ranges with which it changes and that count.
   template <class Counts>
@@ -66,6 +68,7 @@ class View {
   std::unordered_map<ir::Node*, int64_t> sizes_;
   std::unordered_map<ir::Node*, ir::Linear> offsets_;
   Ranges free_;
+  const int64_t params_;  ///< tiles have the slots after those
 };
 
 /// Ranges whose elements go one by one: those on which the bound of another one depends, and those of SCANs.

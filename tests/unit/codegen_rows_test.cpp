@@ -281,6 +281,29 @@ TEST_CASE("stores of carried sums stay in the block of their sums", "[codegen]")
   }
 }
 
+TEST_CASE("sums of a row that go one by one leave the lanes to the rows side by side, whose memory is transposed", "[codegen]") {
+  const auto chosen = [](int64_t columns, Tree tree) {
+    Bench b = softmax(37, columns, tree);
+    const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+    b.check(opts, false);
+    return codegen::to_string(opts);
+  };
+  for (const int64_t columns : {5, 10, 16, 63}) CHECK_THAT(chosen(columns, {}), Catch::Matchers::StartsWith("lanes(0, 16) unroll(1, 8) "));
+  CHECK_THAT(chosen(64, {16, 0}), Catch::Matchers::StartsWith("lanes(1, 16) "));
+}
+
+TEST_CASE("no lanes part loops that share a row", "[codegen]") {
+  Bench b;  // what softmax's gradient has, and its sums over 32 rows
+  UOp x = b.buffer(random_array(DType::F32, {4, 32, 10}, 1)), y = b.buffer(Array(DType::F32, {4, 32, 10})), sums = b.buffer(Array(DType::F32, {4, 10}));
+  UOp block = b.outer(4), row = b.inner(32, 1), column = b.over(10, 2);
+  UOp e = exp(b.at(x, {block, row, column})), d = exp(b.at(x, {block, row, column}) * 2.0);
+  UOp v = d + e * (b.reduce(Combine::Add, {d}, {column}) / b.reduce(Combine::Add, {e}, {column}));
+  b.stores({b.put(y, {block, row, column}, v), b.put(sums, {block, column}, b.reduce(Combine::Add, {v}, {row}))});
+  const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+  CHECK_THAT(codegen::to_string(opts), Catch::Matchers::StartsWith("lanes(2, 16) row("));
+  b.check(opts, false);
+}
+
 TEST_CASE("of stores of carried sums whose lanes lie apart one vector is stored in a turn, of others two", "[codegen]") {
   for (const bool apart : {true, false}) {
     Bench b;
