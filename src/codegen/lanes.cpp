@@ -73,10 +73,10 @@ class Taker {
     if (range && in(w.own, range) && w.chains() == 1) scalar += kInOrder;
     return (vector + w.operations) / (range ? used(range) : 1) + scalar;
   }
-  /// Whether an access that is strided along lanes lies side by side along another range of the statement: with copies there it is
-  /// transposed in registers.
+  /// Whether an access that is strided along the lanes of results lies side by side along another range of the statement: with copies
+  /// there it is transposed in registers.
   bool turns(const Work& w, UOp access, UOp lanes) {
-    return std::any_of(view_.ranges().begin(), view_.ranges().end(), [&](UOp r) {
+    return in(w.outs, lanes) && std::any_of(view_.ranges().begin(), view_.ranges().end(), [&](UOp r) {
       return !(r == lanes) && w.runs_over(r) && !in(fixed_, r) && view_.size(r) >= kFewest && view_.stride(access, r) == 1;
     });
   }

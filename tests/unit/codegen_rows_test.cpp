@@ -190,6 +190,7 @@ TEST_CASE("of two products whose results meet in one store, one has lanes", "[co
   b.stores({b.put(out, {i, j}, product(i, 2) + product(j, 3))});
   const std::vector<Opt> opts =
       codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+  INFO(codegen::to_string(opts));
   CHECK(std::count_if(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<Lanes>(o); }) == 1);
   b.check(opts, false);
 }
