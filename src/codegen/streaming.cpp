@@ -27,8 +27,17 @@ constexpr int64_t kManyPoints = 8;      ///< for each thread, of which it does n
 constexpr int64_t kFewSharing = 8;      ///< up to which a step has a few rows and all of these one after the other. Above it is a register tile
 constexpr int64_t kTileRows = 8;        ///< of as many results at most, which goes down so many rows of the matrix before it moves on:
 constexpr int64_t kTileDepth = 32;
+constexpr int64_t kDeepTile = 256;      ///< or so many where they would not stay in the first cache for all of the results
 constexpr int64_t kMostSharing = 36;    ///< above which copying it may pay: 32 take 0.7 to 0.8 of the time, 40 and 48 take 0.8 to 1.1;
 constexpr int64_t kMostUntiled = 24;    ///< the same without registers for such a tile
+
+/// Whether kRows rows at once drive each other's lines out of the first cache before they are used. Those whole pages apart share a set,
+/// which has a line for each page of the cache; half as many more still come one after the other. With eight lines (Zen 4) a matrix-vector
+/// product of 4096 takes 0.88 and, with two threads, 0.80 of the time by kFewRows, but 1.09 and 0.92 of it where rows are 4032 long;
+/// 32 x 1024 x 1024 takes 0.77 by kDeepTile. With twelve kRows are the best.
+bool crowd_sets(int64_t distance, const runtime::Target& target) {
+  return distance % runtime::kPage == 0 && 2 * kRows > 3 * (target.l1 / runtime::kPage);
+}
 
 /// The loads of a product that go through memory along `lanes`, row after row.
 std::vector<UOp> streamed(View& view, const Work& product, UOp lanes, const runtime::Target& target) {
@@ -63,10 +72,11 @@ std::vector<Opt> stream_product(View& view, const Work& product, const RegisterT
   const int64_t row = ceil_div(view.size(columns), round_up(ceil_div(view.size(columns), most), cuts));
   if (row * bytes < kFewRowBytes) return {};
 
-  int rows = wide && sharing == 1 && streams.size() == 1 ? kRows : kFewRows, vectors = wide ? 2 : 1;  // of each row in one step
+  const bool crowded = crowd_sets(view.stride(stream, summed) * bytes, target);
+  int rows = wide && sharing == 1 && streams.size() == 1 && !crowded ? kRows : kFewRows, vectors = wide ? 2 : 1;  // of each row in one step
   if (vectors * rows * product.operations > kLongRows) vectors = 1;
   if (rows * product.operations > kLongRows) rows = kFewRows;
-  std::vector<Opt> opts{Split{range_id(summed), tiled ? kTileDepth : rows}};
+  std::vector<Opt> opts{Split{range_id(summed), tiled ? (crowded ? kDeepTile : kTileDepth) : rows}};
   if (!tiled) opts.push_back(Unroll{range_id(summed), rows});
   opts.push_back(Block{range_id(columns), round_up(row, int64_t{lanes} * vectors)});
   if (vectors > 1) opts.push_back(Unroll{range_id(columns), vectors});

@@ -121,6 +121,24 @@ TEST_CASE("how many rows of a matrix go side by side: as many as memory and regi
   CHECK(of_two(one, narrow).find("unroll(1, 8) block(0, 552) order") != std::string::npos);
 }
 
+TEST_CASE("rows whole pages apart share the sets of the first cache: few of them go side by side where it has few ways", "[codegen][products]") {
+  runtime::Target target = runtime::reference_target();
+  const auto split = [&](int64_t ways, int64_t rows, int64_t columns) {
+    target.l1 = ways * runtime::kPage;
+    Bench b = product(rows, 267, columns);
+    const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, target);
+    b.check(opts, false);
+    return to_string(opts).substr(0, 13);
+  };
+  CHECK(split(8, 1, 2048) == "split(2, 8) u");
+  CHECK(split(8, 1, 2064) == "split(2, 16) ");
+  CHECK(split(12, 1, 2048) == "split(2, 16) ");
+  // A tile's rows would not stay for all that are multiplied with them: it goes down the column instead.
+  CHECK(split(8, 24, 2048) == "split(2, 256)");
+  CHECK(split(8, 24, 2064) == "split(2, 32) ");
+  CHECK(split(12, 24, 2048) == "split(2, 32) ");
+}
+
 TEST_CASE("a matrix that many rows are multiplied with is copied block by block", "[codegen][products]") {
   CHECK(to_string(chosen(product(512, 512, 1024))) ==
         "lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 516) block(1, 256) order(0, 1, 2) stage(#9, 2, 1 lanes 16 unroll 4, panel 64) unroll(2, 4)");
