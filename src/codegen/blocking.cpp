@@ -61,9 +61,11 @@ class Blocker {
   int64_t bytes_of(UOp operand) {
     return view_.bytes(operand, [&](UOp r) { return !is_outer(r) || r == tile_.lanes; });
   }
-  /// Bytes of an operand that stays in the second cache beside what passes, and that no other core takes from there. `rows`: of all threads.
-  int64_t most_as_it_lies(UOp operand, int64_t rows) {
-    const int64_t most = target_.l2 / 8 * 5, threads = target_.threads;
+  /// Bytes of an operand from which it is copied, where it could be read as it lies: less stays in the second cache, and no other core takes it
+  /// from there. `rows`: of all threads.
+  int64_t fewest_to_copy(UOp operand, int64_t rows) {
+    if (target_.near_l3 && pages_apart(view_, w_, operand)) return target_.l2 / 4;
+    const int64_t most = most_beside_rows(target_), threads = target_.threads;
     const int64_t of_thread = rows * std::min(matrices_of(view_, w_, operand, tile_.lanes), threads) / threads;
     return threads > 1 && of_thread >= kRowsOfCopy ? std::min(kReadByAll, most) : most;
   }
@@ -125,7 +127,10 @@ class Blocker {
         if (n->op == Op::Load) strided |= view_.depends(n, tile_.lanes) && view_.stride(n, tile_.lanes) != 1;
       }
       if (strided && results >= kReuseStrided) return value;
-      return results >= kReuse && (operations > 0 || (bytes_of(value) >= most_as_it_lies(value, results) && !is_panel(value))) ? value : UOp();
+      if (results < kReuse) return {};
+      if (operations > 0) return value;
+      const bool copied = bytes_of(value) >= fewest_to_copy(value, results) && !is_panel(value) && !stays_as_it_lies(view_, w_, tile_, value, lanes_, target_);
+      return copied ? value : UOp();
     }
     return {};
   }

@@ -25,6 +25,7 @@ struct Target {
   int64_t l1 = 32 << 10;       ///< data cache, bytes per core
   int64_t l2 = 512 << 10;
   int64_t l3 = 8 << 20;
+  bool near_l3 = true;         ///< the last cache is that of a few cores beside it; else of a socket, three times as far away
   int threads = 1;
   int parallel_units = 4;  ///< independent pieces that a launch should have at least: 4 per thread
   Dialect dialect = Dialect::Clang;

@@ -19,11 +19,12 @@ Bench product(Dim m, int64_t k, Dim n, bool across_x, bool across_y) {
   return b;
 }
 
-std::vector<Opt> chosen(const Bench& b, int threads) {
+std::vector<Opt> chosen(const Bench& b, int threads, bool near_l3 = false) {
   runtime::Target target = runtime::reference_target();
   target.threads = threads;
   target.parallel_units = 4 * threads;
-  target.l2 = 2 << 20;
+  target.l2 = near_l3 ? 1 << 20 : 2 << 20;
+  target.near_l3 = near_l3;
   return codegen::heuristic(codegen::prepare(b.kernel).main, target);
 }
 bool has(const std::vector<Opt>& opts, const std::string& text) {
@@ -61,6 +62,31 @@ TEST_CASE("an operand that all threads read lies where it is, under the rows of 
   CHECK(has(chosen(product(400, 256, 784, true, false), 2), "stage("));
   CHECK_FALSE(has(chosen(product(128, 256, 256, true, false), 2), "block(0, 64) "));  // not large
   update.check(chosen(update, 2), false);
+}
+
+TEST_CASE("where the last cache is near, an operand is not copied whose panels stay in the second one", "[codegen][sharing]") {
+  const auto staged = [](const Bench& b, int threads) { return has(chosen(b, threads, true), "stage("); };
+  for (const int threads : {1, 2}) {
+    CHECK_FALSE(staged(product(128, 256, 784, true, false), threads));
+    CHECK_FALSE(staged(product(500, 700, 300, false, false), threads));
+    CHECK_FALSE(staged(product(500, 900, 900, false, false), threads));
+    CHECK_FALSE(staged(product(512, 512, 512, false, false), threads));  // sets are shared, but the whole of it fits
+    CHECK(staged(product(512, 1024, 512, false, false), threads));       // here it does not
+    CHECK(staged(product(768, 768, 768, false, false), threads));
+    CHECK(staged(product(512, 64, 1024, false, false), threads));        // pages apart,
+    CHECK(staged(product(512, 512, 1025, false, false), threads));       // nearly,
+    CHECK(staged(product(512, 512, 1023, false, false), threads));
+    CHECK_FALSE(staged(product(512, 512, 1040, false, false), threads)); // a line more
+    CHECK(staged(product(500, 4000, 784, false, false), threads));       // deeper than half of the second cache
+    CHECK(staged(product(500, 900, 900, false, true), threads));         // along the sum
+  }
+  CHECK_FALSE(has(chosen(product(512, 32, 1024, false, false), 2, true), "stage("));  // too small
+  Bench tall = product(500, 700, 300, false, false), known = product(Var("rows", 1, 500)(400), 700, 300, false, false);
+  CHECK(has(chosen(tall, 2, true), "block(0, 252) "));  // all rows of a thread under each panel
+  CHECK(staged(known, 2));                              // whose number nobody knows
+  tall.check(chosen(tall, 2, true), false);
+  tall.check(chosen(tall, 1, true), false);
+  known.check(chosen(known, 2, true), false);
 }
 
 TEST_CASE("an operand is not read by all threads where each has matrices of its own, or the rows are not known", "[codegen][sharing]") {

@@ -104,6 +104,7 @@ TEST_CASE("a decision is another machine's, kernel's or question's where anythin
   machine("l1", [](runtime::Target& t) { t.l1 *= 2; });
   machine("l2", [](runtime::Target& t) { t.l2 *= 2; });
   machine("l3", [](runtime::Target& t) { t.l3 *= 2; });
+  machine("distance of l3", [](runtime::Target& t) { t.near_l3 = !t.near_l3; });
   machine("threads", [](runtime::Target& t) { t.threads = 3 - std::min(t.threads, 2); });
   machine("parallel units", [](runtime::Target& t) { ++t.parallel_units; });
 
