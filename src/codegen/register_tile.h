@@ -13,6 +13,7 @@ struct RegisterTile {
   int rows = 1, columns = 1;
   int turned = 1;  ///< copies of the last range that it sums: an operand that lies along that one is transposed in registers
   double cycles = 0;
+  int64_t width(int vector) const { return int64_t{1} * vector * (second == lanes ? columns : 1); }  ///< elements of a row; of a vector: `vector`
   bool has_other() const { return second && !(second == lanes); }  ///< `second` is a range of its own: beside lanes, all of its values are copies
 };
 

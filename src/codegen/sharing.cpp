@@ -1,9 +1,8 @@
-// Shared by columns, with two threads in turns with rows: 256 x 128 x 784, second transposed, takes 0.9 of the time, 256 x 784 x 128 0.97, 512 x 512 x
-// 512 0.96 to 1; 500 x 700 x 300, whose last vectors are one thread's, 1.26.
+// Shared by columns, with two threads in turns with rows: on Granite Rapids 256 x 128 x 784, second transposed, takes 0.9 of the time, 256 x 784 x 128
+// 0.97 (0.8 on two cores of a Zen 5 that are far from each other), 512 x 512 x 512 0.96 to 1; 500 x 700 x 300, whose last vectors are one thread's, 1.26.
 #include "codegen/sharing.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "codegen/blocking.h"
 #include "codegen/round.h"
@@ -17,18 +16,12 @@ using ir::UOp;
 /// Rows for each summed value, at most: else what is stored counts for more than what is copied, since a core's caches ask for lines between its
 /// own, which another one has. 256 x 10 x 128 takes twice the time by columns.
 constexpr int64_t kMostRowsOfStep = 4;
-constexpr int64_t kWays = 16;     ///< of a second cache, or fewer
 constexpr int64_t kUneven = 16;  ///< of so many parts of its share of vectors, a thread may have one too many
 
 /// Whether the only outer ranges are rows and columns, so that a launch has no other points.
 bool is_matrix(const Work& product, const RegisterTile& tile) {
   if (!tile.lanes || !is_outer(tile.lanes) || !tile.first || !is_outer(tile.first) || tile.turned > 1) return false;
   return std::all_of(product.outs.begin(), product.outs.end(), [&](UOp r) { return !is_outer(r) || r == tile.lanes || r == tile.first; });
-}
-/// Between two values of a range, in memory; 0: at no fixed distance.
-int64_t bytes_between(View& view, UOp load, UOp range) {
-  const int64_t stride = view.stride(load, range);
-  return stride == View::kScattered ? 0 : std::abs(stride) * static_cast<int64_t>(size_of(load->dtype));
 }
 bool is_number(UOp range) { return range->src[0]->op == Op::Const; }
 
@@ -56,8 +49,8 @@ int64_t own_columns(View& view, const Work& product, const RegisterTile& tile, i
     if (overlaps(view, load)) return 0;
     rows += view.bytes(load, [](UOp) { return true; });
   }
-  if (rows > target.l2 || view.size(tile.first) > kMostRowsOfStep * deep) return 0;
-  const int64_t step = tile.second == tile.lanes ? tile.columns : 1, vectors = ceil_div(view.size(tile.lanes), lanes);
+  if (rows > (target.near_l3 ? target.l2 : target.l2 / 2) || view.size(tile.first) > kMostRowsOfStep * deep) return 0;
+  const int64_t step = tile.width(1), vectors = ceil_div(view.size(tile.lanes), lanes);
   int64_t best = step;
   for (int64_t of_point = 2 * step; of_point < vectors; of_point += step)
     if (busiest(vectors, of_point, target.threads) <= busiest(vectors, best, target.threads)) best = of_point;
@@ -65,29 +58,12 @@ int64_t own_columns(View& view, const Work& product, const RegisterTile& tile, i
   return even ? best * lanes : 0;
 }
 
-bool read_by_all(View& view, const Work& product, const RegisterTile& tile, const runtime::Target& target) {
-  if ((target.threads < 2 && !target.near_l3) || !is_matrix(product, tile) || !is_number(tile.first) || range_id(tile.lanes) < range_id(tile.first)) return false;
-  const int64_t large = target.threads < 2 ? most_beside_rows(target) : kReadByAll;
+bool panels_under_all_rows(View& view, const Work& product, const RegisterTile& tile, const runtime::Target& target) {
+  if (target.threads < 2 && !target.near_l3) return false;
+  if (!is_matrix(product, tile) || !is_number(tile.first) || range_id(tile.lanes) < range_id(tile.first)) return false;
   return std::any_of(product.accesses.begin(), product.accesses.end(), [&](UOp a) {
-    return passes_under_rows(view, tile, a) && view.bytes(a, [](UOp) { return true; }) >= large;
+    return passes_under_rows(view, tile, a) && view.bytes(a, [](UOp) { return true; }) >= large_operand(target);
   });
-}
-
-bool pages_apart(View& view, const Work& product, UOp load) {
-  if (load->op != Op::Load) return false;
-  return std::any_of(product.own.begin(), product.own.end(), [&](UOp r) {
-    const int64_t step = bytes_between(view, load, r), beyond = step % runtime::kPage;
-    return step > runtime::kLine && std::min(beyond, runtime::kPage - beyond) < runtime::kLine;
-  });
-}
-
-bool stays_as_it_lies(View& view, const Work& product, const RegisterTile& tile, UOp load, int lanes, const runtime::Target& target) {
-  if (!target.near_l3 || !passes_under_rows(view, tile, load) || !read_by_all(view, product, tile, target)) return false;
-  if (product.own.size() != 1 || pages_apart(view, product, load)) return false;
-  const int64_t width = int64_t{1} * lanes * (tile.second == tile.lanes ? tile.columns : 1) * static_cast<int64_t>(size_of(load->dtype));
-  // Rows fall into one part of the sets in so many, as wide as the largest power of two that divides their distance.
-  const int64_t deep = view.size(product.own[0]), sets = std::gcd(bytes_between(view, load, product.own[0]), target.l2 / kWays);
-  return view.bytes(load, [](UOp) { return true; }) <= target.l2 || deep * std::max(sets, width) <= target.l2 / 2;
 }
 
 }  // namespace sinter::codegen

@@ -27,9 +27,9 @@ constexpr int64_t kManyPoints = 8;      ///< for each thread, of which it does n
 constexpr int64_t kFewSharing = 8;      ///< up to which a step has a few rows and all of these one after the other. Above it is a register tile
 constexpr int64_t kTileRows = 8;        ///< of as many results at most, which goes down so many rows of the matrix before it moves on:
 constexpr int64_t kTileDepth = 32;
-constexpr int64_t kDeepTile = 256;      ///< or so many where they would not stay in the first cache for all of the results, or those do not, and the
-                                        ///< last cache is near (not measured where it is far). With one thread of a Zen 5 32 x 1024 x 1024 takes 0.85 of
-                                        ///< the time, 32 x 1024 x 2048 0.57, 16 x 2000 x 2000 0.81, 24 x 4096 x 1024 0.83, but 10 x 1000 x 1000 1.09
+constexpr int64_t kDeepTile = 256;      ///< or so many where neither they would stay in the first cache for all of the results, nor these for all
+                                        ///< of them, measured where the last cache is near: on a core of a Zen 5 32 x 1024 x 1024 takes 0.85 of the
+                                        ///< time, 32 x 1024 x 2048 0.57, 16 x 2000 x 2000 0.81; 10 x 1000 x 1000, whose results stay, would take 1.09
 constexpr int64_t kMostSharing = 36;    ///< above which copying it may pay: 32 take 0.7 to 0.8 of the time, 40 and 48 take 0.8 to 1.1;
 constexpr int64_t kMostUntiled = 24;    ///< the same without registers for such a tile
 
@@ -78,10 +78,12 @@ std::vector<Opt> stream_product(View& view, const Work& product, const RegisterT
   int rows = wide && sharing == 1 && streams.size() == 1 && !crowded ? kRows : kFewRows, vectors = wide ? 2 : 1;  // of each row in one step
   if (vectors * rows * product.operations > kLongRows) vectors = 1;
   if (rows * product.operations > kLongRows) rows = kFewRows;
-  const bool deep = crowded || (target.near_l3 && sharing * row * of_results > target.l1);
+  const int64_t width = round_up(row, int64_t{lanes} * vectors);
+  const bool room = kDeepTile * lanes * vectors * bytes <= target.l1 / 3 * 2;  // for so many rows of a tile
+  const bool deep = crowded || (target.near_l3 && room && sharing * width * of_results > target.l1);
   std::vector<Opt> opts{Split{range_id(summed), tiled ? (deep ? kDeepTile : kTileDepth) : rows}};
   if (!tiled) opts.push_back(Unroll{range_id(summed), rows});
-  opts.push_back(Block{range_id(columns), round_up(row, int64_t{lanes} * vectors)});
+  opts.push_back(Block{range_id(columns), width});
   if (vectors > 1) opts.push_back(Unroll{range_id(columns), vectors});
   Order order;
   UOp longest;  // range of the results that share an element

@@ -22,7 +22,6 @@ namespace {
 /// Bytes of a last cache that a program may count on: larger ones belong to dozens of cores, and to other guests of the machine. With one of 480 MiB
 /// layer norm of 32 MiB takes 0.8 of the time without stores past it where nobody else computes, and 1.1 to 1.4 where others run in between.
 constexpr int64_t kLargestL3 = 32 << 20;
-constexpr int64_t kLargestNearL3 = 64 << 20;  ///< those of sockets are larger: 105 and 480 MiB on Sapphire and Granite Rapids, 32 beside eight cores of a Zen
 
 void set_isa(Target& target, const char* isa) {
   target.isa = isa;
@@ -53,6 +52,7 @@ void read_cpu(Target& target) {
                   : __builtin_cpu_supports("x86-64-v3") ? "x86-64-v3"
                   : __builtin_cpu_supports("x86-64-v2") ? "x86-64-v2"
                                                         : "x86-64");
+  target.near_l3 = __builtin_cpu_is("amd");  // whose chiplets have one each
   if (target.vector_bytes == 64 && __builtin_cpu_is("amdfam19h")) target.multiplications = 1;  // Zen 4: in two halves
 #else
 #error "Sinter's CPU backend knows x86-64 only"
@@ -60,9 +60,7 @@ void read_cpu(Target& target) {
   if (kSanitizer == Sanitizer::Thread) target.vector_bytes = 16;  // wider accesses it does not see
   target.l1 = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, target.l1);
   target.l2 = cache_bytes(_SC_LEVEL2_CACHE_SIZE, target.l2);
-  const int64_t l3 = shared_cache_bytes(target.l3);
-  target.l3 = std::min(l3, kLargestL3);
-  target.near_l3 = l3 <= kLargestNearL3;
+  target.l3 = std::min(shared_cache_bytes(target.l3), kLargestL3);
 }
 
 std::atomic<const Target*> given{nullptr};
@@ -88,7 +86,8 @@ const Target& keep_host(Target target, int threads, Dialect dialect) {
 std::string Target::key() const {
   constexpr std::string_view kDialects[] = {"clang", "gcc", "cuda"};
   std::string text = fmt::format("{} vector={}x{} rate={} fma={} masks={} cache={}/{}/{}{} threads={} units={} {}", isa, vector_bytes,
-                                 vector_registers, multiplications, fma, masks, l1, l2, l3, near_l3 ? "" : " far", threads, parallel_units, kDialects[static_cast<int>(dialect)]);
+                                 vector_registers, multiplications, fma, masks, l1, l2, l3, near_l3 ? " near" : "", threads, parallel_units,
+                                 kDialects[static_cast<int>(dialect)]);
   if (cuda()) text += fmt::format(" shared={}", shared);
   return text;
 }
@@ -119,6 +118,7 @@ Target reference_target() {
   target.l1 = 48 << 10;
   target.l2 = 1 << 20;
   target.l3 = 32 << 20;
+  target.near_l3 = true;
   target.threads = 2;
   target.parallel_units = 8;
   return target;

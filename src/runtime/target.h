@@ -25,7 +25,7 @@ struct Target {
   int64_t l1 = 32 << 10;       ///< data cache, bytes per core
   int64_t l2 = 512 << 10;
   int64_t l3 = 8 << 20;
-  bool near_l3 = true;         ///< the last cache is that of a few cores beside it; else of a socket, three times as far away
+  bool near_l3 = false;        ///< the last cache is that of a few cores beside it, not a socket's, which is far from each of them
   int threads = 1;
   int parallel_units = 4;  ///< independent pieces that a launch should have at least: 4 per thread
   Dialect dialect = Dialect::Clang;
@@ -51,7 +51,7 @@ const Target& target_of(Device device);
 /// launches); null: the host again. The caller keeps it alive; its ISA must be one that the host has.
 void set_host_target(const Target* target);
 
-/// A fixed machine for tests and golden files: 2 threads, AVX-512, 48K/1M/32M, Clang.
+/// A fixed machine for tests and golden files: 2 threads, AVX-512, 48K/1M/32M near, Clang.
 Target reference_target();
 
 /// What kernels know of an NVIDIA GPU.

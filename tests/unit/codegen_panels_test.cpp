@@ -105,13 +105,14 @@ TEST_CASE("where half of the second cache does not hold all panels each passes u
 }
 
 TEST_CASE("panels that were made before are not copied once more", "[codegen]") {
-  const auto staged = [](const Bench& b) {
+  const auto staged = [](const Bench& b, bool near_l3 = false) {
     runtime::Target target = runtime::reference_target();
-    target.near_l3 = false;  // else what lies so is never copied
+    target.near_l3 = near_l3;
     return to_string(codegen::heuristic(codegen::prepare(b.kernel).main, target)).find("stage(") != std::string::npos;
   };
   CHECK_FALSE(staged(product(400, 2048, 12, 64, false)));
   CHECK(staged(product(400, 2048, 1, 64, false)));    // which all threads read,
+  CHECK_FALSE(staged(product(400, 2048, 1, 64, false), true));
   CHECK_FALSE(staged(product(120, 2048, 1, 64, false)));  // for as many rows as make up for it
   CHECK(staged(product(120, 2048, 12, 128, false)));  // wider than a tile
 }

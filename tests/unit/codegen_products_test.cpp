@@ -45,7 +45,7 @@ TEST_CASE("a matrix that few rows are multiplied with is gone through row by row
 }
 
 TEST_CASE("rows of a matrix that several results share pass under a register tile of those", "[codegen][products]") {
-  for (const auto& [rows, copies] : {std::pair{9, 5}, {24, 8}, {33, 7}, {36, 8}}) {  // evenly, eight at most
+  for (const auto& [rows, copies] : {std::pair{9, 5}, {21, 7}, {22, 8}, {24, 8}, {33, 7}, {36, 8}}) {  // evenly, eight at most
     Bench b = product(rows, 267, 1100);
     for (const bool near_l3 : {false, true}) {
       const std::vector<Opt> opts = chosen(b, near_l3);
@@ -55,6 +55,8 @@ TEST_CASE("rows of a matrix that several results share pass under a register til
     }
   }
   CHECK(to_string(chosen(product(37, 267, 1100), false)).find("stage(") != std::string::npos);
+  CHECK(to_string(chosen(product(37, 267, 1100), true)).find("stage(") != std::string::npos);  // too few rows for each thread to leave it
+  CHECK(to_string(chosen(product(64, 267, 1100), true)).find("stage(") == std::string::npos);
   const runtime::Target narrow = reference_machine("x86-64-v3", 32, 16);  // whose registers hold no such tile
   const auto opts = [&](int64_t rows) { return to_string(codegen::heuristic(codegen::prepare(product(rows, 267, 1100).kernel).main, narrow)); };
   CHECK(opts(24).starts_with("split(2, 8) unroll(2, 8)"));
@@ -143,6 +145,10 @@ TEST_CASE("rows whole pages apart share the sets of the first cache: few of them
   CHECK(split(8, 24, 2048) == "split(2, 256)");
   CHECK(split(8, 24, 2064) == "split(2, 32) ");
   CHECK(split(12, 24, 2048) == "split(2, 32) ");
+  target.near_l3 = true;  // where results do not stay either
+  CHECK(split(12, 24, 2064) == "split(2, 256)");
+  CHECK(split(12, 9, 2064) == "split(2, 32) ");
+  CHECK(split(8, 24, 2064) == "split(2, 32) ");  // the rows alone would fill that cache
 }
 
 TEST_CASE("a matrix that many rows are multiplied with is copied block by block", "[codegen][products]") {

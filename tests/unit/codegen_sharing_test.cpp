@@ -1,4 +1,6 @@
 // How the threads of a product share its operands.
+#include <array>
+
 #include "codegen/heuristic.h"
 #include "codegen_support.h"
 
@@ -19,12 +21,15 @@ Bench product(Dim m, int64_t k, Dim n, bool across_x, bool across_y) {
   return b;
 }
 
-std::vector<Opt> chosen(const Bench& b, int threads, bool near_l3 = false) {
+struct Caches { int64_t l2; bool near_l3; };
+constexpr Caches kFar{2 << 20, false}, kNear{1 << 20, true};
+
+std::vector<Opt> chosen(const Bench& b, int threads, const Caches& caches = kFar) {
   runtime::Target target = runtime::reference_target();
   target.threads = threads;
   target.parallel_units = 4 * threads;
-  target.l2 = near_l3 ? 1 << 20 : 2 << 20;
-  target.near_l3 = near_l3;
+  target.l2 = caches.l2;
+  target.near_l3 = caches.near_l3;
   return codegen::heuristic(codegen::prepare(b.kernel).main, target);
 }
 bool has(const std::vector<Opt>& opts, const std::string& text) {
@@ -64,29 +69,54 @@ TEST_CASE("an operand that all threads read lies where it is, under the rows of 
   update.check(chosen(update, 2), false);
 }
 
+TEST_CASE("columns are shared for as many rows as the second cache holds, if the last one is near", "[codegen][sharing]") {
+  const Bench forward = product(256, 784, 128, false, true);  // 800 KB of rows
+  CHECK(has(chosen(forward, 2, kNear), "block(1, 64) "));
+  CHECK(has(chosen(forward, 2, {kNear.l2, false}), "block(1, 128) "));
+}
+
 TEST_CASE("where the last cache is near, an operand is not copied whose panels stay in the second one", "[codegen][sharing]") {
-  const auto staged = [](const Bench& b, int threads) { return has(chosen(b, threads, true), "stage("); };
+  const auto staged = [](const Bench& b, int threads, const Caches& caches = kNear) { return has(chosen(b, threads, caches), "stage("); };
   for (const int threads : {1, 2}) {
-    CHECK_FALSE(staged(product(128, 256, 784, true, false), threads));
-    CHECK_FALSE(staged(product(500, 700, 300, false, false), threads));
-    CHECK_FALSE(staged(product(500, 900, 900, false, false), threads));
-    CHECK_FALSE(staged(product(512, 512, 512, false, false), threads));  // sets are shared, but the whole of it fits
-    CHECK(staged(product(512, 1024, 512, false, false), threads));       // here it does not
-    CHECK(staged(product(768, 768, 768, false, false), threads));
-    CHECK(staged(product(512, 64, 1024, false, false), threads));        // pages apart,
-    CHECK(staged(product(512, 512, 1025, false, false), threads));       // nearly,
-    CHECK(staged(product(512, 512, 1023, false, false), threads));
-    CHECK_FALSE(staged(product(512, 512, 1040, false, false), threads)); // a line more
-    CHECK(staged(product(500, 4000, 784, false, false), threads));       // deeper than half of the second cache
-    CHECK(staged(product(500, 900, 900, false, true), threads));         // along the sum
+    for (const auto& [m, k, n] : {std::array<int64_t, 3>{128, 256, 784}, {500, 700, 300}, {500, 900, 900}, {512, 512, 512}, {512, 512, 1040}}) {
+      const Bench b = product(m, k, n, false, false);
+      CHECK_FALSE(staged(b, threads));
+      CHECK(staged(b, threads, {kNear.l2, false}));
+    }
+    CHECK(staged(product(512, 1024, 512, false, false), threads));   // of 512 x 512 the whole fits, here no panel fits its sets
+    CHECK(staged(product(768, 768, 768, false, false), threads));    // nor here
+    CHECK(staged(product(512, 512, 1025, false, false), threads));   // nearly pages apart,
+    CHECK(staged(product(512, 512, 1023, false, false), threads));   // which 1040 is not
+    CHECK(staged(product(500, 2100, 784, false, false), threads));   // too deep
+    CHECK(staged(product(1100, 900, 900, true, false), threads));    // rows of the other operand on pages of their own
   }
-  CHECK_FALSE(has(chosen(product(512, 32, 1024, false, false), 2, true), "stage("));  // too small
-  Bench tall = product(500, 700, 300, false, false), known = product(Var("rows", 1, 500)(400), 700, 300, false, false);
-  CHECK(has(chosen(tall, 2, true), "block(0, 252) "));  // all rows of a thread under each panel
-  CHECK(staged(known, 2));                              // whose number nobody knows
-  tall.check(chosen(tall, 2, true), false);
-  tall.check(chosen(tall, 1, true), false);
-  known.check(chosen(known, 2, true), false);
+  Bench tall = product(500, 700, 300, false, false), unknown = product(Var("rows", 1, 500)(400), 700, 300, false, false);
+  CHECK(has(chosen(tall, 2, kNear), "block(0, 252) "));  // all rows of a thread under each panel
+  CHECK(has(chosen(tall, 1, kNear), "block(0, 504) "));
+  CHECK(staged(product(62, 500, 784, false, false), 2));  // too few
+  CHECK(staged(unknown, 2));  // of which nobody knows how many a thread has
+  CHECK(staged(product(500, 700, Var("columns", 1, 300)(200), false, false), 2));  // nor how far apart these are
+  tall.check(chosen(tall, 2, kNear), false);
+  tall.check(chosen(tall, 1, kNear), false);
+  unknown.check(chosen(unknown, 2, kNear), false);
+
+  Bench slice;  // 256 columns of 1536, whose rows share the sets of an eighth
+  UOp x = slice.buffer(random_array(DType::F32, {300, 1000}, 1)), y = slice.buffer(random_array(DType::F32, {1000, 1536}, 2)), out = slice.buffer(Array(DType::F32, {300, 256}));
+  UOp i = slice.outer(300), j = slice.outer(256), l = slice.over(1000, 2);
+  slice.stores({slice.put(out, {i, j}, slice.reduce(Combine::Dot, {slice.at(x, {i, l}), slice.at(y, {l, j})}, {l}))});
+  CHECK(staged(slice, 1));
+}
+
+TEST_CASE("where the last cache is near, an operand whose rows are pages apart is copied though it is small", "[codegen][sharing]") {
+  const auto staged = [](const Bench& b, int threads, const Caches& caches = kNear) { return has(chosen(b, threads, caches), "stage("); };
+  for (const int threads : {1, 2}) {
+    CHECK(staged(product(512, 64, 1024, false, false), threads));
+    CHECK_FALSE(staged(product(512, 64, 1040, false, false), threads));
+    CHECK_FALSE(staged(product(512, 64, 1024, false, false), threads, {kNear.l2, false}));
+    CHECK_FALSE(staged(product(512, 32, 1024, false, false), threads));  // too small
+    CHECK_FALSE(staged(product(120, 64, 1024, false, false), threads));  // too few rows
+  }
+  CHECK(staged(product(512, 90, 1024, false, false), 2, {2 << 20, true}));  // 360 KB, which is large anyway
 }
 
 TEST_CASE("an operand is not read by all threads where each has matrices of its own, or the rows are not known", "[codegen][sharing]") {
