@@ -2,6 +2,7 @@
 #include "codegen/as_it_lies.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "codegen/blocking.h"
@@ -38,8 +39,13 @@ bool stays_as_it_lies(View& view, const Work& product, const RegisterTile& tile,
   if (!target.near_l3 || product.own.size() != 1 || !passes_under_rows(view, tile, load)) return false;
   if (!panels_under_all_rows(view, product, tile, target) || view.size(tile.first) < kFewestRows * target.threads) return false;
   const UOp summed = product.own[0];
-  const auto others_turn_pages = [&](UOp a) { return a->op == Op::Load && !(a == load) && bytes_between(view, a, summed) >= kPage; };
-  if (std::any_of(product.accesses.begin(), product.accesses.end(), others_turn_pages)) return false;
+  int64_t others = 0;  // bytes, which pass by once for each panel
+  for (UOp a : product.accesses) {
+    if (a->op != Op::Load || a == load) continue;
+    if (view.stride(a, summed) == View::kScattered || bytes_between(view, a, summed) >= kPage) return false;
+    others += view.bytes(a, [](UOp) { return true; });
+  }
+  if (others > target.l3 / 2) return false;
   const int64_t step = bytes_between(view, load, summed), deep = view.size(summed);
   if (step == 0 || deep > kDeepest || share_sets(view, product, load)) return false;
   const int64_t row = tile.width(lanes) * static_cast<int64_t>(size_of(load->dtype));

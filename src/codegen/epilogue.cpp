@@ -1,7 +1,9 @@
-// Which copies a store has.
+// Which copies a store has, and in which order its loops stand.
 #include "codegen/epilogue.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <tuple>
 
 #include "codegen/memory_node.h"
 #include "codegen/offset.h"
@@ -41,6 +43,16 @@ bool fit_panels(int copies, UOp range, const std::vector<UOp>& body, const std::
   });
 }
 
+/// Loops that move a store far outside those that stay near, so that each line is written to its end before the next one: the gradient of the weights
+/// 512 x 512 x 3 x 3, on images of 7 x 7, takes 0.56 of the time on a Zen 5, that of 256 x 256 x 3 x 3 on 14 x 14 0.88.
+void lines_to_their_end(Statement& store, size_t shared, const ir::Linear& place) {
+  const auto first = store.loops.begin() + static_cast<std::ptrdiff_t>(shared);
+  const auto distance = [&](const Level& l) { return std::abs(place.factor(l.range)); };
+  if (std::any_of(first, store.loops.end(), [&](const Level& l) { return distance(l) == 0 || l.threads > 1 || l.fills; })) return;
+  const auto key = [&](const Level& l) { return std::tuple(-distance(l), range_id(l.range), l.number); };
+  std::sort(first, store.loops.end(), [&](const Level& a, const Level& b) { return key(a) < key(b); });
+}
+
 }  // namespace
 
 void choose_epilogue(Statement& store, const Statements& made, const Schedule& schedule) {
@@ -68,6 +80,7 @@ void choose_epilogue(Statement& store, const Statements& made, const Schedule& s
       for (int copies = kTransposed; copies >= kFewest && l.unroll == 1; copies /= 2)
         if (copies <= a.size && divides(copies, l, a) && fit_panels(copies, l.range, body, made.tiles)) l.unroll = copies;
   }
+  if (apart) lines_to_their_end(store, shared, place);
 }
 
 }  // namespace sinter::codegen

@@ -110,7 +110,8 @@ void choose_points(Choice& c) {
         return p.tile.first == t.first && peel_of(c.view, *p.work, p.tile, c.target);
       });
       if (peeled) points.enlarge(rows, static_cast<double>(c.view.size(t.first)));  // a point holds both edges
-      if (panels_under_all_rows(c.view, *c.products[0].work, t, c.target)) points.enlarge(rows, std::min(points.part(rows, c.target.threads), points.count / (kTurns * c.target.threads)));
+      if (panels_under_all_rows(c.view, *c.products[0].work, t, c.target))
+        points.enlarge(rows, std::min(points.part(rows, c.target.threads), points.count / (kTurns * c.target.threads)));
       if (many_panels(c, c.products[0])) points.enlarge(rows, std::min(points.count / (kTurns * units), kPanelRows / t.rows));
       for (size_t i = outer.size(); i-- > 0;)  // lines that a tile's far rows begin are written to their end
         if (!c.tiled(outer[i]) && stored_nearer(c, outer[i], t.first)) points.enlarge(i, points.count / wanted);

@@ -27,9 +27,10 @@ constexpr int64_t kManyPoints = 8;      ///< for each thread, of which it does n
 constexpr int64_t kFewSharing = 8;      ///< up to which a step has a few rows and all of these one after the other. Above it is a register tile
 constexpr int64_t kTileRows = 8;        ///< of as many results at most, which goes down so many rows of the matrix before it moves on:
 constexpr int64_t kTileDepth = 32;
-constexpr int64_t kDeepTile = 256;      ///< or so many where neither they would stay in the first cache for all of the results, nor these for all
-                                        ///< of them, measured where the last cache is near: on a core of a Zen 5 32 x 1024 x 1024 takes 0.85 of the
-                                        ///< time, 32 x 1024 x 2048 0.57, 16 x 2000 x 2000 0.81; 10 x 1000 x 1000, whose results stay, would take 1.09
+constexpr int64_t kDeepTile = 256;      ///< or so many where rows share sets, and would not stay in the first cache for all of the results; or where these
+                                        ///< do not, the last cache is near, and two thirds of the first hold 256 rows of a tile: on a core of a Zen 5
+                                        ///< 32 x 1024 x 1024 takes 0.85 of the time, 32 x 1024 x 2048 0.57, 16 x 2000 x 2000 0.81; 10 x 1000 x 1000,
+                                        ///< whose results stay, would take 1.09
 constexpr int64_t kMostSharing = 36;    ///< above which copying it may pay: 32 take 0.7 to 0.8 of the time, 40 and 48 take 0.8 to 1.1;
 constexpr int64_t kMostUntiled = 24;    ///< the same without registers for such a tile
 

@@ -25,7 +25,7 @@ struct Target {
   int64_t l1 = 32 << 10;       ///< data cache, bytes per core
   int64_t l2 = 512 << 10;
   int64_t l3 = 8 << 20;
-  bool near_l3 = false;        ///< the last cache is that of a few cores beside it, not a socket's, which is far from each of them
+  bool near_l3 = false;        ///< the last cache is that of a few cores beside it, not a socket's, which is far from each: so of every CPU of AMD
   int threads = 1;
   int parallel_units = 4;  ///< independent pieces that a launch should have at least: 4 per thread
   Dialect dialect = Dialect::Clang;

@@ -331,6 +331,21 @@ TEST_CASE("stores of carried sums whose lanes lie apart have copies of their own
   CHECK((count(text, "*(f32x4_m*)(p1") > 0) == (length > 3));  // transposed in registers
 }
 
+TEST_CASE("stores of carried sums whose lanes lie apart write lines to their end", "[codegen]") {
+  for (const bool apart : {true, false}) {
+    Bench b;
+    const int64_t size = 32;
+    UOp x = b.buffer(random_array(DType::F32, {5, 3, 2, size}, 1));
+    UOp out = b.buffer(Array(DType::F32, apart ? std::vector<int64_t>{size, 3, 2} : std::vector<int64_t>{3, 2, size}));
+    UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(3, 2), column = b.inner(2, 3), sum = b.reduce(Combine::Add, {b.at(x, {k, row, column, j})}, {k});
+    const std::vector<UOp> place = apart ? std::vector<UOp>{j, row, column} : std::vector<UOp>{row, column, j};
+    b.stores({b.put(out, place, maximum(sum, like(sum, 0.0)))});
+    const std::string text = b.check({Lanes{0, 4}, Block{0, size}, Order{{{1, 0}, {3, 0}, {2, 0}, {0, 0}}}}, false);
+    const size_t lanes = text.rfind("outer range 0 of 32, 4 lanes"), rows = text.rfind("inner range 2 of 3"), columns = text.rfind("inner range 3 of 2");
+    CHECK((apart ? lanes < rows && rows < columns : columns < rows && rows < lanes));  // as the sum goes, where lanes lie side by side
+  }
+}
+
 TEST_CASE("stores of carried sums have no more copies than fit the panels they read", "[codegen]") {
   const int panel = GENERATE(4, 8, 12, 24);
   Bench b;

@@ -87,7 +87,8 @@ TEST_CASE("where the last cache is near, an operand is not copied whose panels s
     CHECK(staged(product(768, 768, 768, false, false), threads));    // nor here
     CHECK(staged(product(512, 512, 1025, false, false), threads));   // nearly pages apart,
     CHECK(staged(product(512, 512, 1023, false, false), threads));   // which 1040 is not
-    CHECK(staged(product(500, 2100, 784, false, false), threads));   // too deep
+    CHECK(staged(product(500, 2100, 120, false, false), threads));   // too deep
+    CHECK(staged(product(9000, 512, 784, false, false), threads));   // other rows of 18 MB for each panel
     CHECK(staged(product(1100, 900, 900, true, false), threads));    // rows of the other operand on pages of their own
   }
   Bench tall = product(500, 700, 300, false, false), unknown = product(Var("rows", 1, 500)(400), 700, 300, false, false);
