@@ -18,10 +18,18 @@ KEPT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 34), "GLIBC_
 HEAP = {**KEPT, "MALLOC_ARENA_MAX": "1"}
 OPENMP = {**HEAP, "OMP_PROC_BIND": "close"}
 
+
+def core_type(flags):
+    """OpenBLAS's name for kernels of these instructions, which one that does not know the machine would not take; empty: it chooses."""
+    return "SkylakeX" if "avx512vl" in flags else "Haswell" if "avx2" in flags else ""
+
+with open("/proc/cpuinfo") as cpuinfo:
+    CORE = core_type(cpuinfo.read().split())
+OF_CORE = {"OPENBLAS_CORETYPE": CORE} if CORE else {}
+
 BUILT = {  # C++: name -> executable and environment
     "openblas": ("bench_openblas", HEAP),
-    # An OpenBLAS that does not know the machine takes kernels of an older one.
-    "openblas-skylakex": ("bench_openblas", {**HEAP, "OPENBLAS_CORETYPE": "SkylakeX"}),
+    **({f"openblas-{CORE.lower()}": ("bench_openblas", {**HEAP, **OF_CORE})} if CORE else {}),
     "onednn": ("bench_onednn", OPENMP),
     "onednn-sgemm": ("bench_onednn", {**OPENMP, "BENCH_SGEMM": "1"}),
     "eigen": ("bench_eigen", OPENMP),
@@ -34,8 +42,8 @@ PYTHON = {  # name -> interpreter, module that must be there, script, arguments 
     "torch": (OWN, "torch", "peer_torch.py", [], OPENMP),
     "torch-compile": (OWN, "torch", "peer_torch.py", ["--compile"], {**OPENMP, "TORCHINDUCTOR_COMPILE_THREADS": "1"}),
     "torch-nhwc": (OWN, "torch", "peer_torch.py", ["--channels-last"], OPENMP),
-    "torch-debian": (DEBIAN, "torch", "peer_torch.py", [], {**OPENMP, "OPENBLAS_CORETYPE": "SkylakeX"}),
-    "torch-debian-nhwc": (DEBIAN, "torch", "peer_torch.py", ["--channels-last"], {**OPENMP, "OPENBLAS_CORETYPE": "SkylakeX"}),
+    "torch-debian": (DEBIAN, "torch", "peer_torch.py", [], {**OPENMP, **OF_CORE}),
+    "torch-debian-nhwc": (DEBIAN, "torch", "peer_torch.py", ["--channels-last"], {**OPENMP, **OF_CORE}),
     "jax": (OWN, "jax", "peer_jax.py", [], {**HEAP, "JAX_PLATFORMS": "cpu"}),
     "mlx": (OWN, "mlx", "peer_mlx.py", [], HEAP),
     "tinygrad": (OWN, "tinygrad", "peer_tinygrad.py", [], {**HEAP, "DEV": "CPU"}),
@@ -48,25 +56,20 @@ NVIDIA = {"LD_LIBRARY_PATH": os.pathsep.join(
 GPU_BUILT = {"cublas": ("bench_cublas", NVIDIA), "cudnn": ("bench_cudnn", NVIDIA)}
 GPU = {"torch", "torch-nhwc"}
 
-
 def sparing(library):
     """The same for rows of memory: what keeps it saves time only."""
     return replace(library, env={name: value for name, value in library.env.items() if name not in KEPT})
 
-
 def sinter(device):
     return Library("sinter", [os.path.join(BIN, "bench_sinter")], {"SINTER_DEVICE": device})
-
 
 def roofs(device):
     """What the machine allows: asked in turns like a peer."""
     return Library("roofs", [os.path.join(BIN, "bench_roofs")], {"SINTER_DEVICE": device})
 
-
 def has_module(python, name):
     code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({name!r}) is None)"
     return subprocess.run([python, "-c", code], capture_output=True).returncode == 0
-
 
 def installed(device):
     """The peers that can be started, in the order of the tables above."""

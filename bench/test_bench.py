@@ -10,9 +10,17 @@ import plot
 import table
 from cases import CASES, Case
 from compare import Row, agree, agree_on_losses, compare, floor_us
+from peers import core_type
 from workers import Library, Sample, Worker, WorkerError, parse_answer, run_once
 
 WORKER = sys.argv.pop() if len(sys.argv) > 1 else None
+
+
+class Peers(unittest.TestCase):
+    def test_kernels_that_a_machine_cannot_run_are_not_asked_for(self):
+        self.assertEqual(core_type(["sse2", "avx", "avx2", "avx512f", "avx512vl"]), "SkylakeX")
+        self.assertEqual(core_type(["sse2", "avx", "avx2"]), "Haswell")
+        self.assertEqual(core_type(["sse2", "avx"]), "")
 
 
 class Protocol(unittest.TestCase):

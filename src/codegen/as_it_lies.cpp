@@ -2,10 +2,10 @@
 #include "codegen/as_it_lies.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 
 #include "codegen/blocking.h"
+#include "codegen/cache_sets.h"
 #include "codegen/round.h"
 #include "codegen/sharing.h"
 
@@ -16,24 +16,10 @@ using ir::Op;
 using ir::UOp;
 using runtime::kLine, runtime::kPage;
 
-constexpr int64_t kFewValues = 8;     ///< lines that share a set and stay all the same
 constexpr int64_t kFewestRows = 32;   ///< of a thread: fewer were not measured
 constexpr int64_t kFewestLines = 2;   ///< of a row of a panel: with narrower ones every value's page is visited too often
 
-/// Between two values of a range, in memory; 0: at no fixed distance, or none.
-int64_t bytes_between(View& view, UOp load, UOp range) {
-  const int64_t stride = view.stride(load, range);
-  return stride == View::kScattered ? 0 : std::abs(stride) * static_cast<int64_t>(size_of(load->dtype));
-}
-
 }  // namespace
-
-bool share_sets(View& view, const Work& product, UOp load) {
-  return load->op == Op::Load && std::any_of(product.own.begin(), product.own.end(), [&](UOp r) {
-    const int64_t step = bytes_between(view, load, r), beyond = step % kPage;
-    return view.size(r) > kFewValues && step > kLine && std::min(beyond, kPage - beyond) < kLine;
-  });
-}
 
 bool stays_as_it_lies(View& view, const Work& product, const RegisterTile& tile, UOp load, int lanes, const runtime::Target& target) {
   if (!target.near_l3 || product.own.size() != 1 || !passes_under_rows(view, tile, load)) return false;
@@ -42,12 +28,13 @@ bool stays_as_it_lies(View& view, const Work& product, const RegisterTile& tile,
   int64_t others = 0;  // bytes, which pass by once for each panel
   for (UOp a : product.accesses) {
     if (a->op != Op::Load || a == load) continue;
-    if (view.stride(a, summed) == View::kScattered || bytes_between(view, a, summed) >= kPage) return false;
-    others += view.bytes(a, [](UOp) { return true; });
+    const int64_t step = view.byte_stride(a, summed);
+    if (step == View::kScattered || step >= kPage) return false;
+    others += view.bytes(a);
   }
   if (others > target.l3 / 2) return false;
-  const int64_t step = bytes_between(view, load, summed), deep = view.size(summed);
-  if (step == 0 || deep > kDeepest || share_sets(view, product, load)) return false;
+  const int64_t step = view.byte_stride(load, summed), deep = view.size(summed);
+  if (step <= 0 || deep > kDeepest || share_sets(view, product, load)) return false;
   const int64_t row = tile.width(lanes) * static_cast<int64_t>(size_of(load->dtype));
   if (row < kFewestLines * kLine) return false;
   // Rows begin at multiples of `apart` bytes, so that a panel has row / apart of the sets; those that begin within a line take one line more.

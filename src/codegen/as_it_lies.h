@@ -8,9 +8,6 @@
 
 namespace sinter::codegen {
 
-/// Whether values of a range that a product sums lie whole pages apart in an operand, or nearly so: caches then hold few of them, in the same sets.
-bool share_sets(View& view, const Work& product, ir::UOp load);
-
 /// Whether a panel of an operand, the columns of one tile, stays in the second cache where it lies while all rows of a thread pass over it
 /// (panels_under_all_rows()). So for one summed range of no more than kDeepest values at a fixed distance, for 32 rows of a thread or more, panels of
 /// two lines or more, and where other operands, which pass by for each panel, do not go from page to page and fit half of the last cache.

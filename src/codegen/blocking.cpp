@@ -3,9 +3,9 @@
 #include "codegen/blocking.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "codegen/as_it_lies.h"
+#include "codegen/cache_sets.h"
 #include "codegen/gates.h"
 #include "codegen/peel.h"
 #include "codegen/round.h"
@@ -77,9 +77,7 @@ class Blocker {
     int64_t most = 0;
     for (UOp n : ir::topological(operand))
       if (n->op == Op::Load)
-        for (UOp r : ranges)
-          if (const int64_t stride = view_.stride(n, r); stride != View::kScattered)
-            most = std::max(most, std::abs(stride) * static_cast<int64_t>(size_of(n->dtype)));
+        for (UOp r : ranges) most = std::max(most, view_.byte_stride(n, r));
     return most;
   }
   bool windows() {
@@ -96,8 +94,7 @@ class Blocker {
         if (n->op != Op::Load) continue;
         std::vector<std::pair<int64_t, int64_t>> steps;  // how far, how often: the nearest first
         for (UOp r : ranges)
-          if (const int64_t stride = view_.stride(n, r); stride != 0)
-            steps.emplace_back(stride == View::kScattered ? kLine : std::abs(stride) * static_cast<int64_t>(size_of(n->dtype)), view_.size(r));
+          if (const int64_t step = view_.byte_stride(n, r); step != 0) steps.emplace_back(step == View::kScattered ? kLine : step, view_.size(r));
         std::sort(steps.begin(), steps.end());
         int64_t span = 1, pieces = 1;
         for (const auto& [step, times] : steps) (step <= std::max(span, kLine) ? span += step * (times - 1) : pieces *= times);

@@ -7,6 +7,7 @@
 
 #include "codegen/memory_node.h"
 #include "codegen/offset.h"
+#include "uop/walk.h"
 
 namespace sinter::codegen {
 
@@ -35,20 +36,30 @@ bool divides(int copies, const Level& l, const Axis& a) {
   return block % copies == 0 || block >= a.size;
 }
 
+bool reads_tile(const std::vector<UOp>& body, const Tile& tile) {
+  return std::any_of(body.begin(), body.end(), [&](UOp n) { return n->op == Op::Load && slot_of(n) == tile.slot; });
+}
+
 /// Whether so many copies of what a body reads from tiles lie in one panel, which they are read from together.
 bool fit_panels(int copies, UOp range, const std::vector<UOp>& body, const std::vector<Tile>& tiles) {
   return std::none_of(tiles.begin(), tiles.end(), [&](const Tile& t) {
-    return t.staged && t.staged->panel % copies != 0 && t.dims.back().range == range &&
-           std::any_of(body.begin(), body.end(), [&](UOp n) { return n->op == Op::Load && slot_of(n) == t.slot; });
+    return t.staged && t.staged->panel % copies != 0 && t.dims.back().range == range && reads_tile(body, t);
   });
 }
 
+bool bound_by_others(UOp range) {
+  const std::vector<UOp> bound = ir::topological(range->src[0]);
+  return std::any_of(bound.begin(), bound.end(), [](UOp n) { return n->op == Op::Range; });
+}
+
 /// Loops that move a store far outside those that stay near, so that each line is written to its end before the next one: the gradient of the weights
-/// 512 x 512 x 3 x 3, on images of 7 x 7, takes 0.56 of the time on a Zen 5, that of 256 x 256 x 3 x 3 on 14 x 14 0.88.
-void lines_to_their_end(Statement& store, size_t shared, const ir::Linear& place) {
+/// 512 x 512 x 3 x 3, on images of 7 x 7, takes 0.56 of the time on a Zen 5, that of 256 x 256 x 3 x 3 on 14 x 14 0.88. Not where other loops were
+/// made for these: a staged tile's, which fill it for each turn of one of them, or those of a bound.
+void lines_to_their_end(Statement& store, size_t shared, const ir::Linear& place, bool reads_staged) {
   const auto first = store.loops.begin() + static_cast<std::ptrdiff_t>(shared);
   const auto distance = [&](const Level& l) { return std::abs(place.factor(l.range)); };
-  if (std::any_of(first, store.loops.end(), [&](const Level& l) { return distance(l) == 0 || l.threads > 1 || l.fills; })) return;
+  const auto stays = [&](const Level& l) { return distance(l) == 0 || l.threads > 1 || l.fills || bound_by_others(l.range); };
+  if (reads_staged || std::any_of(first, store.loops.end(), stays)) return;
   const auto key = [&](const Level& l) { return std::tuple(-distance(l), range_id(l.range), l.number); };
   std::sort(first, store.loops.end(), [&](const Level& a, const Level& b) { return key(a) < key(b); });
 }
@@ -80,7 +91,8 @@ void choose_epilogue(Statement& store, const Statements& made, const Schedule& s
       for (int copies = kTransposed; copies >= kFewest && l.unroll == 1; copies /= 2)
         if (copies <= a.size && divides(copies, l, a) && fit_panels(copies, l.range, body, made.tiles)) l.unroll = copies;
   }
-  if (apart) lines_to_their_end(store, shared, place);
+  const bool reads_staged = std::any_of(made.tiles.begin(), made.tiles.end(), [&](const Tile& t) { return t.staged && reads_tile(body, t); });
+  if (apart) lines_to_their_end(store, shared, place, reads_staged);
 }
 
 }  // namespace sinter::codegen

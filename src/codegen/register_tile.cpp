@@ -31,8 +31,9 @@ constexpr double kTurn = 4, kAround = 8;
 constexpr double kOwnLine = 2.5;  ///< and so many for each line that its copies read
 constexpr double kTurned = 1;   ///< cycles of a vector that is transposed in registers
 constexpr double kGated = 3;        ///< how much longer a step takes whose gate differs inside a tile
-constexpr double kFar = .02;        ///< cycles of a load more, if the next row lies so many bytes away that each takes a page of its own
+constexpr double kFar = .02;        ///< cycles of a load more, if the next row lies so many bytes away that a page holds two at most
 constexpr double kFarStep = .5;     ///< and of a step, if what no lane moves goes so far in each
+constexpr double kLineStep = .25;   ///< or, if only to another line: lanes across a product of panels, 64 columns wide, take 1.4 of the time on Zen 1
 constexpr int64_t kFarBytes = 2048;
 constexpr int64_t kTileRows = 8;     ///< of a tile,
 constexpr int64_t kTallest = 12;     ///< or of one whose two vectors are all columns, where it does not store so many rows far from each other
@@ -191,16 +192,12 @@ class Model {
     for (UOp q : loads_)
       for (const auto& [copies, count] : {std::pair(t.first, t.rows), std::pair(t.second, t.columns)}) {
         if (!copies || copies == t.lanes || !view_.depends(q, copies)) continue;
-        const int64_t stride = view_.stride(q, copies);
-        const int64_t apart = stride == View::kScattered ? kLine : std::min(kLine, std::abs(stride) * static_cast<int64_t>(size_of(q->dtype)));
-        lines += 1 + (count - 1) * apart / kLine;
+        const int64_t apart = view_.byte_stride(q, copies);
+        lines += 1 + (count - 1) * (apart == View::kScattered ? kLine : std::min(kLine, apart)) / kLine;
       }
     return static_cast<double>(lines);
   }
-  bool far(UOp access, UOp range) const {
-    const int64_t stride = view_.stride(access, range);
-    return stride != View::kScattered && std::abs(stride) * static_cast<int64_t>(size_of(access->src[0]->dtype)) >= kFarBytes;
-  }
+  bool far(UOp access, UOp range) const { return view_.byte_stride(access, range) >= kFarBytes; }
   /// Whether an operand will be read from a panel that passes under the rows (codegen/blocking.h).
   bool packed(UOp load, const RegisterTile& t) const {
     return t.first && view_.depends(load, t.lanes) && !view_.depends(load, t.first) && worth_packing(view_, w_, load, t.lanes);
@@ -242,7 +239,8 @@ class Model {
                             (t.second && view_.depends(q, t.second) ? columns : 1);
       loads += read(q, t.first, rows, whole) * (t.has_other() ? read(q, t.second, columns, whole) : t.second && view_.depends(q, t.second) ? columns : 1);
       if (t.first && view_.depends(q, t.first) && far(q, t.first)) slow += kFar * copies;
-      if (!varies(q, t) && !w_.own.empty() && far(q, w_.own.back())) slow += kFarStep;
+      if (const int64_t step = varies(q, t) || w_.own.empty() ? 0 : view_.byte_stride(q, w_.own.back()); step >= kLine)
+        slow += step >= kFarBytes ? kFarStep : kLineStep;
       if (varies(q, t)) vectors += copies;
       if (t.lanes && view_.depends(q, t.lanes) && view_.stride(q, t.lanes) != 1)
         slow += copies * (t.turned > 1 ? kTurned : packed(q, t) ? 0 : kGather);

@@ -47,7 +47,7 @@ int64_t own_columns(View& view, const Work& product, const RegisterTile& tile, i
   for (UOp load : product.accesses) {
     if (load->op != Op::Load || passes_under_rows(view, tile, load)) continue;
     if (overlaps(view, load)) return 0;
-    rows += view.bytes(load, [](UOp) { return true; });
+    rows += view.bytes(load);
   }
   if (rows > (target.near_l3 ? target.l2 : target.l2 / 2) || view.size(tile.first) > kMostRowsOfStep * deep) return 0;
   const int64_t step = tile.width(1), vectors = ceil_div(view.size(tile.lanes), lanes);
@@ -62,7 +62,7 @@ bool panels_under_all_rows(View& view, const Work& product, const RegisterTile& 
   if (target.threads < 2 && !target.near_l3) return false;
   if (!is_matrix(product, tile) || !is_number(tile.first) || range_id(tile.lanes) < range_id(tile.first)) return false;
   return std::any_of(product.accesses.begin(), product.accesses.end(), [&](UOp a) {
-    return passes_under_rows(view, tile, a) && view.bytes(a, [](UOp) { return true; }) >= large_operand(target);
+    return passes_under_rows(view, tile, a) && view.bytes(a) >= large_operand(target);
   });
 }
 

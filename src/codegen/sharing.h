@@ -28,8 +28,8 @@ bool passes_under_rows(View& view, const RegisterTile& tile, ir::UOp load);
 
 /// Columns of a point that covers all rows, a multiple of the tile's, where several threads are to share a product by columns: each then copies
 /// only its own part of the operand along the lanes. 0 where they are not to: columns that are not shared evenly, or known as variables alone; more
-/// rows than half of a second cache holds, or all of it where the last one is near; many for what is summed; windows; ranges beside rows and columns, which are shared better.
-/// `lanes`: elements of a vector.
+/// rows than half of a second cache holds, or all of it where the last one is near; many for what is summed; windows; ranges beside rows and columns,
+/// which are shared better. `lanes`: elements of a vector.
 int64_t own_columns(View& view, const Work& product, const RegisterTile& tile, int lanes, const runtime::Target& target);
 
 /// Whether a point covers all rows of a thread, for a product that reads a large operand where it lies: one panel of it after the other then passes

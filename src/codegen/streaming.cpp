@@ -1,9 +1,11 @@
 // Down a column every element takes a new page. Across rows, a few side by side, hardware fetches ahead.
 #include "codegen/streaming.h"
 
+#include <cstdlib>
 #include <numeric>
 
 #include "codegen/blocking.h"
+#include "codegen/cache_sets.h"
 #include "codegen/round.h"
 #include "codegen/schedule.h"
 #include "uop/combine.h"
@@ -34,12 +36,11 @@ constexpr int64_t kDeepTile = 256;      ///< or so many where rows share sets, a
 constexpr int64_t kMostSharing = 36;    ///< above which copying it may pay: 32 take 0.7 to 0.8 of the time, 40 and 48 take 0.8 to 1.1;
 constexpr int64_t kMostUntiled = 24;    ///< the same without registers for such a tile
 
-/// Whether kRows rows at once drive each other's lines out of the first cache before they are used. Those whole pages apart share a set,
-/// which has a line for each page of the cache; half as many more still come one after the other. With eight lines (Zen 4) a matrix-vector
-/// product of 4096 takes 0.88 and, with two threads, 0.80 of the time by kFewRows, but 1.09 and 0.92 of it where rows are 4032 long;
-/// 32 x 1024 x 1024 takes 0.77 by kDeepTile. With twelve kRows are the best.
+/// Whether kRows rows at once drive each other's lines out of the first cache before they are used. Those whole pages apart share a set; half
+/// as many more than it has lines still come one after the other. With eight lines (Zen 4) a matrix-vector product of 4096 takes 0.88 and, with two threads, 0.80 of the time by kFewRows, but 1.09 and 0.92 of it where rows are 4032 long;
+/// 32 x 1024 x 1024 takes 0.81 and 0.69 by kDeepTile. With twelve kRows are the best.
 bool crowd_sets(int64_t distance, const runtime::Target& target) {
-  return distance % runtime::kPage == 0 && 2 * kRows > 3 * (target.l1 / runtime::kPage);
+  return distance % runtime::kPage == 0 && 2 * kRows > 3 * ways(target);
 }
 
 /// The loads of a product that go through memory along `lanes`, row after row.
@@ -75,7 +76,7 @@ std::vector<Opt> stream_product(View& view, const Work& product, const RegisterT
   const int64_t row = ceil_div(view.size(columns), round_up(ceil_div(view.size(columns), most), cuts));
   if (row * bytes < kFewRowBytes) return {};
 
-  const bool crowded = crowd_sets(view.stride(stream, summed) * bytes, target);
+  const bool crowded = crowd_sets(view.byte_stride(stream, summed), target);
   int rows = wide && sharing == 1 && streams.size() == 1 && !crowded ? kRows : kFewRows, vectors = wide ? 2 : 1;  // of each row in one step
   if (vectors * rows * product.operations > kLongRows) vectors = 1;
   if (rows * product.operations > kLongRows) rows = kFewRows;

@@ -2,6 +2,7 @@
 #include "codegen/view.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "codegen/gates.h"
 #include "codegen/memory_node.h"
@@ -83,6 +84,11 @@ int64_t View::stride(UOp access, UOp range) {
   auto [it, fresh] = offsets_.try_emplace(access.get());
   if (fresh) it->second = offset_of(access);
   return stride_along(it->second, range, free_).value_or(kScattered);
+}
+
+int64_t View::byte_stride(UOp access, UOp range) {
+  const int64_t elements = stride(access, range);
+  return elements == kScattered ? kScattered : std::abs(elements) * static_cast<int64_t>(size_of(access->src[0]->dtype));
 }
 
 int64_t View::lane_stride(UOp access, UOp range) {

@@ -45,6 +45,8 @@ class View {
   /// How far an access moves when a range goes on by one: 0 if it does not, kScattered if by no fixed distance.
   static constexpr int64_t kScattered = INT64_MIN;
   int64_t stride(ir::UOp access, ir::UOp range);
+  /// The same in bytes, whichever way it goes.
+  int64_t byte_stride(ir::UOp access, ir::UOp range);
   /// The same of neighbouring lanes along it: in a tile they lie side by side.
   int64_t lane_stride(ir::UOp access, ir::UOp range);
   bool depends(ir::UOp n, ir::UOp range) { return free_.depends(n, range); }
@@ -55,6 +57,9 @@ class View {
     for (ir::UOp r : all_)
       if (depends(value, r) && counts(r)) bytes *= size(r);
     return bytes;
+  }
+  int64_t bytes(ir::UOp value) {
+    return bytes(value, [](ir::UOp) { return true; });
   }
   /// Of its buffer that a LOAD reads, in a whole launch: windows that overlap are no larger than that.
   double bytes_read(ir::UOp load);

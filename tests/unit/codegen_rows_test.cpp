@@ -346,6 +346,16 @@ TEST_CASE("stores of carried sums whose lanes lie apart write lines to their end
   }
 }
 
+TEST_CASE("stores of carried sums that read a staged tile keep the loops for whose turns it is filled", "[codegen]") {
+  Bench b;
+  const int64_t size = 32;
+  UOp x = b.buffer(random_array(DType::F32, {5, 3, 2, size}, 1)), y = b.buffer(random_array(DType::F32, {size, 3, 2}, 2)), out = b.buffer(Array(DType::F32, {size, 3, 2}));
+  UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(3, 2), column = b.inner(2, 3), sum = b.reduce(Combine::Add, {b.at(x, {k, row, column, j})}, {k});
+  b.stores({b.put(out, {j, row, column}, maximum(sum, like(sum, 0.0)) * b.at(y, {j, row, column}))});
+  const int load = place_of(b, [](UOp n) { return n->op == Op::Load && codegen::slot_of(n) == 1; });
+  b.check({Lanes{0, 4}, Block{0, size}, Order{{{1, 0}, {3, 0}, {2, 0}, {0, 0}}}, codegen::Stage{load, {{2}, {0}}}}, false);
+}
+
 TEST_CASE("stores of carried sums have no more copies than fit the panels they read", "[codegen]") {
   const int panel = GENERATE(4, 8, 12, 24);
   Bench b;
