@@ -10,8 +10,8 @@ namespace sinter::codegen {
 
 /// Whether a panel of an operand, the columns of one tile, stays in the second cache where it lies while all rows of a thread pass over it
 /// (panels_under_all_rows()). So for one summed range of no more than kDeepest values at a fixed distance, for 32 rows of a thread or more, panels of
-/// two lines or more (vectors of AVX-512, in effect: 16 registers of half that width hold no such tile), and where other operands, which pass by for each panel, do not go from page to page and fit half of the last cache.
-/// `lanes`: elements of a vector. Without copying, on one core of a Zen 5 / on two far from each other:
+/// two lines or more (in effect with AVX-512: 16 registers of 32 bytes hold no such tile), and where other operands, which pass by for each panel,
+/// do not go from page to page and fit half of the last cache. `lanes`: elements of a vector. Without copying, on one core of a Zen 5 / on two far from each other:
 ///
 ///     128 x 256 x 784     0.94 / 0.83 of the time
 ///     512 x 512 x 784     0.99 / 0.82
