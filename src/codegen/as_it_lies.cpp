@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "codegen/blocking.h"
 #include "codegen/cache_sets.h"
+#include "codegen/operand.h"
 #include "codegen/round.h"
 #include "codegen/sharing.h"
 

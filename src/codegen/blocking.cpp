@@ -7,6 +7,7 @@
 #include "codegen/as_it_lies.h"
 #include "codegen/cache_sets.h"
 #include "codegen/gates.h"
+#include "codegen/operand.h"
 #include "codegen/peel.h"
 #include "codegen/round.h"
 #include "codegen/schedule.h"
@@ -20,8 +21,7 @@ using ir::Op;
 using ir::UOp;
 using runtime::kLine, runtime::kPage;
 
-constexpr int64_t kReuse = 16;         ///< results that share an element, from which copying it pays where it could be read as it lies,
-constexpr int64_t kReuseStrided = 4;   ///< or could not
+constexpr int64_t kReuse = 16;         ///< results that share an element, from which copying it pays where it could be read as it lies
 constexpr int64_t kDeepStrided = 128;  ///< summed values in one block, about, where the other operand takes a new page for each of them
 constexpr int64_t kMostRows = 1024;    ///< of a point,
 constexpr int64_t kMostWindows = 4096; ///< or of one whose rows are windows that overlap, and whose blocks are less deep
@@ -298,41 +298,6 @@ class Blocker {
 };
 
 }  // namespace
-
-bool overlaps(View& view, UOp operand) {
-  int64_t elements = 1, stored = 0;
-  for (UOp r : view.ranges())
-    if (view.depends(operand, r)) elements *= view.size(r);
-  for (UOp n : ir::topological(operand))
-    if (n->op == Op::Load) stored += n->src[0]->shape.bound();
-  return elements > 2 * stored;
-}
-
-int64_t reuse_of(View& view, const Work& product, UOp operand) {
-  int64_t times = 1;
-  for (UOp r : product.outs)
-    if (!view.depends(operand, r)) times *= view.size(r);
-  return times;
-}
-
-int64_t matrices_of(View& view, const Work& product, UOp operand, UOp lanes) {
-  int64_t times = 1;
-  for (UOp r : product.outs)
-    if (is_outer(r) && !(r == lanes) && view.depends(operand, r)) times *= view.size(r);
-  return times;
-}
-
-int number_of(const Kernel& kernel, UOp value) {
-  const std::vector<UOp> below = ir::topological(value);
-  if (std::any_of(below.begin(), below.end(), [](UOp n) { return combines(n) || n->op == Op::Check; })) return -1;
-  const std::vector<UOp> nodes = ir::topological(kernel.sink);
-  const auto it = std::find(nodes.begin(), nodes.end(), value);
-  return it == nodes.end() ? -1 : static_cast<int>(it - nodes.begin());
-}
-
-bool worth_packing(View& view, const Work& product, UOp load, UOp lanes) {
-  return view.stride(load, lanes) != 1 && reuse_of(view, product, load) >= kReuseStrided && !overlaps(view, load);
-}
 
 std::vector<Opt> block_product(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile, int lanes,
                                const runtime::Target& target) {

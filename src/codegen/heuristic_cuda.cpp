@@ -6,9 +6,9 @@
 #include <tuple>
 
 #include "codegen/banks.h"
-#include "codegen/blocking.h"
 #include "codegen/heuristic.h"
 #include "codegen/loop_tree.h"
+#include "codegen/operand.h"
 #include "codegen/register_tile.h"
 #include "codegen/round.h"
 #include "codegen/rows.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "codegen/blocking.h"
+#include "codegen/operand.h"
 #include "codegen/schedule.h"
 #include "uop/walk.h"
 

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "codegen/blocking.h"
 #include "codegen/peel.h"
 #include "codegen/round.h"
 #include "codegen/sharing.h"

@@ -6,9 +6,9 @@
 #include <bit>
 #include <cmath>
 
-#include "codegen/blocking.h"
 #include "codegen/gates.h"
 #include "codegen/memory_node.h"
+#include "codegen/operand.h"
 #include "codegen/peel.h"
 #include "codegen/round.h"
 #include "codegen/steps.h"

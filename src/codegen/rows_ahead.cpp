@@ -5,8 +5,8 @@
 #include <map>
 #include <span>
 
-#include "codegen/blocking.h"
 #include "codegen/cache_sets.h"
+#include "codegen/operand.h"
 
 namespace sinter::codegen {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "codegen/blocking.h"
+#include "codegen/operand.h"
 #include "codegen/round.h"
 
 namespace sinter::codegen {

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "codegen/blocking.h"
 #include "codegen/cache_sets.h"
+#include "codegen/operand.h"
 #include "codegen/round.h"
 #include "codegen/schedule.h"
 #include "uop/combine.h"

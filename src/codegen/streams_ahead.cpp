@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "codegen/blocking.h"
 #include "codegen/memory_node.h"
+#include "codegen/operand.h"
 #include "codegen/transpose.h"
 
 namespace sinter::codegen {
