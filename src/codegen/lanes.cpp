@@ -12,7 +12,6 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr double kGather = 1.5;         ///< cycles of an element whose neighbours lie elsewhere
 constexpr double kPicked = 2;           ///< cycles of a vector for each element that lies between its lanes' elements, and shuffled out
 constexpr double kTurned = 0.75;        ///< cycles of an element that is transposed in registers,
 constexpr int64_t kFewest = 4;          ///< which takes so many copies

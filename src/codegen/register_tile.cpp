@@ -22,7 +22,6 @@ using runtime::kLine;
 
 // Of a current x86 core, which loads as many vectors in a cycle as it multiplies: cycles.
 constexpr double kLatency = 4;
-constexpr double kGather = 24;  ///< cycles of a vector whose lanes do not lie side by side
 constexpr double kTransposed = .3;  ///< cycles of an element that goes across the lanes, rows becoming columns in registers,
 constexpr double kScattered = 2.5;  ///< or one by one
 /// Cycles of a turn of a short loop, and of what stands around the loop. From 3 x 3 and 5 x 5 windows on Granite Rapids: 10 to 12 for a loop
@@ -243,7 +242,7 @@ class Model {
         slow += step >= kFarBytes ? kFarStep : kLineStep;
       if (varies(q, t)) vectors += copies;
       if (t.lanes && view_.depends(q, t.lanes) && view_.stride(q, t.lanes) != 1)
-        slow += copies * (t.turned > 1 ? kTurned : packed(q, t) ? 0 : kGather);
+        slow += copies * (t.turned > 1 ? kTurned : packed(q, t) ? 0 : kGather * lanes_);
     }
     const double busy = std::max({rows * columns * w_.operations / multiplications_, loads / multiplications_, kLatency / vectors_});
     const double all = busy + .06 * loads + .05 * vectors + slow;
