@@ -43,7 +43,7 @@ class Expander {
         schedule_(schedule),
         statements_(statements),
         emit_(code_),
-        values_(kernel, schedule, statements, ranges, emit_, cpu_, target.masks),
+        values_(kernel, schedule, statements, ranges, emit_, cpu_, target),
         accumulators_(statements, values_, emit_, schedule.threads),
         copies_(values_, ranges),
         elements_(statements, values_, emit_, accumulators_, copies_, ranges, cpu_),

@@ -15,7 +15,7 @@ bool Values::is_gathered(UOp n) {
   constexpr int kTogether = 8;
   const UOp gate = gate_of(n);
   const size_t size = size_of(n->dtype);
-  return masks_ && gate && varies(gate) && lanes(n) % kTogether == 0 && (size == 4 || size == 8) && is_fixed(n) && !schedule_.ahead.contains(n.get());
+  return target_.masks && gate && varies(gate) && lanes(n) % kTogether == 0 && (size == 4 || size == 8) && is_fixed(n) && !schedule_.ahead.contains(n.get());
 }
 
 /// What all lanes of the address share goes into the pointer, the rest is a vector.

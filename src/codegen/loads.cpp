@@ -5,7 +5,6 @@
 
 #include "codegen/memory_node.h"
 #include "codegen/values.h"
-#include "runtime/target.h"
 
 namespace sinter::codegen {
 
@@ -49,7 +48,8 @@ Id Values::make_load(UOp n, int lane) {
 /// Whether a load of some lanes of a vector is one instruction.
 bool Values::has_mask(UOp load) {
   constexpr size_t kSmallest = 16;  // bytes
-  return masks_ && size_of(load->dtype) * static_cast<size_t>(lanes(load)) >= kSmallest;
+  const size_t element = size_of(load->dtype);
+  return target_.loads_under_masks(element) && element * static_cast<size_t>(lanes(load)) >= kSmallest;
 }
 
 /// The lanes whose gates are open, and that exist.

@@ -48,7 +48,7 @@ class Streams {
     }
     if (!lanes) return {};
     const bool masked = gate_of(load) && view_.depends(gate_of(load), lanes);
-    if (masked && !target_.masks) return {};  // each lane would be asked for by itself
+    if (masked && !target_.loads_under_masks(size_of(load->dtype))) return {};  // each lane would be asked for by itself
     if (!masked && (copies || apart > 1 || !(lanes == innermost))) return {};
     if (view_.bytes_read(load) < kCaches * static_cast<double>(target_.l2)) return {};
     const int number = number_of(kernel_, load);

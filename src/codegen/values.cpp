@@ -380,7 +380,7 @@ Id Values::pack(UOp n) {
 
 Id Values::make_check(UOp n, int lane) {
   const Type type = type_of(n, lane), truth{DType::Bool, type.lanes};
-  if (type.lanes > (masks_ ? 64 : 1)) return pack(n);  // a mask has no more bits
+  if (type.lanes > (target_.masks ? 64 : 1)) return pack(n);  // a mask has no more bits
   const Id index = use(n->src[0], lane);
   Id ok = use(n->src[1], lane);
   if (index == kNone || ok == kNone) return kNone;

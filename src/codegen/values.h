@@ -10,6 +10,7 @@
 #include "codegen/memory_node.h"
 #include "codegen/statement.h"
 #include "rewrite/linear.h"
+#include "runtime/target.h"
 
 namespace sinter::codegen {
 
@@ -34,9 +35,9 @@ struct Copy {
 
 class Values {
  public:
-  /// `shuffles`: whether the target has vectors whose lanes change places; `masks`: and loads of some of their lanes.
-  Values(const Kernel& kernel, const Schedule& schedule, const Statements& statements, Ranges& ranges, Emitter& emit, bool shuffles, bool masks)
-      : kernel_(kernel), schedule_(schedule), statements_(statements), ranges_(ranges), emit_(emit), shuffles_(shuffles), masks_(masks) {}
+  /// `shuffles`: whether the target has vectors whose lanes change places.
+  Values(const Kernel& kernel, const Schedule& schedule, const Statements& statements, Ranges& ranges, Emitter& emit, bool shuffles, const runtime::Target& target)
+      : kernel_(kernel), schedule_(schedule), statements_(statements), ranges_(ranges), emit_(emit), shuffles_(shuffles), target_(target) {}
 
   /// Number of the block that a point of the launch covers, beside the numbers of loops.
   static constexpr int kPoint = -1;
@@ -192,7 +193,8 @@ class Values {
   const Statements& statements_;
   Ranges& ranges_;
   Emitter& emit_;
-  const bool shuffles_, masks_;
+  const bool shuffles_;
+  const runtime::Target& target_;
   std::vector<Open> open_;
   std::vector<Copy> copy_;
   size_t assumed_ = 0;  ///< the scope of an assumption; 0: there is none

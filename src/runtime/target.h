@@ -21,7 +21,7 @@ struct Target {
   int vector_registers = 16;
   int multiplications = 2;     ///< vector multiplications, or fused ones, that begin in one cycle
   bool fma = false;            ///< a fused multiply-add instruction; without it fma is a call
-  bool masks = false;          ///< vector loads, stores and gathers under masks, and tests of masks
+  bool masks = false;          ///< vector loads, stores and gathers under masks, and tests of masks, of all elements: AVX-512
   int64_t l1 = 32 << 10;       ///< data cache, bytes per core
   int64_t l2 = 512 << 10;
   int64_t l3 = 8 << 20;
@@ -34,6 +34,8 @@ struct Target {
   int64_t shared = 0;      ///< bytes of shared memory that one block may have
 
   bool cuda() const { return dialect == Dialect::Cuda; }
+  /// Whether vectors of elements of so many bytes are loaded under masks: AVX2 has that for two sizes.
+  bool loads_under_masks(size_t element) const { return masks || (isa == "x86-64-v3" && (element == 4 || element == 8)); }
 
   /// All fields as one line of text: equal keys, equal targets.
   std::string key() const;

@@ -193,12 +193,19 @@ std::string CSpelling::where(Type t) {
   if (known_.contains(name)) return name;
   const Type gates{DType::Bool, t.lanes};
   std::string body;
-  if (size_of(t.dtype) * static_cast<size_t>(t.lanes) > 64) {
+  const size_t size = size_of(t.dtype), bytes = size * static_cast<size_t>(t.lanes);
+  if (bytes > (target_.masks ? 64 : 32)) {
     const Type half{t.dtype, t.lanes / 2}, half_gates{DType::Bool, t.lanes / 2};
     const std::string call = where(half);
     const auto part_of = [&](int from) { return fmt::format("{}, {}", part(half_gates, "g", from), part(half, "x", from)); };
     const std::string halves[] = {fmt::format("{}(p, {})", call, part_of(0)), fmt::format("{}(p + {}, {})", call, half.lanes, part_of(half.lanes))};
     body = fmt::format("return {};", join(t, halves));
+  } else if (!target_.masks) {  // AVX2: a mask is the sign of each element, the others are read as 0
+    constexpr const char* kAll[] = {"(unsigned short)g == 0x101", "(unsigned)g == 0x1010101", "(unsigned long long)g == 0x101010101010101"};
+    body = fmt::format("typedef {} v __attribute__((vector_size({})));\n  if (__builtin_expect({}, 1)) {{\n    __builtin_memcpy(&x, p, {});\n    return x;\n  }}\n"
+                       "  const v m = __builtin_convertvector(g, v) != 0;\n  return ({})(__builtin_ia32_maskload{}{}((const v*)p, m) | ((v)x & ~m));",
+                       size == 4 ? "int" : "long long", bytes, kAll[std::countr_zero(static_cast<unsigned>(t.lanes)) - 1], bytes, type(t), size == 4 ? "d" : "q",
+                       bytes == 32 ? "256" : "");
   } else {
     const Masked m(t);
     body = fmt::format("{}\n  return {};", m.vector(), m.load(type(t), "(v)x", bits(t.lanes) + "(g)"));
