@@ -23,6 +23,7 @@ def core_type(flags):
     """OpenBLAS's name for kernels of these instructions, which one that does not know the machine would not take; empty: it chooses."""
     return "SkylakeX" if "avx512vl" in flags else "Haswell" if "avx2" in flags else ""
 
+
 with open("/proc/cpuinfo") as cpuinfo:
     CORE = core_type(cpuinfo.read().split())
 OF_CORE = {"OPENBLAS_CORETYPE": CORE} if CORE else {}
@@ -56,20 +57,25 @@ NVIDIA = {"LD_LIBRARY_PATH": os.pathsep.join(
 GPU_BUILT = {"cublas": ("bench_cublas", NVIDIA), "cudnn": ("bench_cudnn", NVIDIA)}
 GPU = {"torch", "torch-nhwc"}
 
+
 def sparing(library):
     """The same for rows of memory: what keeps it saves time only."""
     return replace(library, env={name: value for name, value in library.env.items() if name not in KEPT})
 
+
 def sinter(device):
     return Library("sinter", [os.path.join(BIN, "bench_sinter")], {"SINTER_DEVICE": device})
+
 
 def roofs(device):
     """What the machine allows: asked in turns like a peer."""
     return Library("roofs", [os.path.join(BIN, "bench_roofs")], {"SINTER_DEVICE": device})
 
+
 def has_module(python, name):
     code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({name!r}) is None)"
     return subprocess.run([python, "-c", code], capture_output=True).returncode == 0
+
 
 def installed(device):
     """The peers that can be started, in the order of the tables above."""

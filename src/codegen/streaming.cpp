@@ -36,9 +36,10 @@ constexpr int64_t kDeepTile = 256;      ///< or so many where rows share sets, a
 constexpr int64_t kMostSharing = 36;    ///< above which copying it may pay: 32 take 0.7 to 0.8 of the time, 40 and 48 take 0.8 to 1.1;
 constexpr int64_t kMostUntiled = 24;    ///< the same without registers for such a tile
 
-/// Whether kRows rows at once drive each other's lines out of the first cache before they are used. Those whole pages apart share a set; half
-/// as many more than it has lines still come one after the other. With eight lines (Zen 4) a matrix-vector product of 4096 takes 0.88 and, with two threads, 0.80 of the time by kFewRows, but 1.09 and 0.92 of it where rows are 4032 long;
-/// 32 x 1024 x 1024 takes 0.81 and 0.69 by kDeepTile. With twelve kRows are the best.
+/// Whether kRows rows at once drive each other's lines out of the first cache before they are used. Those whole pages apart share a set;
+/// half as many more than it has lines still come one after the other. With eight lines (Zen 4) a matrix-vector product of 4096 takes 0.88
+/// and, with two threads, 0.80 of the time by kFewRows, but 1.09 and 0.92 of it where rows are 4032 long; 32 x 1024 x 1024 takes 0.81 and
+/// 0.69 by kDeepTile. With twelve kRows are the best.
 bool crowd_sets(int64_t distance, const runtime::Target& target) {
   return distance % runtime::kPage == 0 && 2 * kRows > 3 * ways(target);
 }
