@@ -123,7 +123,7 @@ TEST_CASE("random jitted functions give what they give without jit", "[programs]
   if (count >= 50) CHECK(saved > count / 2);
 }
 
-TEST_CASE("each wrong rule of what is kept is found by random jitted functions", "[mutants][jit]") {
+TEST_CASE("each wrong rule of what is kept is found by random jitted functions", "[jit][.mutants]") {
   const auto [name, mutant] = GENERATE(table<std::string, fuzz::Mutant>(
       {{"what is kept serves every version", fuzz::Mutant::KeptForever},
        {"what the function assigns stays", fuzz::Mutant::KeptOfChanging},

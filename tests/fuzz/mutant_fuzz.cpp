@@ -84,7 +84,7 @@ int program_that_finds(const Row& row, uint64_t seed, int most) {
 
 }  // namespace
 
-TEST_CASE("each seeded miscompilation is found under three seeds", "[mutants]") {
+TEST_CASE("each seeded miscompilation is found under three seeds", "[.mutants]") {
   const char* wanted = std::getenv("MUTANT_PROGRAMS");
   const int most = wanted ? std::atoi(wanted) : 400;
   const char* only = std::getenv("MUTANT");

@@ -1,5 +1,5 @@
 # The faults of mutant.h, as edits of the library's sources: the first text, which stands in its file once, becomes the
-# second, in which @@ is the first and FAULT(X) says whether X is switched on. test_fuzz is linked with the edited copies
+# second, in which @@ is the first and FAULT(X) says whether X is switched on. test_mutants is linked with the edited copies
 # in place of the library's objects (tests/CMakeLists.txt); the library has none of it.
 
 # -- src/runtime/arena.cpp

@@ -370,7 +370,7 @@ TEST_CASE("random state programs agree with the eager reference", "[state]") {
   CHECK(tally.errors_after_crash > 0);
 }
 
-TEST_CASE("each wrong rule of state is found by the random programs", "[state]") {
+TEST_CASE("each wrong rule of state is found by the random programs", "[state][.mutants]") {
   using fuzz::Mutant;
   struct Row {
     Mutant mutant;

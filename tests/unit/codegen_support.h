@@ -16,6 +16,7 @@
 #include "runtime/interpreter.h"
 #include "runtime_support.h"
 #include "uop/build.h"
+#include "uop/sanitizer.h"
 #include "uop/scalar_eval.h"
 
 namespace codegen_test {
@@ -178,7 +179,8 @@ inline std::string Bench::check(const std::vector<Opt>& opts, bool gcc) {
     compare(what, *runtime::compile({&source, 1}, target).at(0), before);
   };
   run("clang");
-  if (gcc) {
+  // GCC instruments nothing here: what it makes of a kernel is a matter of the release build's tests.
+  if (gcc && kSanitizer == Sanitizer::None) {
     runtime_test::Setting cc("SINTER_CC", "gcc");
     run("gcc");
   }
