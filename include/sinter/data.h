@@ -88,7 +88,10 @@ class Dataset::Batches {
   iterator begin() const { return iterator(this); }       ///< at the first batch
   std::default_sentinel_t end() const { return {}; }      ///< behind the last one
   /// Number of batches.
-  int64_t count() const { return (static_cast<int64_t>(order_.size()) + size_ - 1) / size_; }
+  int64_t count() const {
+    const auto samples = static_cast<int64_t>(order_.size());
+    return samples / size_ + (samples % size_ != 0);
+  }
 
  private:
   friend class Dataset;

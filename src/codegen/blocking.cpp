@@ -25,7 +25,7 @@ constexpr int64_t kReuse = 16;         ///< results that share an element, from 
 constexpr int64_t kDeepStrided = 128;  ///< summed values in one block, about, where the other operand takes a new page for each of them
 constexpr int64_t kMostRows = 1024;    ///< of a point,
 constexpr int64_t kMostWindows = 4096; ///< or of one whose rows are windows that overlap, and whose blocks are less deep
-constexpr int64_t kFewRows = 96;       ///< of a point, below which its share of copying shows
+constexpr int64_t kRowsOfPoint = 96;   ///< of a point, below which its share of copying shows
 constexpr int64_t kMostColumns = 512;
 constexpr int64_t kTurns = 2;          ///< points for each of several threads, so that all end at about the same time
 
@@ -180,13 +180,13 @@ class Blocker {
     int64_t rows = 1;
     for (UOp r : w_.outs)
       if (is_outer(r) && !(r == tile_.lanes) && !view_.depends(panel_, r)) rows *= view_.size(r);
-    return matrices_of(view_, w_, panel_, tile_.lanes) * ceil_div(rows, kFewRows) >= target_.threads;
+    return matrices_of(view_, w_, panel_, tile_.lanes) * ceil_div(rows, kRowsOfPoint) >= target_.threads;
   }
 
   void choose_columns() {
     const int64_t size = view_.size(tile_.lanes), step = width();
     const int64_t room = target_.l2 / 2 / (deep_ * static_cast<int64_t>(size_of(panel_->dtype)));
-    if (size <= room && is_outer(tile_.first) && view_.size(tile_.first) >= kFewRows * target_.threads) {
+    if (size <= room && is_outer(tile_.first) && view_.size(tile_.first) >= kRowsOfPoint * target_.threads) {
       own_ = own_columns(view_, w_, tile_, lanes_, target_);
       columns_ = own_ > 0 ? own_ : round_up(size, step);  // else threads share the rows
       return;
@@ -233,7 +233,7 @@ class Blocker {
       const int64_t each = covered / tile_.rows;  // rows for a value of the tile's range
       const bool one = whole || own_ > 0;
       int64_t blocks = one ? 1 : ceil_div(size, std::max<int64_t>(most_rows / each, tile_.rows));
-      while (!one && (blocks * points) % target_.threads && ceil_div(size, blocks + 1) * each >= kFewRows) ++blocks;
+      while (!one && (blocks * points) % target_.threads && ceil_div(size, blocks + 1) * each >= kRowsOfPoint) ++blocks;
       rows_ = round_up(ceil_div(size, blocks), tile_.rows);
       points *= blocks;
       covered = rows_ * each;

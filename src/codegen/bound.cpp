@@ -17,7 +17,6 @@ using ir::Op;
 using ir::UOp;
 
 constexpr double kOperations = 2;  ///< that begin in a slot, multiply-adds and others together
-constexpr double kLatency = 4;     ///< slots until an accumulator can be used again
 constexpr double kSpill = 2;       ///< slots in which an accumulator goes to memory and comes back
 constexpr double kLongSum = 256;   ///< steps of a sum above which the one after it cannot hide its latency
 

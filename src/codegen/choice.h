@@ -36,10 +36,7 @@ struct Choice {
     auto it = std::find_if(widths.begin(), widths.end(), [&](const Width& w) { return w.range == range; });
     return it == widths.end() ? widths.emplace_back(Width{range}) : *it;
   }
-  int64_t width_of(ir::UOp range) const {
-    auto it = std::find_if(widths.begin(), widths.end(), [&](const Width& w) { return w.range == range; });
-    return it == widths.end() ? 1 : it->all();
-  }
+  int64_t width_of(ir::UOp range) const { return codegen::width_of(widths, range).all(); }
   /// Whether the copies of a range are those of a product.
   bool tiled(ir::UOp range) const {
     return std::any_of(products.begin(), products.end(), [&](const Product& p) {

@@ -16,9 +16,9 @@ using ir::UOp;
 
 namespace {
 
-constexpr int kVectors = 2;     ///< of one range that are stored in one turn, at most
-constexpr int kTransposed = 8;  ///< elements of a row that are stored together, at most,
-constexpr int kFewest = 4;      ///< or at least
+constexpr int kVectors = 2;       ///< of one range that are stored in one turn, at most
+constexpr int kMostTogether = 8;  ///< elements of a row that are stored together, at most,
+constexpr int kFewest = 4;        ///< or at least
 
 /// The width of a loop has to divide what it was, since blocks are multiples of that.
 int fewer(int copies) { return copies % kVectors == 0 ? kVectors : 1; }
@@ -88,7 +88,7 @@ void choose_epilogue(Statement& store, const Statements& made, const Schedule& s
     else if (l.lanes > 1)
       l.unroll = fewer(l.unroll);
     else if (const Axis& a = schedule.of(l.range); apart && l.unroll == 1 && place.factor(l.range) == 1)
-      for (int copies = kTransposed; copies >= kFewest && l.unroll == 1; copies /= 2)
+      for (int copies = kMostTogether; copies >= kFewest && l.unroll == 1; copies /= 2)
         if (copies <= a.size && divides(copies, l, a) && fit_panels(copies, l.range, body, made.tiles)) l.unroll = copies;
   }
   const bool reads_staged = std::any_of(made.tiles.begin(), made.tiles.end(), [&](const Tile& t) { return t.staged && reads_tile(body, t); });

@@ -27,13 +27,6 @@ constexpr std::array<int64_t, 3> kBlocks = {4, 16, 64};  ///< widths of a new bl
 
 // ---- lists
 
-/// The Opt of this kind for a range; null if there is none.
-template <class T>
-T* find(Opts& opts, int range) {
-  for (Opt& o : opts)
-    if (T* t = std::get_if<T>(&o); t && t->range == range) return t;
-  return nullptr;
-}
 template <class T>
 void drop(Opts& opts, int range) {
   std::erase_if(opts, [&](const Opt& o) { return std::holds_alternative<T>(o) && std::get<T>(o).range == range; });
@@ -42,14 +35,14 @@ void drop(Opts& opts, int range) {
 template <class T>
 void set_count(Opts& opts, int range, int count) {
   if (count == 1) return drop<T>(opts, range);
-  if (T* t = find<T>(opts, range))
+  if (T* t = find_opt<T>(opts, range))
     t->count = count;
   else
     opts.push_back(T{range, count});
 }
 template <class T>
 int count_of(Opts& opts, int range) {
-  const T* t = find<T>(opts, range);
+  const T* t = find_opt<T>(opts, range);
   return t ? t->count : 1;
 }
 
@@ -66,7 +59,7 @@ void settle(Opts& opts, int range) {
   int64_t inside = int64_t{1} * count_of<Lanes>(opts, range) * count_of<Unroll>(opts, range);
   std::vector<Split*> splits = splits_of(opts, range);
   for (size_t i = splits.size(); i-- > 0;) inside = splits[i]->step = round_up(splits[i]->step, inside);
-  if (Block* b = find<Block>(opts, range)) b->size = round_up(b->size, inside);
+  if (Block* b = find_opt<Block>(opts, range)) b->size = round_up(b->size, inside);
 }
 
 Order* order_of(Opts& opts) {
@@ -178,7 +171,7 @@ void peels(Site& s) {
   for (UOp r : s.free) {
     const int id = range_id(r);
     Opts given = s.given;
-    if (count_of<Unroll>(given, id) == 1 || find<Peel>(given, id) || !gated(r)) continue;
+    if (count_of<Unroll>(given, id) == 1 || find_opt<Peel>(given, id) || !gated(r)) continue;
     s.make([&](Opts& o) {
       drop<Block>(o, id);
       if (is_outer(r)) o.push_back(Block{id, s.view.size(r)});
@@ -254,7 +247,7 @@ void blocks(Site& s) {
     Opts given = s.given;
     const std::vector<Split*> splits = splits_of(given, id);
     const int64_t least = splits.empty() ? int64_t{1} * count_of<Lanes>(given, id) * count_of<Unroll>(given, id) : splits[0]->step;
-    const Block* block = find<Block>(given, id);
+    const Block* block = find_opt<Block>(given, id);
     const int64_t now = block ? block->size : least;
     for (int64_t size : {least, now / 2, now * 2, now * 4}) {
       size = round_up(size, least);

@@ -113,6 +113,14 @@ struct Prefetch {
 };
 using Opt = std::variant<Lanes, Unroll, Peel, Split, Order, Row, Stage, Block, Local, Nt, Prefetch>;
 
+/// The first Opt of this kind for a range in a list; null if there is none.
+template <class T, class List>
+auto find_opt(List& opts, int range) -> decltype(std::get_if<T>(&opts.front())) {
+  for (auto& o : opts)
+    if (auto* t = std::get_if<T>(&o); t && t->range == range) return t;
+  return nullptr;
+}
+
 /// "lanes(1, 16)".
 std::string to_string(const Opt& opt);
 /// Separated by spaces.

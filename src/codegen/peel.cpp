@@ -92,10 +92,8 @@ bool knows_edges(Choice& c, const Choice::Product& product, const std::vector<Op
   if (!peel) return false;
   if (*peel != Peel{peel->range, 0, 0}) return std::find(opts.begin(), opts.end(), Opt(*peel)) != opts.end();
   const UOp range = product.tile.first;
-  return !is_outer(range) || std::any_of(opts.begin(), opts.end(), [&](const Opt& o) {
-    const Block* block = std::get_if<Block>(&o);
-    return block && block->range == peel->range && block->size >= c.view.size(range);
-  });
+  const Block* block = find_opt<Block>(opts, peel->range);
+  return !is_outer(range) || (block && block->size >= c.view.size(range));
 }
 
 }  // namespace sinter::codegen

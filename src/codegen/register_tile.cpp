@@ -21,14 +21,13 @@ using ir::UOp;
 using runtime::kLine;
 
 // Of a current x86 core, which loads as many vectors in a cycle as it multiplies: cycles.
-constexpr double kLatency = 4;
-constexpr double kTransposed = .3;  ///< cycles of an element that goes across the lanes, rows becoming columns in registers,
-constexpr double kScattered = 2.5;  ///< or one by one
+constexpr double kInRows = .3;      ///< cycles of an element that goes across the lanes, rows becoming columns in registers,
+constexpr double kOneByOne = 2.5;   ///< or one by one
 /// Cycles of a turn of a short loop, and of what stands around the loop. From 3 x 3 and 5 x 5 windows on Granite Rapids: 10 to 12 for a loop
 /// whose steps follow one another, 5 to 7 for each step of others, whatever the tile;
 constexpr double kTurn = 4, kAround = 8;
 constexpr double kOwnLine = 2.5;  ///< and so many for each line that its copies read
-constexpr double kTurned = 1;   ///< cycles of a vector that is transposed in registers
+constexpr double kTurnedVector = 1;  ///< cycles of a vector that is transposed in registers
 constexpr double kGated = 3;        ///< how much longer a step takes whose gate differs inside a tile
 constexpr double kFar = .02;        ///< cycles of a load more, if the next row lies so many bytes away that a page holds two at most
 constexpr double kFarStep = .5;     ///< and of a step, if what no lane moves goes so far in each
@@ -40,7 +39,8 @@ constexpr double kAcross = 1.3;     ///< of an element of what follows that is l
 constexpr double kWritten = 300;    ///< and of each such access in the text, which is compiled,
 constexpr double kDearest = .05;    ///< but no more for all of them than such a part: short text is no reason for slow loops
 constexpr double kAgain = 1.2;      ///< how much longer a product takes of whose windows each thread reads nearly all
-constexpr int kMasks = 8;           ///< registers of the bools that masks of a tile's loads are made of
+constexpr int kMasks = 8;           ///< registers of the bools that masks of a tile's loads are made of, where masks have registers of their own:
+                                    ///< of 16 registers no tile of windows would be left
 constexpr int kFewest = 4;          ///< copies of what is summed last that are transposed in registers
 constexpr int kMostTurned = 15;     ///< results of one element that is transposed in registers, above which copying it first pays
 
@@ -136,7 +136,7 @@ class Model {
   }
   double across(const RegisterTile& t) const {
     double cycles = 0;
-    for_each_across(t.lanes, [&](const Work& w, UOp a) { cycles += w.iterations * (in_rows(t, a) ? kTransposed : kAcross); });
+    for_each_across(t.lanes, [&](const Work& w, UOp a) { cycles += w.iterations * (in_rows(t, a) ? kInRows : kAcross); });
     return cycles;
   }
   /// How often they stand in the text: rows of 7 copies as 4, 2 and 1; for the vectors of a whole tile, and once more if there is a rest.
@@ -209,7 +209,7 @@ class Model {
       elements *= static_cast<double>(view_.size(r));
       rows |= view_.stride(load, r) == 1;
     }
-    return elements * (rows ? kTransposed : kScattered);
+    return elements * (rows ? kInRows : kOneByOne);
   }
   /// How often a copy count occurs: whole tiles, then the rest.
   std::vector<std::pair<double, double>> parts(UOp range, int count) const {
@@ -242,7 +242,7 @@ class Model {
         slow += step >= kFarBytes ? kFarStep : kLineStep;
       if (varies(q, t)) vectors += copies;
       if (t.lanes && view_.depends(q, t.lanes) && view_.stride(q, t.lanes) != 1)
-        slow += copies * (t.turned > 1 ? kTurned : packed(q, t) ? 0 : kGather * lanes_);
+        slow += copies * (t.turned > 1 ? kTurnedVector : packed(q, t) ? 0 : kGather * lanes_);
     }
     const double busy = std::max({rows * columns * w_.operations / multiplications_, loads / multiplications_, kLatency / vectors_});
     const double all = busy + .06 * loads + .05 * vectors + slow;

@@ -1,6 +1,9 @@
 // Which ranges of a product get lanes and register copies: a search over a model of its cycles.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "codegen/view.h"
 #include "runtime/target.h"
 
@@ -23,6 +26,11 @@ struct Width {
   int lanes = 1, copies = 1;
   int64_t all() const { return int64_t{1} * lanes * copies; }
 };
+/// What a range has by a list, or one of each.
+inline Width width_of(const std::vector<Width>& widths, ir::UOp range) {
+  const auto it = std::find_if(widths.begin(), widths.end(), [&](const Width& w) { return w.range == range; });
+  return it == widths.end() ? Width{range} : *it;
+}
 
 /// The best tile for a REDUCE of some ranges: few loads for each multiplication, accumulators that hide their latency, no more than
 /// fit the registers. `lanes`: elements of a vector; `fixed`: ranges that may have neither copies nor lanes; `given`: what

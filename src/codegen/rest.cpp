@@ -35,9 +35,8 @@ UOp stored_along(View& view, const Work& product, const RegisterTile& tile) {
 
 /// How many values of a range one point covers.
 int64_t block_of(const std::vector<Opt>& opts, UOp range) {
-  for (const Opt& o : opts)
-    if (const Block* b = std::get_if<Block>(&o); b && b->range == range_id(range)) return b->size;
-  return 1;
+  const Block* block = find_opt<Block>(opts, range_id(range));
+  return block ? block->size : 1;
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ constexpr int64_t kMostUntiled = 24;    ///< the same without registers for such
 /// and, with two threads, 0.80 of the time by kFewRows, but 1.09 and 0.92 of it where rows are 4032 long; 32 x 1024 x 1024 takes 0.81 and
 /// 0.69 by kDeepTile. With twelve kRows are the best.
 bool crowd_sets(int64_t distance, const runtime::Target& target) {
-  return distance % runtime::kPage == 0 && 2 * kRows > 3 * ways(target);
+  return pages_apart(distance) && 2 * kRows > 3 * ways(target);
 }
 
 /// The loads of a product that go through memory along `lanes`, row after row.

@@ -20,7 +20,6 @@ using ir::UOp;
 
 constexpr int64_t kAhead = 2 * runtime::kPage;    ///< bytes
 constexpr int64_t kLongRow = 4 * kAhead; ///< bytes of a row of which the wrong end of what is asked for is small
-constexpr double kCaches = 4;            ///< second caches that an operand fills, at least
 
 class Streams {
  public:
@@ -35,7 +34,7 @@ class Streams {
     for (UOp r : view_.ranges()) {
       if (!view_.depends(load, r)) continue;
       const int64_t stride = view_.stride(load, r);
-      const Width width = width_of(r);
+      const Width width = width_of(widths_, r);
       innermost = r;
       if (width.lanes > 1 && stride >= 1 && stride <= kWidestStride) {
         lanes = r;
@@ -50,7 +49,7 @@ class Streams {
     const bool masked = gate_of(load) && view_.depends(gate_of(load), lanes);
     if (masked && !target_.loads_under_masks(size_of(load->dtype))) return {};  // each lane would be asked for by itself
     if (!masked && (copies || apart > 1 || !(lanes == innermost))) return {};
-    if (view_.bytes_read(load) < kCaches * static_cast<double>(target_.l2)) return {};
+    if (view_.bytes_read(load) < kFarCaches * static_cast<double>(target_.l2)) return {};
     const int number = number_of(kernel_, load);
     const int64_t row = apart * view_.size(lanes);
     if (!next || view_.stride(load, next) <= row || row * bytes >= kLongRow) return Prefetch{number, range_id(lanes), kAhead / (bytes * apart)};
@@ -58,11 +57,6 @@ class Streams {
   }
 
  private:
-  Width width_of(UOp range) const {
-    const auto it = std::find_if(widths_.begin(), widths_.end(), [&](const Width& w) { return w.range == range; });
-    return it == widths_.end() ? Width{range} : *it;
-  }
-
   const Kernel& kernel_;
   View& view_;
   const std::vector<Width>& widths_;

@@ -16,6 +16,7 @@ inline bool in(const std::vector<ir::UOp>& list, ir::UOp x) { return std::find(l
 /// Operations that a node counts for: 4 for a division or a root, 125 for Threefry, none for the arithmetic of indices.
 double operations_of(ir::UOp n);
 
+inline constexpr double kLatency = 4;   ///< cycles until an accumulator can be used again
 inline constexpr double kGather = 1.5;  ///< cycles of an element of a vector whose lanes do not lie side by side
 
 /// A REDUCE or STORE; a SCAN counts for the statements that read it.

@@ -94,6 +94,8 @@ std::string text_of(const json& header, Loc where) {
   }
 }
 
+constexpr std::string_view kMetadata = "__metadata__";  ///< an entry of the header that is no tensor
+
 /// Every name has a tensor, and stands once.
 void check_names(std::string_view call, const NamedTensors& tensors, Loc where) {
   std::set<std::string_view> met;
@@ -115,6 +117,8 @@ void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc wh
   if (path.has_parent_path() && !std::filesystem::is_directory(path.parent_path(), ignored))
     throw UsageError(fmt::format("save: there is no folder {} for {}; create it", path.parent_path().string(), path.filename().string()), where);
   check_names("save", tensors, where);
+  for (const auto& [name, t] : tensors)
+    if (name == kMetadata) throw UsageError(fmt::format("save: \"{}\" is a word of the format's own; give the tensor another name", name), where);
   std::vector<Tensor> list;
   for (const auto& [name, t] : tensors) list.push_back(t);
   realize_all(list, where);
@@ -170,7 +174,7 @@ NamedTensors load_file(const std::filesystem::path& path, Device device, Loc whe
   struct Entry { std::string name; uint64_t begin; Tensor tensor; };
   std::vector<Entry> entries;
   for (auto& [name, entry] : header.items()) {
-    if (name == "__metadata__") continue;
+    if (name == kMetadata) continue;
     const bool formed = entry.is_object() && entry.contains("dtype") && entry["dtype"].is_string() && entry.contains("shape") &&
                         entry["shape"].is_array() && entry.contains("data_offsets") && entry["data_offsets"].is_array() &&
                         entry["data_offsets"].size() == 2;

@@ -61,13 +61,13 @@ double CosineAnnealingWarmRestarts::operator()(double base, int64_t t) const {
   int64_t length = t_0;
   if (t_mult == 1) t %= t_0;
   else
-    for (; t >= length; length *= t_mult) t -= length;
+    for (; t >= length; length = length > INT64_MAX / t_mult ? INT64_MAX : length * t_mult) t -= length;
   return cosine(base, eta_min, static_cast<double>(t) / static_cast<double>(length));
 }
 
 double OneCycleLR::operator()(double, int64_t t) const {
   require_steps("OneCycleLR: total_steps", total_steps);
-  if (!(pct_start >= 0 && pct_start <= 1)) throw UsageError(fmt::format("OneCycleLR: pct_start is {}; a share lies in [0, 1]", pct_start));
+  if (!(pct_start >= 0 && pct_start <= 1)) throw UsageError(fmt::format("OneCycleLR: pct_start is {}; give the share of the steps that go up, in [0, 1]", pct_start));
   const double first = max_lr / div_factor, last = first / final_div_factor;
   const double top = pct_start * static_cast<double>(total_steps) - 1, end = static_cast<double>(total_steps - 1);
   const double at = std::min(static_cast<double>(t), end);

@@ -28,7 +28,7 @@ std::vector<Sliding> pooling(const PerAxis& kernel, const PerAxis& stride, const
   std::vector<Sliding> out =
       tensor::slidings(kPlane, kernel.numbers(), is_zero(stride) ? kernel : stride, padding, dilation);
   for (const Sliding& s : out)
-    if (2 * s.padding > s.span())
+    if (s.padding > s.span() / 2)
       usage_error(
           fmt::format("padding {} is more than half of the kernel, which covers {}: a window would see nothing else; give at most {}",
                       s.padding, s.span(), s.span() / 2));

@@ -100,6 +100,7 @@ const Case kCases[] = {
     BAD("conv1d", conv1d(zeros({1, 2, Var("length", 4, 9)(7)}), f({6, 2, 3})), "length=7", "axis"),
     BAD("max_pool2d", max_pool2d(f({1, 3, 4, 4}), 5), "5 elements", "[1, 3, 4, 4]"),
     BAD("max_pool2d", max_pool2d(f({1, 3, 4, 4}), 2, {.padding = 2}), "padding 2", "covers 2: a window would see nothing else; give at most 1"),
+    BAD("max_pool2d", max_pool2d(f({1, 3, 4, 4}), 2, {.padding = INT64_MAX}), "padding 9223372036854775807", "give at most 1"),
     BAD("max_pool2d", max_pool2d(f({4, 4}), 2), "[4, 4]", "[n, channels, height, width]"),
     BAD("avg_pool2d", avg_pool2d(f({1, 3, 4, 4}), {2, 0}), "size is 0", "at least 1"),
     // -- more elements than can be counted, be they there or not
@@ -325,6 +326,7 @@ const Case kCases[] = {
     BAD("realize", realize(f({2}), Tensor()), "empty handle", "assign"),
     BAD("realize", realize(2.0), "2", "number"),
     BAD("save", nn::save({{"a", f({2})}, {"b", Tensor()}}, "unwritten"), "\"b\"", "empty handle"),
+    BAD("save", nn::save({{"__metadata__", f({2})}}, "unwritten"), "\"__metadata__\"", "another name"),
     BAD("save", nn::save({{"a", f({2})}, {"a", f({3})}}, "unwritten"), "\"a\"", "twice"),
     BAD("load", nn::load({{"a", f({2})}, {"a", f({2})}}, {{"a", f({2})}}), "\"a\"", "twice"),
     BAD("load", nn::load({{"a", f({2})}}, {{"a", f({2})}, {"a", f({3})}}), "\"a\"", "twice"),

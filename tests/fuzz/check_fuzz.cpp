@@ -77,7 +77,7 @@ TEST_CASE("SINTER_CHECK passes random programs", "[check]") {
   debug::clear_plans();
 }
 
-TEST_CASE("SINTER_CHECK names what a seeded fault does to a plan", "[check][.mutants]") {
+TEST_CASE("SINTER_CHECK names what a seeded fault does to a plan", "[.mutants]") {
   const runtime_test::Setting check("SINTER_CHECK", "1");
   for (const Part& part : kParts)
     for (const Row& row : part.rows) {
@@ -93,7 +93,7 @@ TEST_CASE("SINTER_CHECK names what a seeded fault does to a plan", "[check][.mut
     }
 }
 
-TEST_CASE("kernels that give other values than their plan are found", "[check][.mutants]") {
+TEST_CASE("kernels that give other values than their plan are found", "[.mutants]") {
   const runtime_test::Setting on("SINTER_CHECK", "1");
   const Tensor x = arange(12).to(float32).reshape({3, 4}).contiguous().realize();
   const auto padded = [&] { return x.pad({{1, 0}, {0, 2}}).sum(1).to_vector<float>(); };
@@ -106,7 +106,7 @@ TEST_CASE("kernels that give other values than their plan are found", "[check][.
   CHECK(padded() == right);
 }
 
-TEST_CASE("programs that give other values than their kernels are found, and count for nobody", "[check][.mutants]") {
+TEST_CASE("programs that give other values than their kernels are found, and count for nobody", "[.mutants]") {
   const runtime_test::Setting on("SINTER_CHECK", "1");
   const Tensor x = arange(12).to(float32).reshape({3, 4}).contiguous().realize();
   const auto less = [&] { return (x.sum(1) - exp(x * 0.0f).sum(1)).to_vector<float>(); };

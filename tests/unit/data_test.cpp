@@ -72,6 +72,7 @@ TEST_CASE("Fashion-MNIST is read from a folder, SINTER_DATA or the cache folder"
   CHECK_FALSE(set.subset);
   const runtime_test::Setting wrong("SINTER_DATA", (folder / "missing").string());
   CHECK_THROWS_WITH(data::mnist(), Contains("missing is no folder"));
+  CHECK(set.test.batches(INT64_MAX).count() == 1);
   auto batches = set.test.batches(1);
   CHECK((*batches.begin()).x.to_vector<float>()[0] == Approx((7 / 255.0 - 0.2860) / 0.3530));
 

@@ -90,7 +90,10 @@ TEST_CASE("workers have a CPU each where all CPUs have a thread, and else go whe
   cpu_set_t all;
   REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
   const int cpus = CPU_COUNT(&all);
-  if (cpus < 2) return;
+  if (cpus < 2) {
+    WARN("SKIP: one CPU");
+    return;
+  }
   const auto masks = [](int threads) {
     cpu::Pool pool(threads);
     return masks_of(pool);
@@ -113,7 +116,10 @@ TEST_CASE("workers have the CPUs of who made the pool, though a thread that may 
   cpu_set_t all, one;
   REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
   const int cpus = CPU_COUNT(&all);
-  if (cpus < 2) return;
+  if (cpus < 2) {
+    WARN("SKIP: one CPU");
+    return;
+  }
   size_t first = 0;
   while (!CPU_ISSET(first, &all)) ++first;
   CPU_ZERO(&one);

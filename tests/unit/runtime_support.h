@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/cpu/process.h"
 #include "runtime/env.h"
 #include "runtime/log.h"
 #include "runtime/program.h"
@@ -24,6 +26,15 @@ inline std::string slurp(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
+
+/// A compiler of this machine, by the first of its names that is found; a test says SKIP where it is "".
+inline std::string installed(std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (sinter::runtime::cpu::find_executable(name)) return name;
+  return "";
+}
+inline std::string gcc() { return installed({"gcc", "gcc-12", "gcc-13", "gcc-14", "gcc-15"}); }
+inline std::string clang() { return installed({"clang-19", "clang"}); }
 
 /// Sets (or, without a value, unsets) a variable for a scope.
 class Setting {
