@@ -127,7 +127,8 @@ inline bool Bench::dear() const {
   constexpr double kTurns = 1 << 22;
   double turns = 1;
   for (UOp n : topological(kernel.sink))
-    if (n->op == Op::Range) turns *= static_cast<double>(n->src[0]->op == Op::Const ? n->src[0]->scalar().as_int() : vars.at(n->src[0]->get<Var>().name()));
+    if (n->op == Op::Range && n->src[0]->op == Op::Const) turns *= static_cast<double>(n->src[0]->scalar().as_int());
+    else if (n->op == Op::Range && n->src[0]->op == Op::Var) turns *= static_cast<double>(vars.at(n->src[0]->get<Var>().name()));
   return kSanitizer != Sanitizer::None && turns > kTurns;
 }
 
