@@ -8,7 +8,6 @@ namespace sinter::codegen {
 
 inline constexpr int64_t kDeepest = 2048;     ///< summed values that one block of a product may have
 inline constexpr int64_t kReuseStrided = 4;   ///< results that share an element, from which copying pays what does not lie along the lanes
-
 inline constexpr double kFarCaches = 4;       ///< second caches that operands fill, from which they are asked for ahead
 
 /// How many results of a product share an element of `operand`.

@@ -39,8 +39,7 @@ constexpr double kAcross = 1.3;     ///< of an element of what follows that is l
 constexpr double kWritten = 300;    ///< and of each such access in the text, which is compiled,
 constexpr double kDearest = .05;    ///< but no more for all of them than such a part: short text is no reason for slow loops
 constexpr double kAgain = 1.2;      ///< how much longer a product takes of whose windows each thread reads nearly all
-constexpr int kMasks = 8;           ///< registers of the bools that masks of a tile's loads are made of, where masks have registers of their own:
-                                    ///< of 16 registers no tile of windows would be left
+constexpr int kMasks = 8;           ///< registers of the bools that masks of a tile's loads are made of, where masks have registers of their own
 constexpr int kFewest = 4;          ///< copies of what is summed last that are transposed in registers
 constexpr int kMostTurned = 15;     ///< results of one element that is transposed in registers, above which copying it first pays
 
