@@ -44,19 +44,17 @@ void PlanCache::insert(const Canonical& program, std::vector<uint8_t> lifted, st
 }
 
 void PlanCache::drop_oldest() {
-  auto oldest = entries_.begin();
-  size_t at = 0;
-  uint64_t least = clock_ + 1;
-  for (auto it = entries_.begin(); it != entries_.end(); ++it)
-    for (size_t i = 0; i < it->second.size(); ++i)
-      if (it->second[i].plan->used < least) {
-        least = it->second[i].plan->used;
-        oldest = it;
-        at = i;
-      }
-  oldest->second.erase(oldest->second.begin() + static_cast<std::ptrdiff_t>(at));
-  if (oldest->second.empty()) entries_.erase(oldest);
-  --size_;
+  std::vector<uint64_t> used;
+  for (const auto& [key, plans] : entries_)
+    for (const Entry& e : plans) used.push_back(e.plan->used);
+  const auto last = used.begin() + kDropped - 1;
+  std::nth_element(used.begin(), last, used.end());
+  size_ = 0;
+  for (auto it = entries_.begin(); it != entries_.end();) {
+    std::erase_if(it->second, [&](const Entry& e) { return e.plan->used <= *last; });
+    size_ += it->second.size();
+    it = it->second.empty() ? entries_.erase(it) : std::next(it);
+  }
 }
 
 void PlanCache::clear() {

@@ -14,6 +14,7 @@ namespace sinter::schedule {
 class PlanCache {
  public:
   static constexpr size_t kCapacity = 4096;
+  static constexpr size_t kDropped = 512;  ///< so many go at once, since finding the oldest is a walk over all
 
   /// Never destroyed (SEMANTICS V7).
   static PlanCache& get();
