@@ -240,6 +240,10 @@ class Tensor {
   /// Adds the gradient of this scalar into grad() of every leaf it depends on. What it walked is used up: a second time
   /// is a UsageError unless the first kept the graph.
   void backward(bool keep_graph = false, Loc where = Loc::current()) const;
+  /// A number is no flag: a seed is a tensor, as in `backward(Tensor(2.0))`.
+  template <class T>
+    requires(std::is_arithmetic_v<T> && !std::same_as<T, bool>)
+  void backward(T seed, bool keep_graph = false, Loc where = Loc::current()) const = delete;
   /// The same of a tensor of any shape: `seed`, of its shape and dtype, is the factor of each element.
   void backward(const Tensor& seed, bool keep_graph = false, Loc where = Loc::current()) const;
   /// The collected gradient, of this shape and dtype; UsageError when there is none, saying who took it.

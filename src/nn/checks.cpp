@@ -11,6 +11,7 @@ namespace nn {
 
 void require_size(std::string_view what, int64_t value, Loc where) {
   if (value <= 0) throw UsageError(fmt::format("{} is {}; sizes of a layer are at least 1", what, value), where);
+  if (value > Shape::kMaxElements) throw UsageError(fmt::format("{} is {}; no tensor has more than 2^56 elements", what, value), where);
 }
 
 void refuse(const std::string& what) { tensor::usage_error(what); }

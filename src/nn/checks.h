@@ -10,7 +10,7 @@ namespace sinter {
 inline namespace v0 {
 namespace nn {
 
-/// Sizes of a layer are at least 1.
+/// Sizes of a layer are at least 1, and so many that a few times as many can be counted.
 void require_size(std::string_view what, int64_t value, Loc where);
 /// A UsageError of the outermost CallScope: of the layer, or of the Sequential around it.
 [[noreturn]] void refuse(const std::string& what);

@@ -42,12 +42,6 @@ Hash128 checksum_of(const std::string& stem, std::string_view object) {
   return HashBuilder().add(stem).add(object).hash();
 }
 
-std::string default_folder() {
-  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && xdg[0] == '/') return std::string(xdg) + "/sinter";
-  if (const char* home = std::getenv("HOME"); home && *home) return std::string(home) + "/.cache/sinter";
-  return "";
-}
-
 /// mkdir -p, everything new for the user alone. Errors show when the folder is opened.
 void make_folders(const std::string& path) {
   for (size_t at = 1; at <= path.size(); ++at)
@@ -104,7 +98,7 @@ std::shared_ptr<DiskCache> DiskCache::current() {
   static std::mutex& mutex = *new std::mutex;
   static auto& cache = *new std::shared_ptr<DiskCache>;
   static std::string& of = *new std::string;
-  const std::string folder = env().cache.empty() ? default_folder() : env().cache;
+  const std::string folder = env().cache.empty() ? cache_folder() : env().cache;
   std::lock_guard lock(mutex);
   if (!cache || of != folder) cache = std::make_shared<DiskCache>(folder), of = folder;
   return cache;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 namespace sinter::runtime {
 
@@ -48,6 +49,12 @@ bool write_file(const std::string& path, std::string_view bytes) {
   if (fd < 0) return false;
   const bool written = write_all(fd, bytes);
   return close(fd) == 0 && written;
+}
+
+std::string cache_folder() {
+  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && xdg[0] == '/') return std::string(xdg) + "/sinter";
+  if (const char* home = std::getenv("HOME"); home && *home) return std::string(home) + "/.cache/sinter";
+  return "";
 }
 
 std::string stamp_of(const std::string& path) {

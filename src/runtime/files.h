@@ -17,6 +17,9 @@ std::optional<std::string> read_file(const std::string& path);
 /// Says whether all was written.
 bool write_file(const std::string& path, std::string_view bytes);
 
+/// The user's folder for what can be made again, Sinter's own part of it; empty if there is none (docs/environment.md).
+std::string cache_folder();
+
 /// Size and time of a file, which stand for its version; the same text for all that cannot be read.
 std::string stamp_of(const std::string& path);
 

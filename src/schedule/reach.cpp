@@ -34,7 +34,7 @@ class Walk {
   }
   bool enter(UOp n) {
     out_.claimed |= n->state.claimed;
-    out_.mixed |= !n->storage() && (n->op == ir::Op::Copy || n->device != device_);
+    out_.mixed |= n->device != device_ || (!n->storage() && n->op == ir::Op::Copy);
     if (n->storage() && !n->storage()->error.empty()) throw BackendError(n->storage()->error);
     return !n->storage();
   }

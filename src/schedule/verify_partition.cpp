@@ -56,9 +56,7 @@ void check_late(const Partition& p, size_t k) {
 
 void verify_partition(Partition& p) {
   std::vector<int> member_of(p.graph.stages.size(), -1);
-  std::map<int, int> stores;
-  for (size_t o = 0; o < p.graph.homes.size(); ++o)
-    if (p.graph.homes[o] >= 0) stores[p.graph.homes[o]] = p.graph.output_stages[o];
+  const std::map<int, int> stores = stores_by_slot(p.graph);
   for (size_t o = 0; o < p.graph.output_stages.size(); ++o)
     if (const int s = p.graph.output_stages[o]; p.kernel_of[static_cast<size_t>(s)] < 0)
       fail(p, 0, s, "an output that nobody stores");

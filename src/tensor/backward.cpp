@@ -41,11 +41,13 @@ auto placed(F&& f) {
   }
 }
 
-void check_seed(UOp seed, UOp value) {
+/// The seed of a value, beside it.
+UOp seed_of(const Tensor& given, UOp value) {
+  const UOp seed = tensor::node_of(given);
   if (seed->shape != value->shape || seed->dtype != value->dtype)
     usage_error(fmt::format("the seed is {} and the value {}; they must agree", tensor::describe(seed),
                             tensor::describe(value)));
-  tensor::on_device(seed, value->device, value->shape);
+  return tensor::on_device(seed, value->device, value->shape);
 }
 
 /// Parameters without storage, and gradients still lazy: accumulation needs the memory of one micro-batch (G3, G4).
@@ -129,18 +131,17 @@ void Tensor::backward(bool keep_graph, Loc where) const { backward(Tensor(), kee
 void Tensor::backward(const Tensor& seed, bool keep_graph, Loc where) const {
   const Call call("backward", where);
   // Another thread may assign the cells while parameters are realised.
-  const ir::Hold held(tensor::node_of(*this)), factor(seed.defined() ? tensor::node_of(seed) : nullptr);
+  const ir::Hold held(tensor::node_of(*this));
   UOp loss = held.get();
   if (!loss->state.requires_grad)
     usage_error(fmt::format(
         "{} depends on nothing that requires grad; call requires_grad() on the parameters before they are used",
         tensor::describe(loss)));
-  if (UOp s = factor.get())
-    check_seed(s, loss);
-  else if (loss->rank() != 0)
+  if (!seed.defined() && loss->rank() != 0)
     usage_error(fmt::format("the value has shape {} and not [], so it has no single gradient; reduce it with sum() or "
                             "mean() first, or give a seed of that shape",
                             sinter::to_string(loss->shape)));
+  const ir::Hold factor(seed.defined() ? seed_of(seed, loss) : UOp());
   placed([&] {
     std::vector<UOp> carriers = autodiff::carriers(loss);
     std::vector<Reached> reached = reached_leaves(carriers);
@@ -181,9 +182,9 @@ void Tensor::set_grad(const Tensor& grad, Loc where) {
   if (n->shape != g->shape || n->dtype != g->dtype)
     usage_error(
         fmt::format("the gradient is {} and the tensor {}; they must agree", tensor::describe(g), tensor::describe(n)));
-  tensor::on_device(g, n->device, n->shape);
   if (grad.cell() == cell_) usage_error("a tensor cannot be its own gradient; give a clone");
-  cell_->grad = grad.cell();
+  const UOp beside = tensor::on_device(g, n->device, n->shape);  // a number may have moved
+  cell_->grad = beside == g ? grad.cell() : tensor::wrap(beside).cell();
   cell_->taker.clear();
 }
 
@@ -198,8 +199,7 @@ std::vector<Tensor> gradient(const Tensor& y, std::span<const Tensor> xs, const 
   UOp root = tensor::node_of(y);
   UOp s;
   if (seed.defined()) {
-    s = tensor::node_of(seed);
-    check_seed(s, root);
+    s = seed_of(seed, root);
   } else if (root->shape.numel() != 1) {
     usage_error(
         fmt::format("the value has shape {}; give a seed of that shape, or reduce it with sum() or mean() first",

@@ -3,9 +3,9 @@
 
 #include <utility>
 
+#include "tensor/operands.h"
 #include "tensor/realize.h"
 #include "tensor/version.h"
-#include "uop/build.h"
 
 namespace sinter::tensor {
 
@@ -14,8 +14,7 @@ StepCommit::~StepCommit() = default;
 Tensor StepCommit::update(const Tensor& target, const Tensor& value) {
   ir::GraphScope scope;
   ir::UOp old = node_of(target);
-  ir::UOp v = ir::broadcast_to(ir::cast(node_of(value), old->dtype), old->shape);
-  ir::UOp version = next_version(*target.cell(), v);
+  ir::UOp version = next_version(*target.cell(), assignable(ir::cast(node_of(value), old->dtype), old, old->shape));
   pairs_.push_back({target.cell(), ir::Hold(version)});
   return wrap(version);
 }

@@ -11,7 +11,7 @@ namespace sinter::tensor {
 void check_device(Device device);
 /// x for use on that device, where a tensor of shape `beside` is: a number (a constant or launch argument of rank 0) is
 /// written anew there. UsageError for anything else that lies elsewhere.
-ir::UOp on_device(ir::UOp x, Device device, const Shape& beside);
+[[nodiscard]] ir::UOp on_device(ir::UOp x, Device device, const Shape& beside);
 /// Brings both to one device: numbers go where they are needed. UsageError for two tensors on different ones.
 void meet(ir::UOp& a, ir::UOp& b);
 /// The same of at least one.

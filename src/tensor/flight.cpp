@@ -91,8 +91,7 @@ Flight::Flight(const schedule::Parametrised& program) : program_(program) {
   }
   for (const schedule::Position& p : program.plan.positions) {
     if (p.slot >= 0) {
-      const std::shared_ptr<ir::Notice>& n = p.node->storage()->notice;
-      if (n && !n->silent() && !contains(before_, n)) before_.push_back(n);
+      read_.add(*p.node->storage());
     } else if ((p.node->op == ir::Op::Gather || p.node->op == ir::Op::ScatterAdd) && p.node->device != Device::cpu() &&
                !contains(picks_, p.node->state.origin)) {
       picks_.push_back(p.node->state.origin);
@@ -151,18 +150,7 @@ std::string Flight::fault() const {
 }
 
 std::shared_ptr<ir::Notice> Flight::notice() {
-  if (index_error_) return std::make_shared<ir::Notice>(fault(), nullptr, std::move(before_));
-  if (program_.run->error)
-    return std::make_shared<ir::Notice>(
-        late_index_fault(picks_),
-        [word = std::shared_ptr<const runtime::Buffer>(std::move(program_.run->error))] {
-          uint32_t bits = 0;
-          word->read(&bits);
-          return (bits & runtime::kIndexError) != 0;
-        },
-        std::move(before_));
-  if (before_.size() > 1) return std::make_shared<ir::Notice>("", nullptr, std::move(before_));
-  return before_.empty() ? nullptr : before_[0];
+  return std::move(read_).notice(*program_.run, index_error_, [this] { return index_error_ ? fault() : late_index_fault(picks_); });
 }
 
 void Flight::store(const std::shared_ptr<ir::Notice>& notice) {

@@ -11,6 +11,7 @@
 
 #include "schedule/parametrise.h"
 #include "sinter/inline_vector.h"
+#include "tensor/index_fault.h"
 
 namespace sinter::tensor {
 
@@ -48,7 +49,7 @@ class Flight {
     int32_t value;  ///< which of the plan's
   };
   InlineVector<Stored, 4> stored_;
-  std::vector<std::shared_ptr<ir::Notice>> before_;  ///< of what the plan reads
+  Read read_;
   std::vector<ir::Origin*> picks_;                   ///< calls that pick elements, if the device tells of them late
   std::exception_ptr error_;
   const std::thread::id thread_ = std::this_thread::get_id();

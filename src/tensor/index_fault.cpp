@@ -3,8 +3,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <optional>
-#include <vector>
+#include <utility>
 
 #include "runtime/buffer.h"
 #include "runtime/interpreter.h"
@@ -71,6 +72,26 @@ std::string late_index_fault(std::span<ir::Origin* const> calls) {
   for (const ir::Origin* o : calls)
     if (!o->call.empty()) places += fmt::format("{}{} at {}:{}", places.empty() ? ", in " : " or ", o->call, o->file, o->line);
   return fmt::format("an index is out of range{}{}", places, kConsequence);
+}
+
+void Read::add(const ir::Storage& memory) {
+  const std::shared_ptr<ir::Notice>& n = memory.notice;
+  if (n && !n->silent() && std::find(notices_.begin(), notices_.end(), n) == notices_.end()) notices_.push_back(n);
+}
+
+std::shared_ptr<ir::Notice> Read::notice(schedule::Execution& run, bool index_error, const std::function<std::string()>& text) && {
+  if (index_error) return std::make_shared<ir::Notice>(text(), nullptr, std::move(notices_));
+  if (run.error)
+    return std::make_shared<ir::Notice>(
+        text(),
+        [word = std::shared_ptr<const runtime::Buffer>(std::move(run.error))] {
+          uint32_t bits = 0;
+          word->read(&bits);
+          return (bits & runtime::kIndexError) != 0;
+        },
+        std::move(notices_));
+  if (notices_.size() > 1) return std::make_shared<ir::Notice>("", nullptr, std::move(notices_));
+  return notices_.empty() ? nullptr : notices_[0];
 }
 
 }  // namespace sinter::tensor

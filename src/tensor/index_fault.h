@@ -2,9 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "schedule/executable.h"
 #include "uop/node.h"
 
 namespace sinter::tensor {
@@ -17,5 +20,18 @@ std::string index_fault(std::span<const ir::UOp> values, const std::function<boo
 
 /// The same where only the device knows whether it happened, when the graph is gone: names the calls that may be meant.
 std::string late_index_fault(std::span<ir::Origin* const> calls);
+
+/// What a run has read, which may have something to say itself.
+class Read {
+ public:
+  /// Each notice counts once.
+  void add(const ir::Storage& memory);
+  /// What reads of the run's values will have to say; null if nothing. `text` is asked for where an index was out of range
+  /// (`index_error`), or where the device knows later. Takes Execution::error. Throws what `text` throws.
+  std::shared_ptr<ir::Notice> notice(schedule::Execution& run, bool index_error, const std::function<std::string()>& text) &&;
+
+ private:
+  std::vector<std::shared_ptr<ir::Notice>> notices_;
+};
 
 }  // namespace sinter::tensor

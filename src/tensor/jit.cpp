@@ -81,6 +81,11 @@ bool same_program(const Replay& a, const Replay& b) {
     if (a.cells[i].cell.lock() != b.cells[i].cell.lock() || a.cells[i].node != b.cells[i].node) return false;
   for (size_t i = 0; i < a.slots.size(); ++i)
     if (a.slots[i].input != b.slots[i].input || a.slots[i].number != b.slots[i].number) return false;
+  for (size_t i = 0; i < a.vars.size(); ++i)  // those of inputs are the signature's
+    if (a.vars[i] != b.vars[i])
+      tensor::usage_error(fmt::format("a symbolic size that the jitted function binds itself was {} in one call and {} in the next, and what "
+                                      "it will be is unknown; bind it to an axis of an input",
+                                      a.vars[i], b.vars[i]));
   for (size_t i = 0; i < a.numbers.size(); ++i)
     if (!(a.numbers[i] == b.numbers[i]))
       tensor::usage_error(fmt::format("a number of the jitted function was {} in one call and {} in the next, and what it will be "

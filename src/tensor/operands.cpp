@@ -153,6 +153,14 @@ ir::Sources operands(Args args, DType dtype) {
   return nodes;
 }
 
+ir::UOp assignable(ir::UOp value, ir::UOp target, const Shape& part) {
+  const ir::UOp v = on_device(value, target->device, target->shape);
+  if (v->rank() > part.rank() || common_shape(v->shape, part) != part)
+    usage_error(fmt::format("a value of shape {} does not broadcast to the shape {} that is assigned; reshape or reduce it first",
+                            to_string(v->shape), to_string(part)));
+  return ir::broadcast_to(v, part);
+}
+
 void require_type(bool allowed, const Arg& x, std::string_view what) {
   if (!allowed) usage_error(fmt::format("needs {}, got {}; convert it with to(dtype)", what, describe(x)));
 }

@@ -53,6 +53,8 @@ ir::UOp float_operand(const Arg& x);
 ir::Sources operands(Args args, DType dtype);
 /// In their common shape and on one device, types as they are.
 void broadcast(std::span<ir::UOp> nodes);
+/// A value as it is assigned to a part of `target`: beside it, and broadcast to the part's shape. UsageError if it does not fit.
+ir::UOp assignable(ir::UOp value, ir::UOp target, const Shape& part);
 /// UsageError when x has none of the allowed kinds; `what` says what is needed, such as "integers or bool".
 void require_type(bool allowed, const Arg& x, std::string_view what);
 

@@ -78,11 +78,11 @@ void look(bool many, const runtime::Fill& fill) {
   ir::TensorGraph& g = ir::TensorGraph::get();
   Pending& p = Pending::get();
   g.drain();
-  const std::vector<UOp> waiting = p.waiting();
-  if (waiting.empty()) return;
   const size_t nodes = g.live_nodes();
   if (many) p.look_at = nodes + (p.patience = std::clamp<size_t>(p.patience * 2, p.limit / 64 + 1, p.limit));
   p.look_at_share = fill.share() + kMuch / 8;
+  const std::vector<UOp> waiting = p.waiting();
+  if (waiting.empty()) return;
   const schedule::Request request{.roots = waiting, .ending = {}, .kept = {}};
   schedule::Reach reached;
   schedule::reach(request, reached);
@@ -98,7 +98,7 @@ void look(bool many, const runtime::Fill& fill) {
   const runtime::Fill now = runtime::fullest();
   p.look_at_share = now.share() + kMuch / 8;
   if (many)
-    runtime::log(1, fmt::format("realised by itself: {} pending nodes, {} are left", nodes, g.live_nodes()));
+    runtime::log(1, fmt::format("realised by itself: of {} live nodes {} are left", nodes, g.live_nodes()));
   else
     runtime::log(1, fmt::format("realised by itself: pending values held {:.1f} MB of {}, more than half of the limit of "
                                 "{:.1f} MB; {:.1f} MB are live now",

@@ -11,7 +11,7 @@ struct Cell;
 
 namespace tensor {
 
-/// More nodes than this are not left pending. Tests lower it.
+/// Where more nodes than this live, none are left pending. Tests lower it.
 inline constexpr size_t kPendingLimit = size_t{1} << 21;
 void set_pending_limit(size_t nodes);
 
@@ -19,7 +19,7 @@ void set_pending_limit(size_t nodes);
 void note_value(const std::shared_ptr<Cell>& cell);
 
 /// Where a public call begins, which holds no bare node yet: realises the latest values that nothing pending reads if
-/// more than kPendingLimit nodes wait, or if what they alone hold is more than half of what a device may have. Inside the
+/// more than kPendingLimit nodes live, or if what they alone hold is more than half of what a device may have. Inside the
 /// call's GraphScope. Throws nothing: where a launch fails, reading the values throws (SEMANTICS V6).
 void relieve();
 

@@ -8,6 +8,7 @@
 #include "runtime/counters.h"
 #include "runtime/interpreter.h"
 #include "sinter/error.h"
+#include "tensor/index_fault.h"
 #include "tensor/version.h"
 
 namespace sinter::tensor {
@@ -120,21 +121,11 @@ void Rerun::poison(const std::string& text) {
 }
 
 std::shared_ptr<ir::Notice> Rerun::notice(schedule::Execution& run, bool index_error) const {
-  std::vector<std::shared_ptr<ir::Notice>> before;
-  for (const runtime::Buffer* b : bindings_.slots)
-    if (b->notice && !b->notice->silent() && std::find(before.begin(), before.end(), b->notice) == before.end())
-      before.push_back(b->notice);
-  const auto text = [] { return std::string("an index of a jitted function was out of range; call the function without jit to see which"); };
-  if (index_error) return std::make_shared<ir::Notice>(text(), nullptr, std::move(before));
-  if (!run.error) return before.empty() ? nullptr : std::make_shared<ir::Notice>("", nullptr, std::move(before));
-  return std::make_shared<ir::Notice>(
-      text(),
-      [word = std::shared_ptr<const runtime::Buffer>(std::move(run.error))] {
-        uint32_t bits = 0;
-        word->read(&bits);
-        return (bits & runtime::kIndexError) != 0;
-      },
-      std::move(before));
+  Read read;
+  for (const runtime::Buffer* b : bindings_.slots) read.add(*b);
+  return std::move(read).notice(run, index_error, [] {
+    return std::string("an index of a jitted function was out of range; call the function without jit to see which");
+  });
 }
 
 std::vector<Tensor> Rerun::land(schedule::Execution& run, bool index_error) {

@@ -22,12 +22,7 @@ UOp fitted(const Arg& value, UOp target, const Shape& part) {
     usage_error(fmt::format("{} value ({}) does not fit {} tensor ({}); convert it with .to({})",
                             kKinds[tensor::kind_of(meant)], tensor::describe(value), kKinds[tensor::kind_of(target->dtype)],
                             tensor::describe(target), name_of(target->dtype)));
-  UOp v = tensor::on_device(tensor::operand(value, target->dtype), target->device, target->shape);
-  if (v->rank() > part.rank() || tensor::common_shape(v->shape, part) != part)
-    usage_error(fmt::format(
-        "a value of shape {} does not broadcast to the shape {} that is assigned; reshape or reduce it first",
-        to_string(v->shape), to_string(part)));
-  return ir::broadcast_to(v, part);
+  return tensor::assignable(tensor::operand(value, target->dtype), target, part);
 }
 
 void require_assignable(const Cell& cell) {

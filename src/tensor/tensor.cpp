@@ -1,6 +1,8 @@
 // What a tensor is: shape, type, device; and conversions of type and place.
 #include "sinter/tensor.h"
 
+#include <optional>
+
 #include "tensor/axes.h"
 #include "tensor/operands.h"
 
@@ -12,20 +14,32 @@ using tensor::node_of;
 
 namespace {
 
-/// The node of a handle for a question that fails for empty handles only: the call is opened for its error alone.
-ir::UOp asked(const Tensor& t, const char* call, Loc where) {
-  if (t.defined()) return node_of(t);
-  const Call opened(call, where);
-  return node_of(t);
+/// What a node says, to a question that fails for empty handles only: the call is opened for its error alone.
+template <class Answer>
+auto ask(const Tensor& t, const char* call, Loc where, Answer answer) {
+  std::optional<Call> opened;
+  if (!t.defined()) opened.emplace(call, where);
+  const ir::GraphScope scope;  // another thread may give the cell its next version, and let go of this one
+  return answer(*node_of(t));
 }
 
 }  // namespace
 
-Shape Tensor::shape(Loc where) const { return asked(*this, "shape", where)->shape; }
-int64_t Tensor::rank(Loc where) const { return static_cast<int64_t>(asked(*this, "rank", where)->rank()); }
-int64_t Tensor::numel(Loc where) const { return asked(*this, "numel", where)->shape.numel(); }
-DType Tensor::dtype(Loc where) const { return asked(*this, "dtype", where)->dtype; }
-Device Tensor::device(Loc where) const { return asked(*this, "device", where)->device; }
+Shape Tensor::shape(Loc where) const {
+  return ask(*this, "shape", where, [](const ir::Node& n) { return n.shape; });
+}
+int64_t Tensor::rank(Loc where) const {
+  return ask(*this, "rank", where, [](const ir::Node& n) { return static_cast<int64_t>(n.rank()); });
+}
+int64_t Tensor::numel(Loc where) const {
+  return ask(*this, "numel", where, [](const ir::Node& n) { return n.shape.numel(); });
+}
+DType Tensor::dtype(Loc where) const {
+  return ask(*this, "dtype", where, [](const ir::Node& n) { return n.dtype; });
+}
+Device Tensor::device(Loc where) const {
+  return ask(*this, "device", where, [](const ir::Node& n) { return n.device; });
+}
 Dim Tensor::size(int64_t axis, Loc where) const {
   Call call("size", where);
   ir::UOp x = node_of(*this);

@@ -48,7 +48,7 @@ class Verifier {
     types(n);
     if (n->op != Op::Copy)
       for (UOp s : n->src)
-        require(s->device == n->device || s->op == Op::Const, n, "lies on another device than a source");
+        require(s->device == n->device || (s->op == Op::Const && level_ != Level::Tensor), n, "lies on another device than a source");
     if (level_ != Level::Kernel) {
       if (std::string what = shape_error(n); !what.empty()) require(false, n, what);
     } else if (n->op != Op::Param) {

@@ -88,6 +88,7 @@ const Case kCases[] = {
     BAD("conv2d", conv2d(f({1, 3, 8, 8}), f({4, 2, 3, 3})), "3 channels", "takes 2"),
     BAD("conv2d", conv2d(f({1, 4, 8, 8}), f({6, 2, 3, 3}), {}, {.groups = 4}), "6 output channels", "4 groups"),
     BAD("conv2d", conv2d(f({1, 4, 8, 8}), f({6, 2, 3, 3}), {}, {.groups = 0}), "groups is 0", "at least 1"),
+    BAD("conv2d", conv2d(f({1, 4, 8, 8}), f({0, 3, 3, 3}), {}, {.groups = INT64_MAX}), "4 channels", "takes 3"),
     BAD("conv2d", conv2d(f({1, 2, 8, 4}), f({6, 2, 3, 5})), "5 elements", "[1, 2, 8, 4]"),
     BAD("conv2d", conv2d(f({1, 2, 8, 8}), f({6, 2, 3, 3}), {}, {.dilation = 4}), "9 elements", "dilation 4"),
     BAD("conv2d", conv2d(f({8, 8}), f({6, 2, 3, 3})), "[8, 8]", "[n, channels, height, width]"),
@@ -169,6 +170,7 @@ const Case kCases[] = {
     BAD("LSTMCell", nn::LSTMCell(3, 4)(f({2, 3}), {f({2, 4}), f({2, 5})}), "the state c of LSTMCell has shape [2, 5]", "[4]"),
     BAD("GRUCell", nn::GRUCell(3, 4)(f({2, 4}), f({2, 4})), "[2, 4]", "[3]"),
     BAD("RNNCell", nn::RNNCell(3, 0), "hidden is 0", "at least 1"),
+    BAD("LSTMCell", nn::LSTMCell(3, int64_t{1} << 62), "hidden is 4611686018427387904", "2^56"),
     // -- axes out of range or twice
     BAD("sum", f({2, 3}).sum(2), "axis 2", "[2, 3]"),
     BAD("sum", f({2, 3}).sum({0, -2}), "axis 0", "[2, 3]"),

@@ -193,6 +193,24 @@ TEST_CASE("H6 threads share one graph: a claimed node is waited for, and compute
   }
 }
 
+TEST_CASE("H6 what a tensor says of itself is asked while others assign it", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  Tensor x = full64({3}, 0);
+  std::atomic<bool> done = false;
+  std::atomic<int> wrong = 0;
+  std::thread asking([&] {
+    while (!done) wrong += x.shape() != Shape{3} || x.rank() != 1 || x.numel() != 3 || x.dtype() != float64 || x.device() != Device::cpu();
+  });
+  for (int i = 0; i < 200; ++i) {
+    x.assign(x + 1.0);
+    if (i % 10 == 0) x.realize();
+  }
+  done = true;
+  asking.join();
+  CHECK(wrong == 0);
+  CHECK(read(x) == Vec{200, 200, 200});
+}
+
 TEST_CASE("H6 compilation runs outside the mutex", "[semantics]") {
   ON_EACH_EXECUTOR();
   Tensor warm = exp(full64({3}, 0));

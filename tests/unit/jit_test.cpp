@@ -272,6 +272,12 @@ TEST_CASE("numbers and programs that change from call to call are refused", "[ji
   auto scaled = jit([&](const Tensor& t) { return t * (factor += 0.5); });
   CHECK(values(scaled(x)) == values(x * 1.5));
   CHECK_THAT(refusal([&] { scaled(x); }), Contains("was 1.5 in one call and 2 in the next"));
+  const Var size("size", 1, 256);
+  int64_t n = 96;
+  auto counted = jit([&](const Tensor& t) { return t + arange(size(n)).sum().to(float32); });
+  CHECK(values(counted(x)) == values(x + 4560.0));
+  n = 64;
+  CHECK_THAT(refusal([&] { counted(x); }), Contains("was 96 in one call and 64 in the next"));
   int calls = 0;
   auto growing = jit([&](const Tensor& t) {
     Tensor y = t;

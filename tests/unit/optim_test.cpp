@@ -55,6 +55,15 @@ class Lion final : public optim::Optimizer {
   State momentum_;
 };
 
+/// A rule that gives the gradient in another shape.
+class Longer final : public optim::Optimizer {
+ public:
+  explicit Longer(std::vector<Tensor> parameters, Loc where = Loc::current()) : Optimizer(std::move(parameters), 0.01, where) {}
+
+ private:
+  Tensor updated(Update& u) override { return cat({u.gradient(), u.gradient()}, 0); }
+};
+
 /// A parameter, its optimiser, and steps on a loss with all kinds of gradients.
 struct Training {
   Tensor p = from({1.0, -2.0, 0.5}).requires_grad(), q = from(std::vector<double>{3.0}).requires_grad();
@@ -163,6 +172,12 @@ TEST_CASE("optimisers refuse what they cannot train", "[nn]") {
   CHECK_THROWS_AS(optim::SGD({p, p}, {}), UsageError);
   CHECK_THROWS_AS(optim::Adam({p}, {.beta1 = 1.0}), UsageError);
   CHECK_THROWS_WITH(optim::SGD({p * 2.0}, {}), Catch::Contains("leaf"));
+  Tensor q = ones({3}).requires_grad();
+  q.sum().backward();
+  Longer longer({q});
+  CHECK_THROWS_WITH(longer.step(), Catch::Contains("[6]") && Catch::Contains("[3]"));
+  CHECK_THROWS_AS(longer.step(), UsageError);
+  CHECK(q.to_vector<float>() == std::vector<float>{1, 1, 1});
   CHECK_THROWS_WITH(optim::SGD({p.clone()}, {}), Catch::Contains("leaf"));
   const double nan = std::nan("");
   for (double bad : {-1.0, nan, HUGE_VAL}) {

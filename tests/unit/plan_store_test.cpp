@@ -58,6 +58,25 @@ StoredPlan some_plan() {
   return s;
 }
 
+/// Each buffer and kernel that it names.
+bool names_what_is_there(const StoredPlan& s) {
+  const auto buffers = static_cast<int>(s.plan.buffers.size()), kernels = static_cast<int>(s.kernels.size());
+  bool there = s.keys.size() == s.kernels.size() && s.plan.work.size() == s.kernels.size();
+  const auto check = [&](const std::vector<int>& numbers) {
+    for (int n : numbers) there &= 0 <= n && n < buffers;
+  };
+  for (const Step& step : s.plan.steps) {
+    check(step.buffers);
+    check(step.writes);
+    there = there && 0 <= step.program && step.program < kernels &&
+            s.plan.work[static_cast<size_t>(step.program)].touched.size() == step.buffers.size();
+  }
+  check(s.plan.outputs);
+  int steps = 0;
+  for (int n : s.plan.launches) there &= n >= 0, steps += n;
+  return there && steps == static_cast<int>(s.plan.steps.size());
+}
+
 }  // namespace
 
 TEST_CASE("a plan comes back from its bytes", "[runtime][plans]") {
@@ -82,7 +101,7 @@ TEST_CASE("other bytes are no plan", "[runtime][plans]") {
   for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
     std::string flipped = bytes;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
-    if (const auto plan = plan_of(flipped)) CHECK(plan_of(to_bytes(*plan)));
+    if (const auto plan = plan_of(flipped)) CHECK(names_what_is_there(*plan));
   }
   const auto refused = [](auto change) {
     StoredPlan plan = some_plan();

@@ -198,6 +198,17 @@ TEST_CASE("numbers stand on any device", "[device]") {
   y.assign(Tensor(4.0));
   CHECK(read(y) == Floats{4, 4});
   CHECK(y.device() == kGpu);
+  // As seeds and gradients too.
+  Tensor w = from(Floats{1, 2}, kGpu).requires_grad();
+  (w * w).sum().backward(Tensor(2.0));
+  CHECK(read(w.grad()) == Floats{4, 8});
+  const Tensor of_w = gradient((w * w).sum(), std::vector{w}, Tensor(3.0))[0];
+  CHECK(read(of_w) == Floats{6, 12});
+  CHECK(of_w.device() == kGpu);
+  Tensor scale = from(Floats{5}, kGpu).reshape({}).contiguous().requires_grad();
+  scale.set_grad(Tensor(2.0));
+  CHECK(scale.grad().device() == kGpu);
+  CHECK(scale.grad().item() == 2);
   // What is repeated is a constant of that device, and needs no copy.
   const uint64_t before = plans();
   CHECK(read(zeros({2}, float32, Device::cpu()).cuda() + x) == Floats{1, 2});

@@ -1,11 +1,11 @@
 // MNIST and Fashion-MNIST: where their files are looked for and fetched from; and the subset of MNIST that the library carries.
 #include <fmt/core.h>
 
-#include <cstdlib>
 #include <optional>
 #include <utility>
 
 #include "runtime/env.h"
+#include "runtime/files.h"
 #include "sinter/data.h"
 
 // The first 6,000 training and 1,000 test images; src/nn/data/mnist/README.md names origin and licence.
@@ -73,10 +73,8 @@ bool complete(const fs::path& folder, const Set& set) {
 
 /// In the user's cache folder; empty if there is none.
 fs::path cache_of(const Set& set) {
-  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-  if (cache && *cache) return fs::path(cache) / "sinter" / set.name;
-  if (home && *home) return fs::path(home) / ".cache" / "sinter" / set.name;
-  return {};
+  const std::string folder = runtime::cache_folder();
+  return folder.empty() ? fs::path() : fs::path(folder) / set.name;
 }
 
 Dataset pair(const Set& set, const Idx& images, const Idx& labels, const std::string& name, Loc where) {

@@ -25,8 +25,7 @@ constexpr char kEntry[] = "roofs";
 
 /// What tells one kind of machine from another: the lines of /proc/cpuinfo that all CPUs of a model share.
 std::string cpu_model() {
-  constexpr std::array<std::string_view, 9> kFields = {"vendor_id", "cpu family", "model", "model name", "stepping",
-                                                       "CPU implementer", "CPU part", "CPU variant", "CPU revision"};
+  constexpr std::array<std::string_view, 5> kFields = {"vendor_id", "cpu family", "model", "model name", "stepping"};
   std::string model;
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line) && !line.empty();) {  // of the first CPU

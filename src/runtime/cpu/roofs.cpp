@@ -70,15 +70,6 @@ Arithmetic arithmetic() {
 using Quad = __m128;
 void store_past_caches(float* to, Quad value) { _mm_stream_ps(to, value); }
 void finish_stores() { _mm_sfence(); }
-#elif defined(__aarch64__)
-#define SINTER_FMA(a) asm("fmla %0.4s, %1.4s, %2.4s" : "+w"(a) : "w"(b), "w"(c));
-SINTER_FMA_LOOP(fma_neon, , 16, SINTER_FMA)
-
-Arithmetic arithmetic() { return {fma_neon, 4}; }
-
-using Quad = float __attribute__((vector_size(16)));
-void store_past_caches(float* to, Quad value) { *reinterpret_cast<Quad*>(to) = value; }
-void finish_stores() {}
 #else
 #error "write the multiply-add of this architecture's vectors"
 #endif
