@@ -75,7 +75,8 @@ class InlineVector {
   void pop_back() { --size_; }                                       ///< without the last
   void clear() { size_ = 0; }                                        ///< none
   void reserve(size_t count) { if (count > capacity_) move_to(count); }  ///< room for so many
-  void resize(size_t count) requires std::default_initializable<T> {     ///< so many; new ones are T()
+  /// So many; new ones are T().
+  void resize(size_t count) requires std::default_initializable<T> {
     if (const size_t before = size_; count > before) std::fill_n(grow(count - before), count - before, T());
     size_ = static_cast<uint32_t>(count);
   }
