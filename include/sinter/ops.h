@@ -164,7 +164,7 @@ Tensor logsumexp(Arg x, Axes axes = {}, bool keepdim = false);
 Tensor layer_norm(Arg x, const Shape& normalized, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
 /// x / sqrt(mean of squares + eps) over the last axes, whose sizes are `normalized`; then * weight where given. Zhang and
-/// Sennrich, NeurIPS 2019. Without an eps it is the type's machine epsilon, as PyTorch's.
+/// Sennrich, NeurIPS 2019. Without an eps it is the machine epsilon of the type that it is computed in: float32's for 16 bits.
 Tensor rms_norm(Arg x, const Shape& normalized, const Tensor& weight = {}, std::optional<double> eps = {});
 /// x: [n, channels, ...], whose channels are cut into groups, each normalised with what lies behind them; weight and bias:
 /// [channels]. Wu and He, ECCV 2018.

@@ -113,9 +113,9 @@ constexpr RuleRow kElementwise[] = {
        if (a.wants(1)) a.give(1, -(a.g * a.n / a.src(1)));
      }},
     {Op::FMod,
-     [](Adjoint& a) {  // x - y*floor(x/y): the floor is constant between its steps
+     [](Adjoint& a) {  // x - y*k, with a k that is constant between its steps: floor(x/y), but for where the quotient rounds up to the next
        a.give(0, a.g);
-       if (a.wants(1)) a.give(1, -(a.g * alu(Op::Floor, {a.src(0) / a.src(1)})));
+       if (a.wants(1)) a.give(1, -(a.g * alu(Op::Round, {(a.src(0) - a.n) / a.src(1)})));
      }},
     {Op::Pow, power},
     {Op::Max, [](Adjoint& a) { extremum(a, lt(a.src(1), a.src(0)), lt(a.src(0), a.src(1))); }},

@@ -90,7 +90,8 @@ Tensor MultiheadAttention::attend(Tensor q, Tensor k, Tensor v, const AttentionO
 Tensor RotaryEmbedding::operator()(const Tensor& x, int64_t offset, Loc where) const {
   CallScope call("RotaryEmbedding", where);
   RotaryOptions shifted = options;
-  shifted.offset += offset;
+  if (__builtin_add_overflow(shifted.offset, offset, &shifted.offset))
+    refuse(fmt::format("the offset {} of RotaryEmbedding is {} too far", options.offset, offset));
   return rotary_embedding(x, shifted);
 }
 

@@ -34,7 +34,7 @@ Tensor grad_norm(const std::vector<Tensor>& parameters, double p, Loc where) {
     if (t.has_grad()) dtype = promote(dtype, t.dtype());
   Tensor total;
   for (const Tensor& t : parameters) {
-    if (!t.has_grad()) continue;
+    if (!t.has_grad() || !t.numel()) continue;
     const Tensor part = power_sum(t.grad().to(dtype), p);
     if (!total.defined()) {
       total = part;

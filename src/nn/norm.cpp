@@ -47,8 +47,9 @@ Tensor BatchNorm2d::operator()(const Tensor& x, Loc where) const {
                        to_string(x.shape()), values));
   {
     no_grad guard;
-    move_towards(running_mean, x.mean(kAllButChannels), options.momentum);
-    move_towards(running_var, x.var(kAllButChannels, 1), options.momentum);
+    const Tensor wide = x.to(promote(x.dtype(), running_mean.dtype()));  // a variance that float16 does not hold
+    move_towards(running_mean, wide.mean(kAllButChannels), options.momentum);
+    move_towards(running_var, wide.var(kAllButChannels, 1), options.momentum);
   }
   return batch_norm(x, {}, {}, weight, bias, options.eps);
 }

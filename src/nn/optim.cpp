@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <bit>
 #include <cmath>
 #include <initializer_list>
 #include <map>
@@ -23,8 +24,8 @@ namespace optim {
 /// A step being built. The numbers are kept because parameters at the same step share them: a model that is trained as a
 /// whole has one of each, and its plan stays the same.
 struct Optimizer::Step {
-  /// Which of the rule's, the step, the type, the device, the value.
-  using Number = std::tuple<int, int64_t, DType, uint64_t, double>;
+  /// Which of the rule's, the step, the type, the device, the bits of the value: a NaN has no order.
+  using Number = std::tuple<int, int64_t, DType, uint64_t, uint64_t>;
 
   tensor::StepCommit commit;
   std::map<Number, Tensor> numbers = {};
@@ -32,7 +33,7 @@ struct Optimizer::Step {
   Tensor number(int which, int64_t step, const Tensor& parameter, double value) {
     const DType dtype = parameter.dtype();
     const Device device = parameter.device();
-    const auto [at, fresh] = numbers.try_emplace({which, step, dtype, device.id(), value});
+    const auto [at, fresh] = numbers.try_emplace({which, step, dtype, device.id(), std::bit_cast<uint64_t>(value)});
     if (fresh) at->second = sinter::number(value, dtype, device);
     return at->second;
   }

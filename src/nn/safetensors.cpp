@@ -184,7 +184,7 @@ NamedTensors load_file(const std::filesystem::path& path, Device device, Loc whe
     std::vector<int64_t> sizes;
     uint64_t count = 1;
     for (const json& d : entry["shape"]) {
-      if (!d.is_number_unsigned()) damaged(path, fmt::format("\"{}\" has the shape {}", name, entry["shape"].dump()), where);
+      if (!d.is_number_unsigned() || d.get<uint64_t>() > uint64_t{INT64_MAX}) damaged(path, fmt::format("\"{}\" has the shape {}", name, entry["shape"].dump()), where);
       sizes.push_back(d.get<int64_t>());
       if (__builtin_mul_overflow(count, d.get<uint64_t>(), &count)) damaged(path, fmt::format("\"{}\" has the shape {}", name, entry["shape"].dump()), where);
     }
@@ -232,8 +232,9 @@ void load(const NamedTensors& into, const NamedTensors& from, bool strict, Loc w
                      where);
   no_grad guard;
   std::vector<Tensor> assigned;
+  for (auto& [target, value] : pairs) value = value.detach().to(target.device());  // all of them first: one may be another's target
   for (auto& [target, value] : pairs) {
-    target.assign(value.detach().to(target.device()), where);
+    target.assign(value, where);
     assigned.push_back(target);
   }
   realize_all(assigned, where);

@@ -28,6 +28,9 @@ std::vector<UOp> conjuncts(UOp x) {
   return parts;
 }
 
+/// No index is as far as that: numbers that are would overflow a difference, or with their sign.
+constexpr int64_t kFar = int64_t{1} << 62;
+
 IndexMath::IndexMath(const IndexMath& outer, UOp condition, bool value)
     : graph_(outer.graph_), depth_(outer.depth_ + 1) {
   Facts facts = outer.narrow_.facts();
@@ -47,6 +50,7 @@ UOp IndexMath::div(UOp a, UOp b) {
   int64_t d;
   if (!constant_of(b, d)) return to_uop(*graph_, normal(divide_by_atoms(sum, b, false)));
   if (d == 0) return constant(0);
+  if (d <= -kFar) return alu(Op::IDiv, {a, b});
   return to_uop(*graph_, normal(d > 0 ? divide(sum, d) : divide(times(sum, -1), -d)));
 }
 
@@ -55,6 +59,7 @@ UOp IndexMath::mod(UOp a, UOp b) {
   int64_t d;
   if (!constant_of(b, d)) return to_uop(*graph_, normal(divide_by_atoms(sum, b, true)));
   if (d == 0) return constant(0);
+  if (d <= -kFar) return alu(Op::Mod, {a, b});
   return to_uop(*graph_, normal(d > 0 ? modulo(sum, d) : times(modulo(times(sum, -1), -d), -1)));
 }
 
@@ -249,7 +254,7 @@ UOp IndexMath::extreme(UOp x, const std::vector<UOp>& src) {
 UOp IndexMath::to_index(UOp x) {
   if (x->dtype == DType::Index) return x;
   int64_t c;
-  if (constant_of(x, c) && x->dtype != DType::U64) return constant(c);
+  if (constant_of(x, c) && x->dtype != DType::U64) return -kFar < c && c < kFar ? constant(c) : UOp();
   if (x->op == Op::Cast && x->src[0]->dtype == DType::Index) {
     const Bounds type = bounds_of(x->dtype), b = narrow_.of(x->src[0]);
     if (x->dtype != DType::Bool && x->dtype != DType::U64 && b.within(type.lo, type.hi)) return x->src[0];

@@ -103,23 +103,28 @@ std::unique_ptr<Execution> Compiled::runs_keeping(const Steady& steady) const {
   return std::make_unique<Run>(*this, std::make_shared<const runtime::Runnable>(std::move(plan)));
 }
 
+/// How kernels get their Opts, as it was when the plan was asked for: the environment may change until they are written.
+struct How {
+  bool unfused;
+  int beam;
+};
+
 /// The one place where a kernel's Opts are chosen: none, by trying, or by the heuristic. `decided`: false if it could not be tried.
-runtime::KernelSource write_kernel(const Scheduled& scheduled, size_t number, const runtime::Target& target, bool unfused, bool& decided) {
+runtime::KernelSource write_kernel(const Scheduled& scheduled, size_t number, const runtime::Target& target, const How& how, bool& decided) {
   const codegen::Kernel& kernel = scheduled.kernels[number];
-  if (unfused) return codegen::write(kernel, target, {});
-  const int beam = runtime::env().beam;
-  if (!beam || target != runtime::host_target()) return codegen::write(kernel, target);
+  if (how.unfused) return codegen::write(kernel, target, {});
+  if (!how.beam || target != runtime::host_target()) return codegen::write(kernel, target);
   const codegen::Prepared prepared = codegen::prepare(kernel, target);
-  const std::optional<std::vector<codegen::Opt>> found = search_opts(scheduled, number, prepared, target, beam);
+  const std::optional<std::vector<codegen::Opt>> found = search_opts(scheduled, number, prepared, target, how.beam);
   if (!found) decided = false;
   return codegen::write(prepared, target, found ? *found : codegen::heuristic(prepared.main, target),
                         prepared.finish ? codegen::heuristic(*prepared.finish, target) : std::vector<codegen::Opt>{});
 }
 
-Written write_kernels(const Lifted& program, const runtime::Target& target, bool unfused) {
-  Written out{schedule(program.graph, target, unfused ? Policy::Unfused : Policy::Fused), {}};
+Written write_kernels(const Lifted& program, const runtime::Target& target, const How& how) {
+  Written out{schedule(program.graph, target, how.unfused ? Policy::Unfused : Policy::Fused), {}};
   for (size_t i = 0; i < out.scheduled.kernels.size(); ++i)
-    out.sources.push_back(write_kernel(out.scheduled, i, target, unfused, out.decided));
+    out.sources.push_back(write_kernel(out.scheduled, i, target, how, out.decided));
   return out;
 }
 
@@ -132,9 +137,9 @@ bool picks(const PlanGraph& plan) {
 
 /// What decides a plan beside the library: the program, which of its numbers are constants of which value, and how kernels get
 /// their Opts.
-runtime::Hash128 key_of(const Canonical& canonical, const std::vector<uint8_t>& lifted) {
+runtime::Hash128 key_of(const Canonical& canonical, const std::vector<uint8_t>& lifted, const How& how) {
   runtime::HashBuilder fields;
-  fields.add(canonical.key.low).add(canonical.key.high).add(static_cast<uint64_t>(runtime::env().beam));
+  fields.add(canonical.key.low).add(canonical.key.high).add(static_cast<uint64_t>(how.beam));
   fields.add({reinterpret_cast<const char*>(lifted.data()), lifted.size()});
   for (size_t i = 0; i < lifted.size(); ++i)
     if (!lifted[i]) fields.add(canonical.numbers[i].value.bits());
@@ -146,11 +151,11 @@ bool decided_anew() {
   return runtime::env().check || runtime::logging(3) || witnessed() || runtime::faults().decide_anew;
 }
 
-runtime::Plan make_plan(const Lifted& program, const runtime::Hash128& key, const runtime::Target& target, bool unfused) {
+runtime::Plan make_plan(const Lifted& program, const runtime::Hash128& key, const runtime::Target& target, const How& how) {
   const bool anew = decided_anew();
   if (!anew)
     if (std::optional<runtime::Plan> stored = runtime::load_plan(key, target)) return *std::move(stored);
-  Written written = write_kernels(program, target, unfused);
+  Written written = write_kernels(program, target, how);
   runtime::Plan& plan = written.scheduled.plan;
   plan.device = program.graph.outputs[0].value->device;
   plan.checks = picks(program.graph);
@@ -161,8 +166,8 @@ runtime::Plan make_plan(const Lifted& program, const runtime::Hash128& key, cons
 }
 
 std::shared_ptr<Executable> compile_plan(const Lifted& program, const runtime::Hash128& key,
-                                         const runtime::Target& target, bool unfused) {
-  auto out = std::make_shared<Compiled>(make_plan(program, key, target, unfused));
+                                         const runtime::Target& target, const How& how) {
+  auto out = std::make_shared<Compiled>(make_plan(program, key, target, how));
   out->arg_numbers = program.arg_numbers;
   out->arg_types = program.graph.args;
 
@@ -183,8 +188,9 @@ std::shared_ptr<Executable> compile_plan(const Lifted& program, const runtime::H
 Compilation make_compiled(const Collected& plan, const Liveness& decision, const Canonical& canonical,
                           const std::vector<uint8_t>& lifted, const runtime::Target& target, bool unfused) {
   const auto program = std::make_shared<const Lifted>(lift(plan, decision, canonical, lifted));
-  return {[program, target, unfused] { return write_kernels(*program, target, unfused); },
-          [program, target, unfused, key = key_of(canonical, lifted)] { return compile_plan(*program, key, target, unfused); }};
+  const How how{unfused, runtime::env().beam};
+  return {[program, target, how] { return write_kernels(*program, target, how); },
+          [program, target, how, key = key_of(canonical, lifted, how)] { return compile_plan(*program, key, target, how); }};
 }
 
 }  // namespace sinter::schedule

@@ -45,6 +45,15 @@ Strides strides_of(UOp n, const std::vector<const Strides*>& src) {
   return out;
 }
 
+/// The smallest divisor of n that is at least `least`, which n is.
+int64_t divisor_from(int64_t n, int64_t least) {
+  int64_t best = n;
+  for (int64_t d = 1; d <= n / d; ++d)
+    for (const int64_t divisor : {d, n / d})
+      if (n % d == 0 && divisor >= least) best = std::min(best, divisor);
+  return best;
+}
+
 /// Elements of the leading axes that are summed by themselves; 0 where they are too few. A block is some values of one of
 /// those axes with all of the axes behind it.
 int64_t block_of(const std::vector<int64_t>& leading, const Prices& prices) {
@@ -57,7 +66,7 @@ int64_t block_of(const std::vector<int64_t>& leading, const Prices& prices) {
     int64_t part = (wanted + inside - 1) / inside;
     if (k > 0) {
       if (part >= leading[k]) continue;
-      while (leading[k] % part) ++part;  // blocks end where the axis does
+      part = divisor_from(leading[k], part);  // blocks end where the axis does
       if (part == leading[k]) continue;
     }
     return part * inside < rows ? part * inside : 0;

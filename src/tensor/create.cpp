@@ -3,7 +3,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 
 #include "runtime/buffer.h"
@@ -95,7 +97,14 @@ Tensor from_bytes(const void* data, DType dtype, const Shape& shape, Device devi
   check_shape(shape);
   tensor::check_device(device);
   auto buffer = runtime::Buffer::allocate(static_cast<size_t>(shape.numel()) * size_of(dtype), device);
-  buffer->write(data);
+  if (dtype == DType::Bool) {  // one that is neither 0 nor 1 is true, and stored as such
+    std::vector<uint8_t> truth(buffer->bytes());
+    const auto* given = static_cast<const uint8_t*>(data);
+    std::transform(given, given + truth.size(), truth.begin(), [](uint8_t b) { return static_cast<uint8_t>(b != 0); });
+    buffer->write(truth.data());
+  } else {
+    buffer->write(data);
+  }
   UOp n = graph().make({ir::Op::Data, dtype, shape, {}, {}, device});
   graph().own(n, buffer.release());
   return wrap(n);

@@ -29,7 +29,9 @@ UOp checked(UOp index, const Dim& size) {
     return ir::reshape(checked(ir::reshape(index, {index->shape.numel()}), size), index->shape);
   Shape table = index->shape;
   table[0] = size;
-  return ir::gather(position(table, 0, index->device), index, 0);
+  const UOp n = ir::broadcast_to(size_node(size, DType::I64, index->device), index->shape), wide = ir::cast(index, DType::I64);
+  const UOp place = ir::cast(ir::gather(position(table, 0, index->device), index, 0), DType::I64);
+  return ir::where(ir::lt(wide, -n) | ir::le(n, wide), n, place);
 }
 
 UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
@@ -45,13 +47,16 @@ UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
   UOp at = index[0];
   if (count > 1) {
     std::vector<Dim> dims{Dim(1)};
+    UOp beyond;  // an index of one axis is
     at = {};
     for (size_t k = 0; k < count; ++k) {
       const int64_t size = fixed_size(x, static_cast<int64_t>(k), "indexed together with others");
       dims[0] = dims[0].value() * size;
-      UOp here = ir::cast(checked(index[k], size), DType::I64);
-      at = at ? at * ir::like(at, ir::Scalar::of(DType::I64, size)) + here : here;
+      const UOp here = checked(index[k], size), end = ir::like(here, ir::Scalar::of(DType::I64, size)), out = ir::eq(here, end);
+      at = at ? at * end + here : here;
+      beyond = beyond ? beyond | out : out;
     }
+    at = ir::where(beyond, ir::like(at, ir::Scalar::of(DType::I64, dims[0].value())), at);
     dims.insert(dims.end(), x->shape.begin() + static_cast<int64_t>(count), x->shape.end());
     x = ir::reshape(x, Shape(std::move(dims)));
   }
@@ -179,7 +184,7 @@ Tensor one_hot(const Tensor& index, int64_t classes, Loc where) {
   Call call("one_hot", where);
   UOp i = tensor::index_operand(node_of(index));
   if (classes < 1) usage_error(fmt::format("{} classes for {}; give 1 or more", classes, describe(i)));
-  i = ir::cast(tensor::checked(i, classes), DType::I64);
+  i = tensor::checked(i, classes);
   const auto last = static_cast<int64_t>(i->rank());
   Shape shape = i->shape;
   shape.push_back(classes);

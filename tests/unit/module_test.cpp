@@ -196,3 +196,16 @@ TEST_CASE("a load that is not strict leaves alone what only one side has", "[nn]
   state.push_back({"1.weight", ones({3, 2})});
   CHECK_THROWS_WITH(nn::load(target, state, /*strict=*/false), Catch::Contains("1.weight"));
 }
+
+TEST_CASE("load of values that are targets too is a permutation", "[nn]") {
+  Tensor live = from({1.0, 2.0}), average = from({3.0, 4.0});
+  nn::load({{"w", live}, {"average", average}}, {{"w", average}, {"average", live}});
+  CHECK(live.to_vector<float>() == std::vector<float>{3, 4});
+  CHECK(average.to_vector<float>() == std::vector<float>{1, 2});
+}
+
+TEST_CASE("a byte that is neither 0 nor 1 is a true bool", "[nn]") {
+  const uint8_t bytes[] = {0, 1, 2, 255};
+  CHECK(from_bytes(bytes, sizeof bytes, boolean, {4}).to_bytes() ==
+        std::vector<std::byte>{std::byte{0}, std::byte{1}, std::byte{1}, std::byte{1}});
+}

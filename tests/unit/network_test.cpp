@@ -138,6 +138,16 @@ TEST_CASE("BatchNorm2d: statistics move in training only, and a clone has its ow
   CHECK_THROWS_AS(norm(ones({1, 1, 1, 1})), UsageError);
 }
 
+TEST_CASE("BatchNorm2d: running statistics of 16-bit inputs are those of float32", "[nn]") {
+  nn::BatchNorm2d bn(1), wide(1);
+  const Tensor x = (arange(64).to(float32).reshape({64, 1, 1, 1}) * 32.0).to(float16);  // of a variance above float16's largest number
+  bn(x);
+  wide(x.to(float32));
+  CHECK(bn.running_var.item() > 30000);
+  CHECK(bn.running_var.item() == wide.running_var.item());
+  CHECK(bn.running_mean.item() == wide.running_mean.item());
+}
+
 TEST_CASE("a training step moves running statistics in its own plan", "[nn]") {
   nn::BatchNorm2d norm(2);
   optim::SGD opt(nn::parameters(norm), {.lr = 0.1});

@@ -27,6 +27,18 @@ TEST_CASE("a notice is said once, by the first who asks", "[notice]") {
   CHECK(second->silent());
 }
 
+TEST_CASE("what many plans in a row have read is no chain of them", "[notice]") {
+  std::weak_ptr<Notice> early;
+  Ptr all = known("first");
+  for (int i = 0; i < 100000; ++i) {
+    all = known("", {all, known("next")});
+    if (i == 10) early = all;
+  }
+  CHECK(early.expired());
+  CHECK(all->take() == "first");
+  CHECK(all->take().empty());
+}
+
 TEST_CASE("the device is asked once, by a read", "[notice]") {
   int asked = 0;
   const Ptr wrong = asking(asked, true), right = asking(asked, false), both = asking(asked, false, {right, wrong});

@@ -3,6 +3,7 @@
 #include "runtime/cpu/pool.h"
 #include "runtime/cpu/threads.h"
 #include "runtime/sanitizer.h"
+#include "sinter/sinter.h"
 #include "unit/runtime_support.h"
 
 #include <sched.h>
@@ -10,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <xmmintrin.h>
 
 #include <chrono>
 #include <cmath>
@@ -219,6 +221,20 @@ TEST_CASE("workers that went to sleep wake up, and their number can change", "[r
 TEST_CASE("all threads take part when the pieces are long", "[runtime]") {
   cpu::Pool pool(2);
   CHECK(two_meet(pool));
+}
+
+TEST_CASE("kernels round as ever, whatever the program has set for its thread", "[runtime]") {
+  const unsigned before = _mm_getcsr();
+  const sinter::Tensor tiny = sinter::full({1 << 16}, 1e-39).contiguous();
+  tiny.realize();
+  _mm_setcsr(before | 0x8040);  // denormals are zero, as a library built with -ffast-math sets it
+  const sinter::Tensor half = tiny * 0.5;
+  half.realize();
+  const unsigned left = _mm_getcsr();
+  _mm_setcsr(before);
+  CHECK((left & 0x8040) == 0x8040);
+  const std::vector<float> values = half.to_vector<float>();
+  CHECK(std::count(values.begin(), values.end(), 1e-39f * 0.5f) == 1 << 16);
 }
 
 TEST_CASE("a pool that could not start is usable afterwards", "[runtime]") {

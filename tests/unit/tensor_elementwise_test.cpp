@@ -154,6 +154,25 @@ TEST_CASE("comparisons and logic", "[tensor]") {
   CHECK(numbers(logical_not(from({2, 0}))) == list({0, 1}));
 }
 
+TEST_CASE("indices compare with numbers that no index reaches", "[tensor]") {
+  ON_BOTH_EXECUTORS();
+  constexpr int64_t least = std::numeric_limits<int64_t>::min(), most = std::numeric_limits<int64_t>::max();
+  const Tensor i = arange(3);
+  for (const int64_t far : {least, least + 1, least + 3}) {
+    CHECK(numbers(i < far) == list({0, 0, 0}));
+    CHECK(numbers(i <= far) == list({0, 0, 0}));
+    CHECK(numbers(i >= far) == list({1, 1, 1}));
+    CHECK(numbers(i == far) == list({0, 0, 0}));
+    CHECK(numbers(clamp(i, far, 1)) == list({0, 1, 1}));
+  }
+  for (const int64_t far : {most, most - 1}) {
+    CHECK(numbers(i < far) == list({1, 1, 1}));
+    CHECK(numbers(i >= far) == list({0, 0, 0}));
+    CHECK(numbers(i != far) == list({1, 1, 1}));
+  }
+  CHECK(numbers(floor_divide(i, least)) == list({0, -1, -1}));
+}
+
 TEST_CASE("casts", "[tensor]") {
   ON_BOTH_EXECUTORS();
   Tensor x = from({-1.7, 0.0, 300.5, kNan, kInf});

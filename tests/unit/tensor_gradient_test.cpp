@@ -312,6 +312,12 @@ TEST_CASE("gradients where functions bend", "[tensor][gradient]") {
         list({0.5, 0.5}));
 }
 
+TEST_CASE("the gradient of a remainder counts whole divisors", "[tensor][gradient]") {
+  ON_BOTH_EXECUTORS();
+  const Tensor y = leaf({0.1, 0.1, 3}, {3});  // 1 / 0.1 rounds up to 10, 9 of which fit
+  CHECK(numbers(gradient(remainder(from({1.0, -1.0, 7.0}), y).sum(), {y})[0]) == list({-9, 10, -2}));
+}
+
 TEST_CASE("a seed is the factor of each element", "[tensor][gradient]") {
   ON_BOTH_EXECUTORS();
   Tensor x = from({1.0, 2.0, 3.0}).requires_grad();

@@ -126,5 +126,16 @@ TEST_CASE("an index out of range raises the error bit, each index against its ow
   CHECK(raises(x[huge]));
   CHECK(raises(scatter_add(zeros({3}), 0, huge, 1)));
   CHECK(raises(one_hot(huge, 3)));
+  // What it would have picked is 0, and what it would have been added to stays.
+  auto values = [](const Tensor& t) {
+    uint32_t error = 0;
+    const runtime::Array array = value_of(t, &error);
+    std::vector<int64_t> out;
+    for (int64_t i = 0; i < array.numel(); ++i) out.push_back(array.at(i).as_int());
+    return out;
+  };
+  CHECK(values(x.index({from({0, 1, 5}), from({4, 1, 0})})) == std::vector<int64_t>{0, 5, 0});
+  CHECK(values(x.index({from({0, -4}), from({-5, 0})})) == std::vector<int64_t>{0, 0});
+  CHECK(values(one_hot(from({2, 1}), 2)) == std::vector<int64_t>{0, 0, 0, 1});
   CHECK(numbers(x[from(std::vector<uint64_t>{2})]) == list({8, 9, 10, 11}));
 }

@@ -14,7 +14,7 @@ namespace nn::init {
 /// @snippet training.cpp init
 /// @{
 
-/// Uniform in [low, high).
+/// Uniform from low to high, which rounding may reach.
 Tensor uniform(const Shape& shape, double low, double high, Loc where = Loc::current());
 /// Normal.
 Tensor normal(const Shape& shape, double mean = 0.0, double std = 1.0, Loc where = Loc::current());

@@ -38,8 +38,8 @@ struct GroupNorm {
   SINTER_MODULE(weight, bias)
 };
 
-/// x / sqrt(mean of squares + eps) * weight over the last axes, whose sizes are `shape`. Without an eps: the type's
-/// machine epsilon.
+/// x / sqrt(mean of squares + eps) * weight over the last axes, whose sizes are `shape`. Without an eps: the
+/// machine epsilon of the type that it is computed in, float32's for 16 bits.
 struct RMSNorm {
   explicit RMSNorm(Shape shape, std::optional<double> eps = {}, Loc where = Loc::current());
   explicit RMSNorm(int64_t size, std::optional<double> eps = {}, Loc where = Loc::current())

@@ -104,7 +104,7 @@ class LRScheduler {
   /// UsageError when the schedule refuses its own numbers.
   LRScheduler(Optimizer& optimizer, Schedule schedule, Loc where = Loc::current());
   /// To the rate of the next step. Call it after optimizer.step(), each step or each epoch, as the schedule counts.
-  void step() { seek(t_ + 1); }
+  void step(Loc where = Loc::current()) { seek(t_ + 1, where); }
   /// To the rate of step t >= 0: to go on where a saved training stopped.
   void seek(int64_t t, Loc where = Loc::current());
   /// The step whose rate is set.

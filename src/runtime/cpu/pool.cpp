@@ -11,6 +11,7 @@
 #include <chrono>
 #include <climits>
 
+#include "runtime/cpu/float_control.h"
 #include "runtime/cpu/threads.h"
 #include "runtime/env.h"
 #include "runtime/fork.h"
@@ -140,6 +141,7 @@ bool Pool::sleep_until_work(uint32_t& seen) {
 }
 
 void Pool::worker(int index) {
+  const DefaultFloats floats;  // not those of the thread that started it
   uint32_t seen = 0;
   while (sleep_until_work(seen)) {
     uint32_t gate = gate_.load(std::memory_order_acquire);

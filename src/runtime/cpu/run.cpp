@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "runtime/cpu/float_control.h"
 #include "runtime/cpu/pieces.h"
 #include "runtime/cpu/pool.h"
 #include "runtime/program.h"
@@ -102,6 +103,7 @@ void Run::open_arena(std::span<const Step> steps) {
 }
 
 void Run::launch(size_t first, size_t number) {
+  const DefaultFloats floats;
   if (kSanitizer == Sanitizer::Address) open_arena({plan().steps.data() + first, number});
   int bits = 0;
   if (number == 1) {
