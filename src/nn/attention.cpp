@@ -91,7 +91,7 @@ Tensor RotaryEmbedding::operator()(const Tensor& x, int64_t offset, Loc where) c
   CallScope call("RotaryEmbedding", where);
   RotaryOptions shifted = options;
   if (__builtin_add_overflow(shifted.offset, offset, &shifted.offset))
-    refuse(fmt::format("the offset {} of RotaryEmbedding is {} too far", options.offset, offset));
+    refuse(fmt::format("the offsets {} and {} of RotaryEmbedding add up to more than an int64 holds; give smaller ones", options.offset, offset));
   return rotary_embedding(x, shifted);
 }
 

@@ -49,7 +49,7 @@ class Flight {
     int32_t value;  ///< which of the plan's
   };
   InlineVector<Stored, 4> stored_;
-  Read read_;
+  NoticesRead read_;
   std::vector<ir::Origin*> picks_;                   ///< calls that pick elements, if the device tells of them late
   std::exception_ptr error_;
   const std::thread::id thread_ = std::this_thread::get_id();

@@ -74,12 +74,12 @@ std::string late_index_fault(std::span<ir::Origin* const> calls) {
   return fmt::format("an index is out of range{}{}", places, kConsequence);
 }
 
-void Read::add(const ir::Storage& memory) {
+void NoticesRead::add(const ir::Storage& memory) {
   const std::shared_ptr<ir::Notice>& n = memory.notice;
   if (n && !n->silent() && std::find(notices_.begin(), notices_.end(), n) == notices_.end()) notices_.push_back(n);
 }
 
-std::shared_ptr<ir::Notice> Read::notice(schedule::Execution& run, bool index_error, const std::function<std::string()>& text) && {
+std::shared_ptr<ir::Notice> NoticesRead::notice(schedule::Execution& run, bool index_error, const std::function<std::string()>& text) && {
   if (index_error) return std::make_shared<ir::Notice>(text(), nullptr, std::move(notices_));
   if (run.error)
     return std::make_shared<ir::Notice>(

@@ -1,4 +1,4 @@
-// Which index was out of range: found after the run, so that kernels only say that there was one (SEMANTICS F6).
+// Which index was out of range, and what reads will say of it: found after the run, so that kernels only say that there was one (SEMANTICS F6).
 #pragma once
 
 #include <functional>
@@ -21,8 +21,8 @@ std::string index_fault(std::span<const ir::UOp> values, const std::function<boo
 /// The same where only the device knows whether it happened, when the graph is gone: names the calls that may be meant.
 std::string late_index_fault(std::span<ir::Origin* const> calls);
 
-/// What a run has read, which may have something to say itself.
-class Read {
+/// The notices of what a run has read, to which its own is added.
+class NoticesRead {
  public:
   /// Each notice counts once.
   void add(const ir::Storage& memory);

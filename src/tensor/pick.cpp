@@ -29,9 +29,9 @@ UOp checked(UOp index, const Dim& size) {
     return ir::reshape(checked(ir::reshape(index, {index->shape.numel()}), size), index->shape);
   Shape table = index->shape;
   table[0] = size;
-  const UOp n = ir::broadcast_to(size_node(size, DType::I64, index->device), index->shape), wide = ir::cast(index, DType::I64);
-  const UOp place = ir::cast(ir::gather(position(table, 0, index->device), index, 0), DType::I64);
-  return ir::where(ir::lt(wide, -n) | ir::le(n, wide), n, place);
+  const UOp place = ir::gather(position(table, 0, index->device), index, 0), wide = ir::cast(index, DType::I64);
+  const UOp end = ir::broadcast_to(size_node(size, DType::I64, index->device), index->shape);
+  return ir::where(ir::lt(wide, -end) | ir::le(end, wide), end, place);
 }
 
 UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
@@ -47,7 +47,7 @@ UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
   UOp at = index[0];
   if (count > 1) {
     std::vector<Dim> dims{Dim(1)};
-    UOp beyond;  // an index of one axis is
+    UOp beyond;  // where the index of an axis is out of range: a place of another row otherwise
     at = {};
     for (size_t k = 0; k < count; ++k) {
       const int64_t size = fixed_size(x, static_cast<int64_t>(k), "indexed together with others");

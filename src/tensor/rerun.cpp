@@ -121,7 +121,7 @@ void Rerun::poison(const std::string& text) {
 }
 
 std::shared_ptr<ir::Notice> Rerun::notice(schedule::Execution& run, bool index_error) const {
-  Read read;
+  NoticesRead read;
   for (const runtime::Buffer* b : bindings_.slots) read.add(*b);
   return std::move(read).notice(run, index_error, [] {
     return std::string("an index of a jitted function was out of range; call the function without jit to see which");
