@@ -85,15 +85,21 @@ bool write_apart(Values& values, Emitter& emit, UOp store, Id v) {
 void write_rows(Values& values, Emitter& emit, UOp store, std::vector<Id> columns, Code code) {
   const int lanes = values.lanes(store);
   const Limit limit = values.limit(store);
-  if (columns.size() * size_of(store->src[0]->dtype) < kSmallestStream) code = Code::Store;
+  const size_t width = std::min(columns.size(), static_cast<size_t>(lanes));
+  if (width * size_of(store->src[0]->dtype) < kSmallestStream) code = Code::Store;
   for (Id& column : columns) column = emit.splat(column, lanes);
-  const std::vector<Id> rows = rows_of(emit, std::move(columns));
+  std::vector<std::vector<Id>> parts;  // of rows, each of which is a vector
+  for (size_t from = 0; from < columns.size(); from += width)
+    parts.push_back(rows_of(emit, {columns.begin() + static_cast<std::ptrdiff_t>(from), columns.begin() + static_cast<std::ptrdiff_t>(from + width)}));
   for (int lane = 0; lane < (limit.known >= 0 ? static_cast<int>(limit.known) : lanes); ++lane) {
-    const Id there = values.exists(store, lane);
+    const Id there = values.exists(store, lane), address = values.address(store, lane);
     if (there != kNone) emit.open_if(there);
-    Inst row{code, {}, {values.address(store, lane), rows[static_cast<size_t>(lane)]}};
-    row.imm = slot_of(store);
-    emit.here(std::move(row));
+    for (size_t part = 0; part < parts.size(); ++part) {
+      const Id place = part == 0 ? address : emit.index(ir::Op::Add, address, emit.number(static_cast<int64_t>(part * width)));
+      Inst row{code, {}, {place, parts[part][static_cast<size_t>(lane)]}};
+      row.imm = slot_of(store);
+      emit.here(std::move(row));
+    }
     if (there != kNone) emit.close();
   }
 }

@@ -18,7 +18,8 @@ void write(Values& values, Emitter& emit, ir::UOp access, Id v, Id only, ir::UOp
 /// lane, and slower. Otherwise, or where some lanes may not exist, it does nothing and returns false.
 bool write_apart(Values& values, Emitter& emit, ir::UOp store, Id v);
 
-/// Puts vectors where a STORE without a gate stands, one for each copy of its Run, of which the present copy is the first: row by row.
+/// Puts vectors where a STORE without a gate stands, one for each copy of its Run, of which the present copy is the first: row by row, also where those
+/// are of several vectors.
 void write_rows(Values& values, Emitter& emit, ir::UOp store, std::vector<Id> columns, Code code);
 
 /// The same where all of it is one piece of memory (Values::is_piece): in whole vectors but for the last.

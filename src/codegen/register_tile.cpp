@@ -33,6 +33,9 @@ constexpr double kFar = .02;        ///< cycles of a load more, if the next row 
 constexpr double kFarStep = .5;     ///< and of a step, if what no lane moves goes so far in each
 constexpr double kLineStep = .25;   ///< or, if only to another line: lanes across a product of panels, 64 columns wide, take 1.4 of the time on Zen 1
 constexpr int64_t kFarBytes = 2048;
+/// Vectors of a panel that the first cache does not hold come from the second one, one a cycle. More of a step's time than such a part shows, and
+/// that half: on Zen 3 tiles of 4 rows by 3 vectors take 1.03 to 1.1 of the time of 6 by 2, and 1.1 to 1.2 where somebody else uses the caches too.
+constexpr double kUnseen = .4, kSeen = .5;
 constexpr int64_t kTileRows = 8;     ///< of a tile,
 constexpr int64_t kTallest = 12;     ///< or of one whose two vectors are all columns, where it does not store so many rows far from each other
 constexpr double kAcross = 1.3;     ///< of an element of what follows that is loaded or stored across the lanes,
@@ -195,6 +198,12 @@ class Model {
       }
     return static_cast<double>(lines);
   }
+  /// Whether vectors along the lanes, which each of the tile's rows reads again, are more than the first cache holds beside what passes.
+  bool from_second(UOp load, const RegisterTile& t) const {
+    if (!t.lanes || !t.first || !view_.depends(load, t.lanes) || view_.depends(load, t.first)) return false;
+    const double deep = std::min(steps_, static_cast<double>(kDeepest));
+    return deep * static_cast<double>(t.width(lanes_)) * static_cast<double>(size_of(load->dtype)) > static_cast<double>(target_.l1) / 2;
+  }
   bool far(UOp access, UOp range) const { return view_.byte_stride(access, range) >= kFarBytes; }
   /// Whether an operand will be read from a panel that passes under the rows (codegen/blocking.h).
   bool packed(UOp load, const RegisterTile& t) const {
@@ -231,7 +240,7 @@ class Model {
     return (static_cast<double>(last_) + (count - 1) * static_cast<double>(std::min(last_, std::abs(copy / step)))) / static_cast<double>(last_);
   }
   double step(const RegisterTile& t, double rows, double columns, bool whole) const {
-    double loads = 0, vectors = 0, slow = 0;
+    double loads = 0, vectors = 0, slow = 0, fetched = 0;
     for (UOp q : loads_) {
       const double copies = (t.first && view_.depends(q, t.first) ? rows : 1) *
                             (t.second && view_.depends(q, t.second) ? columns : 1);
@@ -240,11 +249,12 @@ class Model {
       if (const int64_t step = varies(q, t) || w_.own.empty() ? 0 : view_.byte_stride(q, w_.own.back()); step >= kLine)
         slow += step >= kFarBytes ? kFarStep : kLineStep;
       if (varies(q, t)) vectors += copies;
+      if (from_second(q, t)) fetched += copies;
       if (t.lanes && view_.depends(q, t.lanes) && view_.stride(q, t.lanes) != 1)
         slow += copies * (t.turned > 1 ? kTurnedVector : packed(q, t) ? 0 : kGather * lanes_);
     }
     const double busy = std::max({rows * columns * w_.operations / multiplications_, loads / multiplications_, kLatency / vectors_});
-    const double all = busy + .06 * loads + .05 * vectors + slow;
+    const double all = busy + .06 * loads + .05 * vectors + slow + kSeen * std::max(0.0, fetched - kUnseen * busy);
     const bool differs = gate_ && ((t.first && view_.depends(gate_, t.first) && !(whole && is_peeled(t))) || (t.lanes && view_.depends(gate_, t.lanes)));
     return differs ? kGated * all : all;
   }

@@ -8,6 +8,7 @@
 
 #include "codegen/loop_tree.h"
 #include "codegen/memory_node.h"
+#include "codegen/register_tile.h"
 #include "codegen/schedule.h"
 #include "codegen/tile.h"
 #include "uop/walk.h"
@@ -20,6 +21,7 @@ using ir::Op;
 using ir::UOp;
 
 constexpr double kDear = 12;                ///< operations of an expression that is rather kept
+constexpr double kAcross = 12;              ///< operations that a load across the lanes counts for: rows of 48 kept for their second use take 0.77 of the time on Zen 3
 constexpr int64_t kLargest = 256 << 10;     ///< bytes of a tile
 
 bool is_inner(UOp range) { return range_kind(range) == AxisKind::Inner; }
@@ -78,18 +80,26 @@ class Finder {
     return depths_[{w.node.get(), range.get()}] = depth;
   }
 
-  double price(UOp n) {
+  double price(UOp n, const std::vector<size_t>& users) {
     if (n->op == Op::Reduce) return view_.of(n).own.empty() ? 0 : kDear;
     double operations = 0;
-    for (UOp u : ir::topological(std::span<const UOp>(&n, 1), [&](UOp u) { return u->op != Op::Reduce; }))
+    for (UOp u : ir::topological(std::span<const UOp>(&n, 1), [&](UOp u) { return u->op != Op::Reduce; })) {
       operations += operations_of(u);
+      if (u->op == Op::Load && std::any_of(users.begin(), users.end(), [&](size_t w) { return across(view_.works()[w], u); })) operations += kAcross;
+    }
     return operations;
+  }
+
+  /// Whether a statement reads memory across its lanes, which no range can have along which it sums element by element.
+  bool across(const Work& w, UOp load) {
+    return w.is_reduce() && w.chains() == 1 && reuse_ranges(view_, w).empty() &&
+           std::any_of(w.own.begin(), w.own.end(), [&](UOp r) { return view_.stride(load, r) == 1; });
   }
 
   /// Whether n is worth a tile, and along which ranges it lies.
   bool keep(UOp n, std::vector<int>& along) {
     const std::vector<size_t>& users = users_.at(n.get());
-    if (price(n) < kDear) return false;
+    if (price(n, users) < kDear) return false;
     const bool repeated = std::any_of(users.begin(), users.end(), [&](size_t u) { return repeats(view_.works()[u], n); });
     if (users.size() < 2 && !repeated) return false;
     std::vector<UOp> ranges;

@@ -25,14 +25,17 @@ Id put(Values& values, Emitter& emit, const Statement& statement, const Statemen
   if (leader != kNone && loads_what_it_stores(statement, statements)) emit.here({Code::Barrier, {}, {}});  // all have read it
   const Code code = statement.nontemporal ? Code::Stream : Code::Store;
   const bool alone = adds || gate || leader != kNone;
-  const Values::Run run = alone ? Values::Run{} : values.run(n);
+  const Values::Run near = alone ? Values::Run{} : values.run(n);
+  const bool piece = values.is_piece(n, near);
+  // What goes past the caches is written line by line: of parts of lines a core holds few until the rest comes, fewer where two threads share it.
+  const Values::Run run = code == Code::Stream && near.count > 1 && !piece ? values.run(n, static_cast<int>(runtime::kLine / size_of(n->src[0]->dtype))) : near;
   if (run.count == 1) {
     const bool shorter = seldom && !alone && values.written_out(n) >= kMany;
     if (!shorter || !write_apart(values, emit, n, v)) write(values, emit, n, v, leader, gate, adds ? &sum : nullptr, code);
   } else if (values.copy_of(run) == run.first) {  // for all copies of the run
     std::vector<Id> columns;
     values.for_each(run, [&] { columns.push_back(values.value(value_of(n))); });
-    if (values.is_piece(n, run))
+    if (piece)
       write_piece(values, emit, n, columns);
     else
       write_rows(values, emit, n, std::move(columns), code);

@@ -253,7 +253,7 @@ int Values::written_out(UOp n) const {
   return count;
 }
 
-Values::Run Values::run(UOp access) {
+Values::Run Values::run(UOp access, int widest) {
   const Open* vector = vector_of(access);
   const Tile* tile = tile_of(access);
   const Place along = place(access);
@@ -263,10 +263,10 @@ Values::Run Values::run(UOp access) {
     const Open* o = c.count > 1 ? binding(c.range) : nullptr;
     if (!o || o->lanes > 1 || o->threads > 1) continue;
     if (stride_along(offset_of(access), c.range, ranges_) != 1) continue;
-    // From the first copy on, as many as the lanes allow; then the largest powers of two that are left.
+    // From the first copy on, as many as are allowed; then the largest powers of two that are left.
     Run run{i, 0, 1};
     while (true) {
-      run.count = static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(vector->lanes, c.count - run.first))));
+      run.count = static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(std::max(vector->lanes, widest), c.count - run.first))));
       if (c.number < run.first + run.count) return run;
       run.first += run.count;
     }

@@ -101,13 +101,13 @@ class Values {
   };
   Place place(ir::UOp access);
   /// Register copies, a power of two of them, of a range without lanes: where they lie side by side in memory, and lanes do not.
-  /// The present copy is one of them; count 1: it lies alone.
+  /// The present copy is one of them; count 1: it lies alone. They are no more than there are lanes, or `widest`.
   struct Run {
     size_t range = 0;  ///< its place among the copies
     int first = 0;
     int count = 1;
   };
-  Run run(ir::UOp access);
+  Run run(ir::UOp access, int widest = 1);
   /// Whether the lanes of a run's copies are one piece of memory: each lane's row ends where that of the next one begins.
   bool is_piece(ir::UOp access, const Run& run) { return shuffles_ && run.count > 1 && place(access).stride == run.count; }
   int copy_of(const Run& run) const { return copy_[run.range].number; }

@@ -1,4 +1,6 @@
 // How accesses pass through the caches: stores past them, loads that are asked for early.
+#include <sstream>
+
 #include "codegen/heuristic.h"
 #include "codegen_support.h"
 #include "sinter/error.h"
@@ -41,13 +43,31 @@ TEST_CASE("stores past the caches write whole vectors, others at the edges", "[c
 }
 
 TEST_CASE("rows that are transposed go past the caches", "[codegen][memory][transpose]") {
-  for (const int copies : {16, 8, 4, 32}) {
+  const auto written = [](int lanes, int copies) {
     Bench b;
     UOp in = b.buffer(random_array(DType::F32, {48, 20}, 1)), out = b.buffer(Array(DType::F32, {20, 48}));
     UOp i = b.outer(20), j = b.outer(48);
     b.stores({b.put(out, {i, j}, b.at(in, {j, i}))});
-    const std::string text = b.check({Lanes{0, 16}, Unroll{1, copies}, Nt{0}});
-    CHECK(count(text, "__builtin_nontemporal_store") > 0);
+    return b.check({Lanes{0, lanes}, Unroll{1, copies}, Nt{0}});
+  };
+  for (const int copies : {16, 8, 4, 32}) CHECK(count(written(16, copies), "__builtin_nontemporal_store") > 0);
+  // Of vectors of half a line those of one line follow one another.
+  for (const int copies : {8, 16, 24}) {
+    INFO(copies);
+    std::istringstream text(written(8, copies));
+    int lines = 0, halves = 0;
+    std::string before;
+    for (std::string line; std::getline(text, line);) {
+      const size_t call = line.find("__builtin_nontemporal_store(");
+      if (call == std::string::npos) continue;
+      const size_t from = line.find("*)(", call) + 3;
+      const std::string place = line.substr(from, line.rfind("));") - from);
+      ++halves;
+      lines += place == before + " + 8";
+      before = place;
+    }
+    CHECK(halves > 0);
+    CHECK(lines * 2 == (copies == 8 ? 0 : copies == 24 ? halves / 3 * 2 : halves));
   }
 }
 

@@ -152,17 +152,16 @@ TEST_CASE("rows whole pages apart share the sets of the first cache: few of them
 }
 
 TEST_CASE("the columns of a matrix in panels get the lanes, and its rows are not asked for ahead where they fill the sets of the first cache", "[codegen][products]") {
-  runtime::Target narrow = reference_machine("x86-64-v3", 32, 16);
-  narrow.l2 = 512 << 10;
+  runtime::Target target = runtime::reference_target();
   const auto opts = [&](int64_t ways, int64_t deep) {
-    narrow.l1 = ways * runtime::kPage;
+    target.l1 = ways * runtime::kPage;
     Bench b;
     UOp x = b.buffer(Array(DType::F32, {1024, deep})), y = b.buffer(Array(DType::F32, {16, deep, 64})), out = b.buffer(Array(DType::F32, {1024, 16, 64}));
     UOp i = b.outer(1024), panel = b.outer(16), j = b.outer(64), k = b.over(deep, 3);
     b.stores({b.put(out, {i, panel, j}, b.reduce(Combine::Dot, {b.at(x, {i, k}), b.at(y, {panel, k, j})}, {k}))});
-    return to_string(codegen::heuristic(codegen::prepare(b.kernel).main, narrow));
+    return to_string(codegen::heuristic(codegen::prepare(b.kernel).main, target));
   };
-  CHECK(opts(8, 1024) == "lanes(2, 8) unroll(2, 3) unroll(0, 4) block(0, 1024)");
+  CHECK(opts(8, 1024) == "lanes(2, 16) unroll(2, 4) unroll(0, 6) block(0, 516) unroll(3, 4)");
   CHECK_THAT(opts(8, 1040), Catch::Matchers::Contains("prefetch("));
   CHECK_THAT(opts(12, 1024), Catch::Matchers::Contains("prefetch("));
 }

@@ -1,0 +1,76 @@
+// What the heuristic asks for where registers are few and vectors narrow: 16 of 32 bytes.
+#include "codegen/heuristic.h"
+#include "codegen_support.h"
+
+using namespace codegen_test;
+
+namespace {
+
+runtime::Target avx2() {
+  runtime::Target target = reference_machine("x86-64-v3", 32, 16);
+  target.l1 = 32 << 10;
+  target.l2 = 512 << 10;
+  target.threads = 1;
+  return target;
+}
+
+std::string opts(const Bench& b, const runtime::Target& target = avx2()) { return to_string(codegen::heuristic(codegen::prepare(b.kernel).main, target)); }
+
+/// Batches of x [m, k] times y [k, n].
+Bench product(int64_t batch, int64_t m, int64_t k, int64_t n) {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {batch, m, k}, 1)), y = b.buffer(random_array(DType::F32, {batch, k, n}, 2)),
+      out = b.buffer(Array(DType::F32, {batch, m, n}));
+  UOp item = b.outer(batch), i = b.outer(m), j = b.outer(n), l = b.over(k, 3);
+  b.stores({b.put(out, {item, i, j}, b.reduce(Combine::Dot, {b.at(x, {item, i, l}), b.at(y, {item, l, j})}, {l}))});
+  return b;
+}
+
+}  // namespace
+
+TEST_CASE("tiles have two vectors by six rows where panels come from the second cache, three by four where they stay in the first", "[codegen][products]") {
+  using Catch::Matchers::StartsWith;
+  CHECK_THAT(opts(product(2, 512, 1024, 528)), StartsWith("lanes(2, 8) unroll(2, 2) unroll(1, 6)"));
+  CHECK_THAT(opts(product(2, 512, 160, 528)), StartsWith("lanes(2, 8) unroll(2, 3) unroll(1, 4)"));
+  // Wider vectors have enough to compute for each that comes.
+  CHECK_THAT(opts(product(2, 512, 1024, 576), runtime::reference_target()), StartsWith("lanes(2, 16) unroll(2, 4) unroll(1, 6)"));
+}
+
+TEST_CASE("a matrix of which narrow vectors read little of each row is copied into panels earlier", "[codegen][products]") {
+  const auto copied = [](const Bench& b, const runtime::Target& target = avx2()) { return opts(b, target).find("stage(") != std::string::npos; };
+  CHECK(copied(product(2, 120, 250, 250)));
+  CHECK(!copied(product(2, 50, 250, 250)));   // rows that make up for it
+  CHECK(!copied(product(2, 120, 120, 250)));  // most of it stays in the first cache
+  CHECK(!copied(product(2, 120, 500, 100)));  // rows near each other
+  CHECK(!copied(product(2, 120, 250, 250), runtime::reference_target()));
+}
+
+TEST_CASE("beside a product with many sums others along what it sums have the copies of its rows alone", "[codegen][products]") {
+  Bench b;  // weights of attention, times values
+  const int64_t m = 48, n = 160, d = 64;
+  UOp scores = b.buffer(random_array(DType::F32, {m, n}, 1)), values = b.buffer(random_array(DType::F32, {n, d}, 2)), out = b.buffer(Array(DType::F32, {m, d}));
+  UOp i = b.outer(m), j = b.inner(d, 1), k = b.over(n, 2);
+  b.stores({b.put(out, {i, j}, b.reduce(Combine::Dot, {exp(b.at(scores, {i, k})), b.at(values, {k, j})}, {k}))});
+  const std::string text = opts(b);
+  INFO(text);
+  CHECK(text.find("unroll(1, 2) unroll(0, 6)") != std::string::npos);
+  CHECK(text.find("lanes(2, 8)") != std::string::npos);
+  CHECK(text.find("unroll(2, ") == std::string::npos);
+  b.check(codegen::heuristic(codegen::prepare(b.kernel).main, avx2()), false);
+}
+
+TEST_CASE("what short rows read across the lanes is kept for their other loops", "[codegen][transpose]") {
+  for (const bool centred : {true, false}) {
+    Bench b;  // variances, around means or as they are
+    const int64_t rows = 100, n = 48;
+    UOp x = b.buffer(random_array(DType::F32, {rows, n}, 1)), out = b.buffer(Array(DType::F32, {rows, n}));
+    UOp i = b.outer(rows), j = b.inner(n, 1), v = b.at(x, {i, j});
+    UOp mean = b.reduce(Combine::Add, {v}, {j}) / 48.0, from = centred ? v - mean : v * 2.0;
+    b.stores({b.put(out, {i, j}, from / (b.reduce(Combine::Add, {from * from}, {j}) + 1.0))});
+    for (const runtime::Target& target : {avx2(), runtime::reference_target()}) {
+      const std::vector<Opt> chosen = codegen::heuristic(codegen::prepare(b.kernel).main, target);
+      CHECK_THAT(to_string(chosen), Catch::Matchers::Contains("row("));
+      b.check(chosen, false);
+    }
+  }
+}
