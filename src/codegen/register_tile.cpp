@@ -103,11 +103,11 @@ class Model {
       if (!(r == t.first) && !(r == t.second) && !(r == t.lanes)) calls *= static_cast<double>(view_.size(r));
     if (t.lanes && !(t.second == t.lanes)) calls *= std::ceil(static_cast<double>(view_.size(t.lanes)) / lanes_);
     const bool whole = follows_whole(t);
-    const double turning = this->turning(t, whole);
+    const double around = turning(t, whole) + fetching(t);
     for (auto [many, rows] : parts(t.first, t.rows))
       for (auto [often, span] : parts(t.second, t.second == t.lanes && t.lanes ? t.columns * lanes_ : t.columns)) {
         const double columns = t.second == t.lanes && t.lanes ? std::ceil(span / lanes_) : span;
-        all += many * often * calls * (steps_ * (step(t, rows, columns, whole) + turning) + 10 + rows * columns * (w_.chains() > 1 ? 8 : 1));
+        all += many * often * calls * (steps_ * (step(t, rows, columns, whole) + around) + 10 + rows * columns * (w_.chains() > 1 ? 8 : 1));
       }
     if (t.lanes && t.turned == 1)
       for (UOp q : loads_)
@@ -198,11 +198,17 @@ class Model {
       }
     return static_cast<double>(lines);
   }
-  /// Whether vectors along the lanes, which each of the tile's rows reads again, are more than the first cache holds beside what passes.
-  bool from_second(UOp load, const RegisterTile& t) const {
-    if (!t.lanes || !t.first || !view_.depends(load, t.lanes) || view_.depends(load, t.first)) return false;
+  /// Cycles of each step for which vectors along the lanes are waited for, which each of the tile's rows reads again: of panels of which the first cache
+  /// does not hold one beside what passes.
+  double fetching(const RegisterTile& t) const {
+    if (!t.lanes || !t.first) return 0;
     const double deep = std::min(steps_, static_cast<double>(kDeepest));
-    return deep * static_cast<double>(t.width(lanes_)) * static_cast<double>(size_of(load->dtype)) > static_cast<double>(target_.l1) / 2;
+    double vectors = 0;
+    for (UOp q : loads_)
+      if (view_.depends(q, t.lanes) && !view_.depends(q, t.first) &&
+          deep * static_cast<double>(t.width(lanes_)) * static_cast<double>(size_of(q->dtype)) > static_cast<double>(target_.l1) / 2)
+        vectors += t.second == t.lanes ? t.columns : 1;
+    return kSeen * std::max(0.0, vectors - kUnseen * t.rows * t.columns * w_.operations / multiplications_);
   }
   bool far(UOp access, UOp range) const { return view_.byte_stride(access, range) >= kFarBytes; }
   /// Whether an operand will be read from a panel that passes under the rows (codegen/blocking.h).
@@ -240,7 +246,7 @@ class Model {
     return (static_cast<double>(last_) + (count - 1) * static_cast<double>(std::min(last_, std::abs(copy / step)))) / static_cast<double>(last_);
   }
   double step(const RegisterTile& t, double rows, double columns, bool whole) const {
-    double loads = 0, vectors = 0, slow = 0, fetched = 0;
+    double loads = 0, vectors = 0, slow = 0;
     for (UOp q : loads_) {
       const double copies = (t.first && view_.depends(q, t.first) ? rows : 1) *
                             (t.second && view_.depends(q, t.second) ? columns : 1);
@@ -249,12 +255,11 @@ class Model {
       if (const int64_t step = varies(q, t) || w_.own.empty() ? 0 : view_.byte_stride(q, w_.own.back()); step >= kLine)
         slow += step >= kFarBytes ? kFarStep : kLineStep;
       if (varies(q, t)) vectors += copies;
-      if (from_second(q, t)) fetched += copies;
       if (t.lanes && view_.depends(q, t.lanes) && view_.stride(q, t.lanes) != 1)
         slow += copies * (t.turned > 1 ? kTurnedVector : packed(q, t) ? 0 : kGather * lanes_);
     }
     const double busy = std::max({rows * columns * w_.operations / multiplications_, loads / multiplications_, kLatency / vectors_});
-    const double all = busy + .06 * loads + .05 * vectors + slow + kSeen * std::max(0.0, fetched - kUnseen * busy);
+    const double all = busy + .06 * loads + .05 * vectors + slow;
     const bool differs = gate_ && ((t.first && view_.depends(gate_, t.first) && !(whole && is_peeled(t))) || (t.lanes && view_.depends(gate_, t.lanes)));
     return differs ? kGated * all : all;
   }
