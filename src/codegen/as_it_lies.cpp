@@ -17,7 +17,6 @@ using ir::UOp;
 using runtime::kLine, runtime::kPage;
 
 constexpr int64_t kFewestRows = 32;   ///< of a thread: fewer were not measured
-constexpr int64_t kFewestLines = 2;   ///< of a row of a panel: with narrower ones every value's page is visited too often
 
 }  // namespace
 

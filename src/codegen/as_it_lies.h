@@ -8,6 +8,8 @@
 
 namespace sinter::codegen {
 
+inline constexpr int64_t kFewestLines = 2;  ///< of a row of a panel that is read as it lies: with narrower ones every value's page is visited too often
+
 /// Whether a panel of an operand, the columns of one tile, stays in the second cache where it lies while all rows of a thread pass over it
 /// (panels_under_all_rows()). So for one summed range of no more than kDeepest values at a fixed distance, for 32 rows of a thread or more, panels of
 /// two lines or more (in effect with AVX-512: 16 registers of 32 bytes hold no such tile), and where other operands, which pass by for each panel,

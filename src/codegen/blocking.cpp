@@ -22,9 +22,8 @@ using ir::UOp;
 using runtime::kLine, runtime::kPage;
 
 constexpr int64_t kReuse = 16;         ///< results that share an element, from which copying it pays where it could be read as it lies
-constexpr int64_t kNarrow = 2;         ///< lines of a row of a panel, fewer than which are worse to read as they lie,
-constexpr int64_t kApart = 8 * kLine;  ///< where rows are so far from each other,
-constexpr int64_t kReuseNarrow = 64;   ///< and so many results share an element
+constexpr int64_t kApart = 8 * kLine;  ///< from one row to the next, where panels of fewer than kFewestLines are worse to read as they lie,
+constexpr int64_t kReuseNarrow = 64;   ///< if so many results of a thread share an element
 constexpr int64_t kDeepStrided = 128;  ///< summed values in one block, about, where the other operand takes a new page for each of them
 constexpr int64_t kMostRows = 1024;    ///< of a point,
 constexpr int64_t kMostWindows = 4096; ///< or of one whose rows are windows that overlap, and whose blocks are less deep
@@ -68,9 +67,9 @@ class Blocker {
   /// Bytes from which an operand is copied that could be read as it lies: less stays in the second cache, if no other core takes it from there and
   /// its rows do not share sets (512 x 64 x 1024 takes 0.84 of the time in copies on a Zen 5; for a single matrix, near last caches). `rows`: of all threads.
   int64_t fewest_to_copy(UOp operand, int64_t rows) {
-    if (is_narrow(operand) && rows >= kReuseNarrow) return target_.l2 / 4;
-    const int64_t matrices = matrices_of(view_, w_, operand, tile_.lanes), threads = target_.threads;
-    const bool many = rows * std::min(matrices, threads) / threads >= kRowsOfCopy;
+    const int64_t matrices = matrices_of(view_, w_, operand, tile_.lanes), threads = target_.threads, of_thread = rows * std::min(matrices, threads) / threads;
+    if (is_narrow(operand) && of_thread >= kReuseNarrow) return target_.l2 / 4;
+    const bool many = of_thread >= kRowsOfCopy;
     const int64_t usual = many ? large_operand(target_) : most_beside_rows(target_);
     const bool crowded = target_.near_l3 && is_outer(tile_.lanes) && matrices == 1 && rows >= kRowsOfCopy && share_sets(view_, w_, operand);
     return crowded ? std::min(usual, target_.l2 / 4) : usual;
@@ -79,7 +78,7 @@ class Blocker {
   /// that begin within one, as with wider vectors through more. In copies 120 x 250 x 250 takes 0.9 of the time on Zen 3, a batch of 256 x 256 x 256
   /// 0.81 to 0.95; 200 x 200 x 200, whose rows are whole vectors, 1, and 128 x 128 x 128 1.04.
   bool is_narrow(UOp operand) {
-    return view_.size(tile_.lanes) > width() && width() * static_cast<int64_t>(size_of(operand->dtype)) < kNarrow * kLine &&
+    return is_outer(tile_.lanes) && view_.size(tile_.lanes) > width() && width() * static_cast<int64_t>(size_of(operand->dtype)) < kFewestLines * kLine &&
            step_bytes(operand, w_.own) >= kApart;
   }
   int64_t width() const { return tile_.width(lanes_); }

@@ -27,7 +27,7 @@ struct Choice {
   };
 
   Choice(const Kernel& kernel, const runtime::Target& target)
-      : kernel(kernel), target(target), rows(legal_rows(kernel, 4 * kLargestTile)), view(with(kernel, rows)) {}
+      : kernel(kernel), target(target), rows(legal_rows(kernel, target, 4 * kLargestTile)), view(with(kernel, rows)) {}
 
   Choice(const Choice&) = delete;  // products point into the view
   Choice& operator=(const Choice&) = delete;

@@ -42,7 +42,7 @@ class Chooser {
   /// `vectors`: whether threads may have lanes and copies. `stages`: whether a product's operands may go through shared memory; `slots`:
   /// through two slots of it in turn.
   Chooser(const Kernel& kernel, const runtime::Target& target, bool vectors, bool stages, bool slots)
-      : kernel_(kernel), shared_(target.shared / 2), vectors_(vectors), stages_(stages), slots_(slots), rows_(legal_rows(kernel, target.shared / 2)), view_(with(kernel, rows_)) {
+      : kernel_(kernel), shared_(target.shared / 2), vectors_(vectors), stages_(stages), slots_(slots), rows_(legal_rows(kernel, target, target.shared / 2)), view_(with(kernel, rows_)) {
     fixed_ = ranges_in_order(kernel_, view_);
     for (const Work& w : view_.works())
       for (UOp a : w.accesses)

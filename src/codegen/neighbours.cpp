@@ -291,7 +291,7 @@ constexpr std::array kChanges = {
 }  // namespace
 
 Neighbourhood::Neighbourhood(const Kernel& kernel, const runtime::Target& target)
-    : kernel_(kernel), target_(target), view_(kernel), rows_(rows_to_keep(kernel, view_)) {
+    : kernel_(kernel), target_(target), view_(kernel), rows_(rows_to_keep(kernel, view_, target)) {
   const std::vector<UOp> fixed = ranges_in_order(kernel, view_);
   for (UOp r : view_.ranges())
     if (!in(fixed, r)) free_.push_back(r);

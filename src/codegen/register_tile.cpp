@@ -198,10 +198,10 @@ class Model {
       }
     return static_cast<double>(lines);
   }
-  /// Cycles of each step for which vectors along the lanes are waited for, which each of the tile's rows reads again: of panels of which the first cache
-  /// does not hold one beside what passes.
+  /// Cycles of each step for which vectors along the lanes are waited for, which several tiles read, one below the other: of panels of which the first
+  /// cache does not hold one beside what passes.
   double fetching(const RegisterTile& t) const {
-    if (!t.lanes || !t.first) return 0;
+    if (!t.lanes || !t.first || view_.size(t.first) <= t.rows) return 0;
     const double deep = std::min(steps_, static_cast<double>(kDeepest));
     double vectors = 0;
     for (UOp q : loads_)

@@ -21,14 +21,17 @@ using ir::Op;
 using ir::UOp;
 
 constexpr double kDear = 12;                ///< operations of an expression that is rather kept
-constexpr double kAcross = 12;              ///< operations that a load across the lanes counts for: rows of 48 kept for their second use take 0.77 of the time on Zen 3
+/// Operations that a load counts for which vectors of a CPU transpose, and elements of a row up to which: rows of 48 that are kept for their second use
+/// take 0.77 of the time on Zen 3. Longer ones were not measured.
+constexpr double kTransposed = 12;
+constexpr int64_t kShortRow = 64;
 constexpr int64_t kLargest = 256 << 10;     ///< bytes of a tile
 
 bool is_inner(UOp range) { return range_kind(range) == AxisKind::Inner; }
 
 class Finder {
  public:
-  Finder(const Kernel& kernel, View& view) : view_(view), nodes_(ir::topological(kernel.sink)) {
+  Finder(const Kernel& kernel, View& view, const runtime::Target& target) : view_(view), transposes_(!target.cuda()), nodes_(ir::topological(kernel.sink)) {
     for (UOp n : nodes_)
       if (n->op == Op::Store) written_.insert(slot_of(n));
   }
@@ -85,15 +88,15 @@ class Finder {
     double operations = 0;
     for (UOp u : ir::topological(std::span<const UOp>(&n, 1), [&](UOp u) { return u->op != Op::Reduce; })) {
       operations += operations_of(u);
-      if (u->op == Op::Load && std::any_of(users.begin(), users.end(), [&](size_t w) { return across(view_.works()[w], u); })) operations += kAcross;
+      if (u->op == Op::Load && std::any_of(users.begin(), users.end(), [&](size_t w) { return across(view_.works()[w], u); })) operations += kTransposed;
     }
     return operations;
   }
 
-  /// Whether a statement reads memory across its lanes, which no range can have along which it sums element by element.
+  /// Whether a sum of short rows, element by element, reads memory across its lanes: those lie along other ranges.
   bool across(const Work& w, UOp load) {
-    return w.is_reduce() && w.chains() == 1 && reuse_ranges(view_, w).empty() &&
-           std::any_of(w.own.begin(), w.own.end(), [&](UOp r) { return view_.stride(load, r) == 1; });
+    return transposes_ && w.is_reduce() && w.chains() == 1 && !w.outs.empty() && reuse_ranges(view_, w).empty() &&
+           std::any_of(w.own.begin(), w.own.end(), [&](UOp r) { return view_.stride(load, r) == 1 && view_.size(r) <= kShortRow; });
   }
 
   /// Whether n is worth a tile, and along which ranges it lies.
@@ -140,6 +143,7 @@ class Finder {
   }
 
   View& view_;
+  const bool transposes_;  ///< vectors whose elements lie apart in memory
   std::vector<UOp> nodes_;
   std::set<int64_t> written_;
   std::unordered_map<ir::Node*, std::vector<size_t>> users_;
@@ -157,13 +161,13 @@ int64_t bytes_of_tiles(const Kernel& kernel, const std::vector<Opt>& opts) {
 
 }  // namespace
 
-std::vector<Row> rows_to_keep(const Kernel& kernel, View& view) { return Finder(kernel, view).run(); }
+std::vector<Row> rows_to_keep(const Kernel& kernel, View& view, const runtime::Target& target) { return Finder(kernel, view, target).run(); }
 
-std::vector<Row> legal_rows(const Kernel& kernel, int64_t most_bytes) {
+std::vector<Row> legal_rows(const Kernel& kernel, const runtime::Target& target, int64_t most_bytes) {
   View view(kernel);
   std::vector<Opt> legal;
   std::vector<Row> rows;
-  for (const Row& row : rows_to_keep(kernel, view)) {
+  for (const Row& row : rows_to_keep(kernel, view, target)) {
     legal.emplace_back(row);
     if (is_legal(kernel, legal) && bytes_of_tiles(kernel, legal) <= most_bytes)
       rows.push_back(row);

@@ -1,6 +1,8 @@
 // One of four ways, by how the lanes and the copies of a store lie in memory; the accesses themselves are access.cpp's.
 #include "codegen/stores.h"
 
+#include <algorithm>
+
 #include "codegen/access.h"
 #include "codegen/memory_node.h"
 #include "codegen/threads.h"
@@ -27,8 +29,10 @@ Id put(Values& values, Emitter& emit, const Statement& statement, const Statemen
   const bool alone = adds || gate || leader != kNone;
   const Values::Run near = alone ? Values::Run{} : values.run(n);
   const bool piece = values.is_piece(n, near);
-  // What goes past the caches is written line by line: of parts of lines a core holds few until the rest comes, fewer where two threads share it.
-  const Values::Run run = code == Code::Stream && near.count > 1 && !piece ? values.run(n, static_cast<int>(runtime::kLine / size_of(n->src[0]->dtype))) : near;
+  // What goes past the caches is written in whole lines where rows begin on one and registers hold two vectors of each: of parts of lines a core keeps few
+  // until the rest comes, fewer where two threads share it.
+  const int line = static_cast<int>(static_cast<size_t>(runtime::kLine) / size_of(n->src[0]->dtype));
+  const Values::Run run = code == Code::Stream && near.count > 1 && !piece ? values.run(n, std::min(line, 2 * values.lanes(n))) : near;
   if (run.count == 1) {
     const bool shorter = seldom && !alone && values.written_out(n) >= kMany;
     if (!shorter || !write_apart(values, emit, n, v)) write(values, emit, n, v, leader, gate, adds ? &sum : nullptr, code);
