@@ -198,6 +198,8 @@ class Model {
       }
     return static_cast<double>(lines);
   }
+  /// Whether all rows of a tile with lanes use the same vectors of a load.
+  bool passes(UOp load, const RegisterTile& t) const { return t.first && view_.depends(load, t.lanes) && !view_.depends(load, t.first); }
   /// Cycles of each step for which vectors along the lanes are waited for, which several tiles read, one below the other: of panels of which the first
   /// cache does not hold one beside what passes.
   double fetching(const RegisterTile& t) const {
@@ -205,15 +207,14 @@ class Model {
     const double deep = std::min(steps_, static_cast<double>(kDeepest));
     double vectors = 0;
     for (UOp q : loads_)
-      if (view_.depends(q, t.lanes) && !view_.depends(q, t.first) &&
-          deep * static_cast<double>(t.width(lanes_)) * static_cast<double>(size_of(q->dtype)) > static_cast<double>(target_.l1) / 2)
+      if (passes(q, t) && deep * static_cast<double>(t.width(lanes_)) * static_cast<double>(size_of(q->dtype)) > static_cast<double>(target_.l1) / 2)
         vectors += t.second == t.lanes ? t.columns : 1;
     return kSeen * std::max(0.0, vectors - kUnseen * t.rows * t.columns * w_.operations / multiplications_);
   }
   bool far(UOp access, UOp range) const { return view_.byte_stride(access, range) >= kFarBytes; }
   /// Whether an operand will be read from a panel that passes under the rows (codegen/blocking.h).
   bool packed(UOp load, const RegisterTile& t) const {
-    return t.first && view_.depends(load, t.lanes) && !view_.depends(load, t.first) && worth_packing(view_, w_, load, t.lanes);
+    return passes(load, t) && worth_packing(view_, w_, load, t.lanes);
   }
   double packing(UOp load) const {
     double elements = 1;

@@ -164,6 +164,8 @@ TEST_CASE("the columns of a matrix in panels get the lanes, and its rows are not
   CHECK(opts(8, 1024) == "lanes(2, 16) unroll(2, 4) unroll(0, 6) block(0, 516) unroll(3, 4)");
   CHECK_THAT(opts(8, 1040), Catch::Matchers::Contains("prefetch("));
   CHECK_THAT(opts(12, 1024), Catch::Matchers::Contains("prefetch("));
+  (target = reference_machine("x86-64-v3", 32, 16)).l2 = 512 << 10;
+  CHECK(opts(8, 1024) == "lanes(2, 8) unroll(2, 2) unroll(0, 6) block(0, 516)");
 }
 
 TEST_CASE("a matrix that many rows are multiplied with is copied block by block", "[codegen][products]") {
