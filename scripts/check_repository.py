@@ -9,18 +9,34 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONGEST = 500
 
-# Folder -> what it may include besides itself and include/sinter: dependencies point one way.
+BELOW_CODEGEN = {"uop", "rewrite", "runtime"}
+
+# Folder -> what it may include besides itself, folders in it and include/sinter: dependencies point one way.
 MAY_INCLUDE = {
     "uop": set(),
     "rewrite": {"uop"},
     "gradient": {"uop", "rewrite"},
     "runtime": {"uop", "rewrite"},
-    "codegen": {"uop", "rewrite", "runtime"},
+    "codegen": BELOW_CODEGEN,
     "schedule": {"uop", "rewrite", "runtime", "codegen"},
     "tensor": {"uop", "rewrite", "gradient", "runtime", "codegen", "schedule"},
     "nn": {"tensor"},
     "nn/data": {"runtime"},  # the environment, and starting a program
+    "codegen/kernel": BELOW_CODEGEN,
+    "codegen/prepare": BELOW_CODEGEN | {"codegen/kernel"},
+    "codegen/opt": BELOW_CODEGEN | {"codegen/kernel"},
+    "codegen/instructions": BELOW_CODEGEN,
+    "codegen/loops": BELOW_CODEGEN | {"codegen/kernel", "codegen/opt", "codegen/instructions"},
+    "codegen/expand": BELOW_CODEGEN | {"codegen/kernel", "codegen/prepare", "codegen/opt", "codegen/instructions", "codegen/loops"},
+    "codegen/heuristic": BELOW_CODEGEN | {"codegen/kernel", "codegen/prepare", "codegen/opt", "codegen/loops", "codegen/expand"},
+    "codegen/search": BELOW_CODEGEN | {"codegen/kernel", "codegen/opt", "codegen/loops", "codegen/heuristic"},
+    "codegen/render": BELOW_CODEGEN | {"codegen/instructions"},
 }
+
+
+def folder_of(parts):
+    """The row of the table for a file's folders, the most specific one; None for what is no folder of src."""
+    return next((f for f in ("/".join(parts[:n]) for n in range(len(parts), 0, -1)) if f in MAY_INCLUDE), None)
 
 
 def tracked(*patterns):
@@ -31,15 +47,15 @@ def tracked(*patterns):
 def include_faults():
     for path in tracked("src/*.h", "src/*.cpp"):
         parts = path.relative_to(ROOT / "src").parts
-        folder = "nn/data" if parts[:2] == ("nn", "data") else parts[0]
+        folder = folder_of(parts[:-1])
         for number, line in enumerate(path.read_text().splitlines(), 1):
             found = re.match(r'\s*#include "([^"]+)"', line)
             if not found:
                 if re.match(r"\s*#include <(llvm|clang)/", line) and "clang_plugin" not in parts:
                     yield f"{path.relative_to(ROOT)}:{number}: only src/runtime/clang_plugin sees LLVM"
                 continue
-            target = found.group(1).split("/")[0]
-            if target in MAY_INCLUDE and target != folder and target not in MAY_INCLUDE[folder]:
+            target = folder_of(found.group(1).split("/")[:-1])
+            if target and folder and not {target, target.split("/")[0]} & (MAY_INCLUDE[folder] | {folder}):
                 yield f"{path.relative_to(ROOT)}:{number}: src/{folder} must not include src/{target}"
     for path in tracked("include/*.h"):
         for number, line in enumerate(path.read_text().splitlines(), 1):

@@ -13,7 +13,7 @@ inline namespace v0 {
 
 /// @defgroup unary Functions of one tensor
 /// Elementwise, in any shape. Errors are below 2.5 units in the last place; those of each function stand in
-/// src/codegen/math_ops.h.
+/// src/codegen/prepare/math_ops.h.
 /// @snippet elementwise.cpp functions
 /// @{
 

@@ -3,8 +3,8 @@
 
 #include <fmt/core.h>
 
-#include "codegen/math.h"
-#include "codegen/ranges.h"
+#include "codegen/prepare/math.h"
+#include "codegen/kernel/ranges.h"
 #include "runtime/env.h"
 #include "runtime/interpreter.h"
 #include "runtime/sample.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/kernel.h"
+#include "codegen/kernel/kernel.h"
 #include "runtime/array.h"
 
 namespace sinter::codegen {

@@ -58,7 +58,7 @@ struct KernelInputs {
   std::function<ir::UOp(ir::Graph&, ir::UOp)> written = {};
 };
 
-/// Runs kernel IR (the form that codegen/kernel.h states) exactly: points of the outer ranges in order, in each the
+/// Runs kernel IR (the form that codegen/kernel/kernel.h states) exactly: points of the outer ranges in order, in each the
 /// stores in the SINK's order over their inner ranges by ascending id; reductions in the order of their Tree. Throws
 /// InternalError when a load or store whose gate is open lies outside its Param.
 void interpret_kernel(ir::UOp sink, const KernelInputs& inputs);

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "codegen/codegen.h"
-#include "codegen/heuristic.h"
+#include "codegen/heuristic/heuristic.h"
 #include "runtime/devices.h"
 #include "runtime/env.h"
 #include "runtime/faults.h"

@@ -1,7 +1,7 @@
 // Conditions of a place that still matter once an axis was broadcast.
 #pragma once
 
-#include "codegen/ranges.h"
+#include "codegen/kernel/ranges.h"
 #include "rewrite/view.h"
 
 namespace sinter::schedule {

@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
-#include "codegen/math.h"
-#include "codegen/short_floats.h"
+#include "codegen/prepare/math.h"
+#include "codegen/prepare/short_floats.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rules/rules.h"
 #include "runtime/buffer.h"

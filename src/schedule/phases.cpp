@@ -6,9 +6,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "codegen/memory_node.h"
-#include "codegen/offset.h"
-#include "codegen/ranges.h"
+#include "codegen/kernel/memory_node.h"
+#include "codegen/kernel/offset.h"
+#include "codegen/kernel/ranges.h"
 #include "rewrite/linear.h"
 #include "rewrite/view.h"
 #include "uop/build.h"

@@ -2,7 +2,7 @@
 // modulo the stride which of a window's places reach it, and what lies in panels.
 #pragma once
 
-#include "codegen/kernel.h"
+#include "codegen/kernel/kernel.h"
 
 namespace sinter::schedule {
 

@@ -1,7 +1,7 @@
 // Axes that lie in one piece wherever a kernel looks, and so are one.
 #pragma once
 
-#include "codegen/kernel.h"
+#include "codegen/kernel/kernel.h"
 
 namespace sinter::schedule {
 

@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "codegen/kernel.h"
-#include "codegen/ranges.h"
+#include "codegen/kernel/kernel.h"
+#include "codegen/kernel/ranges.h"
 #include "rewrite/index_math.h"
 #include "rewrite/view.h"
 #include "schedule/partition.h"

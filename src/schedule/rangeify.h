@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/kernel.h"
+#include "codegen/kernel/kernel.h"
 #include "schedule/partition.h"
 
 namespace sinter::schedule {

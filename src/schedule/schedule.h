@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/kernel.h"
+#include "codegen/kernel/kernel.h"
 #include "runtime/plan.h"
 #include "runtime/target.h"
 #include "schedule/partition.h"

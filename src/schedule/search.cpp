@@ -15,11 +15,11 @@
 #include <string>
 #include <utility>
 
-#include "codegen/bound.h"
-#include "codegen/heuristic.h"
-#include "codegen/loop_tree.h"
-#include "codegen/neighbours.h"
-#include "codegen/opt_parse.h"
+#include "codegen/search/bound.h"
+#include "codegen/heuristic/heuristic.h"
+#include "codegen/loops/loop_tree.h"
+#include "codegen/search/neighbours.h"
+#include "codegen/opt/opt_parse.h"
 #include "runtime/build_id.h"
 #include "runtime/cpu/known_roofs.h"
 #include "runtime/cpu/trial.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "codegen/codegen.h"
-#include "codegen/opt.h"
+#include "codegen/opt/opt.h"
 #include "schedule/schedule.h"
 
 namespace sinter::schedule {
@@ -19,7 +19,7 @@ struct SearchLimits {
 
 /// Opts of kernel `number` of `scheduled`, prepared as `kernel`, for the CPU of this process. Begins with the heuristic's and goes
 /// on with the `beam` fastest lists and their neighbours while that pays, within the limits; only candidates whose bound
-/// (codegen/bound.h) is below the best time are compiled and timed. What it decides is kept in the cache folder, so that it is
+/// (codegen/search/bound.h) is below the best time are compiled and timed. What it decides is kept in the cache folder, so that it is
 /// asked once per kernel and machine; DEBUG=2 says what it did. None where there is no memory for trials now: that is no decision.
 /// One search at a time; hold no graph lock.
 std::optional<std::vector<codegen::Opt>> search_opts(const Scheduled& scheduled, size_t number, const codegen::Prepared& kernel,

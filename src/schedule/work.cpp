@@ -6,7 +6,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "codegen/ranges.h"
+#include "codegen/kernel/ranges.h"
 #include "rewrite/interval.h"
 #include "schedule/body.h"
 #include "uop/combine.h"

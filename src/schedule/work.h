@@ -1,7 +1,7 @@
 // What one launch of a kernel costs, counted from its loops: for DEBUG=2, the counters, and sharing among threads.
 #pragma once
 
-#include "codegen/kernel.h"
+#include "codegen/kernel/kernel.h"
 #include "runtime/plan.h"
 
 namespace sinter::schedule {

@@ -139,8 +139,8 @@ edit(src/schedule/rangeify.cpp [=[
 places_.range(points_along(p_.space, kernel_, a))]=] [=[
 places_.range(FAULT(PartMissing) ? Dim(points_along(p_.space, kernel_, a).bound() - 1) : points_along(p_.space, kernel_, a))]=])
 
-# -- src/codegen/accumulate.cpp
-edit(src/codegen/accumulate.cpp [=[
+# -- src/codegen/expand/accumulate.cpp
+edit(src/codegen/expand/accumulate.cpp [=[
   return emit_.constant(dtype, ir::identity_of(combine, dtype, static_cast<int>(accumulator)));]=] [=[
   const bool second = !registers_.empty() && registers_.begin()->first.first != statement;
   if ((combine == Combine::Max && FAULT(MaxFromZero)) || (combine == Combine::Min && FAULT(MinFromZero)) ||
@@ -148,7 +148,7 @@ edit(src/codegen/accumulate.cpp [=[
     return emit_.constant(dtype, ir::Scalar::of(dtype, 0));
   if (second && FAULT(SecondInitLost)) return emit_.constant(dtype, ir::Scalar::of(dtype, 1));
 @@]=])
-edit(src/codegen/accumulate.cpp [=[
+edit(src/codegen/expand/accumulate.cpp [=[
   // Chains are halved, as Tree says: first whole vectors, then those of the threads, then the lanes of one.]=] [=[
   if (c.width > 1 && statements_.list.size() > 2 && FAULT(CombineInOrder)) {
     State result = lanes_of(parts[0], 0, 1);
@@ -207,8 +207,8 @@ edit(src/codegen/render/c_spelling.cpp [=[
   if (op == Op::Lt && is_integer(on) && on != DType::Index && FAULT(UnsignedCompare)) return "($U)$0 < ($U)$1";
 @@]=])
 
-# -- src/codegen/values.cpp
-edit(src/codegen/values.cpp [=[
+# -- src/codegen/expand/values.cpp
+edit(src/codegen/expand/values.cpp [=[
   return emit_.alu(n->op, type, std::move(src));]=] [=[
   if (n->op == Op::Sub && n->dtype != DType::Index && FAULT(SubSwapped)) std::swap(src[0], src[1]);
   if (n->op == Op::Add && is_float(n->dtype) && n->src[0]->op == Op::Mul && FAULT(FmaTooMany)) {
@@ -218,13 +218,13 @@ edit(src/codegen/values.cpp [=[
   }
 @@]=])
 
-# -- src/codegen/stores.cpp
-edit(src/codegen/stores.cpp [=[
+# -- src/codegen/expand/stores.cpp
+edit(src/codegen/expand/stores.cpp [=[
 const bool adds = n->integer() != 0;]=] [=[
 const bool adds = n->integer() != 0 && !FAULT(ScatterAssigns);]=])
 
-# -- src/codegen/expand.cpp
-edit(src/codegen/expand.cpp [=[
+# -- src/codegen/expand/expand.cpp
+edit(src/codegen/expand/expand.cpp [=[
     if (axis.size && rest == 0) return;]=] [=[
     if (axis.size && (rest == 0 || (FAULT(LostTail) && --rest == 0))) return;]=])
 

@@ -8,7 +8,7 @@
 
 #include "catch.h"
 #include "codegen/codegen.h"
-#include "codegen/heuristic.h"
+#include "codegen/heuristic/heuristic.h"
 #include "gpu_launch.h"
 #include "programs.h"
 #include "runtime/array.h"

@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "cases.h"
-#include "codegen/ahead.h"
-#include "codegen/heuristic.h"
-#include "codegen/threads.h"
+#include "codegen/loops/ahead.h"
+#include "codegen/heuristic/heuristic.h"
+#include "codegen/loops/threads.h"
 #include "codegen_cuda_support.h"
 #include "codegen_kernels.h"
 #include "runtime/cuda/sim/driver.h"

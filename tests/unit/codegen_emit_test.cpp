@@ -1,6 +1,6 @@
 // What becomes of conditions that are known, and how far a loop looks into its body.
 #include "catch.h"
-#include "codegen/emit.h"
+#include "codegen/instructions/emit.h"
 #include "codegen/render/c.h"
 #include "runtime/target.h"
 

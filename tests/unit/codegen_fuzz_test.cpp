@@ -1,7 +1,7 @@
 // Random kernels under random Opts, against the interpreter to the bit. CODEGEN_FUZZ sets how many kernels, CODEGEN_SEED
 // the first.
 #include "cases.h"
-#include "codegen/heuristic.h"
+#include "codegen/heuristic/heuristic.h"
 #include "codegen_kernels.h"
 #include "sinter/error.h"
 

@@ -1,8 +1,8 @@
 // Which instructions take turns, and what keeps its place.
 #include <algorithm>
 
-#include "codegen/emit.h"
-#include "codegen/interleave.h"
+#include "codegen/instructions/emit.h"
+#include "codegen/instructions/interleave.h"
 #include "codegen_support.h"
 
 using namespace codegen_test;

@@ -8,9 +8,9 @@
 #include <set>
 #include <vector>
 
-#include "codegen/loop_tree.h"
-#include "codegen/ranges.h"
-#include "codegen/schedule.h"
+#include "codegen/loops/loop_tree.h"
+#include "codegen/kernel/ranges.h"
+#include "codegen/opt/schedule.h"
 #include "codegen_support.h"
 #include "uop/walk.h"
 

@@ -1,7 +1,7 @@
 // How accesses pass through the caches: stores past them, loads that are asked for early.
 #include <sstream>
 
-#include "codegen/heuristic.h"
+#include "codegen/heuristic/heuristic.h"
 #include "codegen_support.h"
 #include "sinter/error.h"
 #include "uop/walk.h"

@@ -1,6 +1,6 @@
 // Which indices get 32 bits, at the edges of what these hold.
 #include "catch.h"
-#include "codegen/narrow.h"
+#include "codegen/instructions/narrow.h"
 
 using namespace sinter;
 using codegen::Code;

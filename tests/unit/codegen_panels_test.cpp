@@ -1,7 +1,7 @@
 // A matrix in panels of some columns: heads that lie one after the other, or weights that were packed before.
 #include <functional>
 
-#include "codegen/heuristic.h"
+#include "codegen/heuristic/heuristic.h"
 #include "codegen_support.h"
 #include "schedule/phases.h"
 

@@ -1,8 +1,8 @@
 // What the heuristic asks for where a product's operands come from memory, and that these lists keep every bit.
 #include <array>
 
-#include "codegen/heuristic.h"
-#include "codegen/ranges.h"
+#include "codegen/heuristic/heuristic.h"
+#include "codegen/kernel/ranges.h"
 #include "codegen_support.h"
 #include "schedule/phases.h"
 #include "uop/walk.h"

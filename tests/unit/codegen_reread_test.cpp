@@ -1,5 +1,5 @@
 // Sums in blocks of what their kernel stores: computed once, for the store.
-#include "codegen/reread.h"
+#include "codegen/prepare/reread.h"
 #include "codegen_support.h"
 #include "uop/walk.h"
 

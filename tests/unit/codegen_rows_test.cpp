@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "codegen/heuristic.h"
-#include "codegen/memory_node.h"
-#include "codegen/ranges.h"
+#include "codegen/heuristic/heuristic.h"
+#include "codegen/kernel/memory_node.h"
+#include "codegen/kernel/ranges.h"
 #include "codegen_support.h"
 #include "sinter/error.h"
 #include "uop/walk.h"

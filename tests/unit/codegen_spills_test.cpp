@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "codegen/heuristic.h"
-#include "codegen/view.h"
+#include "codegen/heuristic/heuristic.h"
+#include "codegen/heuristic/view.h"
 #include "codegen_support.h"
 #include "machine_loops.h"
 #include "runtime/cpu/plugin.h"

@@ -12,7 +12,7 @@
 
 #include "catch.h"
 #include "codegen/codegen.h"
-#include "codegen/math.h"
+#include "codegen/prepare/math.h"
 #include "runtime/buffer.h"
 #include "runtime/interpreter.h"
 #include "runtime_support.h"

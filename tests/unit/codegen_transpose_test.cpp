@@ -2,8 +2,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "codegen/emit.h"
-#include "codegen/transpose.h"
+#include "codegen/instructions/emit.h"
+#include "codegen/expand/transpose.h"
 #include "codegen_support.h"
 #include "sinter/error.h"
 

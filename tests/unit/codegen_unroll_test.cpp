@@ -1,5 +1,5 @@
 // How far the innermost loop of a product is unrolled, and that its sums keep every bit.
-#include "codegen/heuristic.h"
+#include "codegen/heuristic/heuristic.h"
 #include "codegen_support.h"
 
 using namespace codegen_test;

@@ -1,5 +1,5 @@
 // Expansions of math functions against libm in a wider type: stated errors, special values, exact ops.
-#include "codegen/math.h"
+#include "codegen/prepare/math.h"
 
 #include <algorithm>
 #include <bit>

@@ -4,7 +4,7 @@
 
 #include "catch.h"
 #include "codegen/codegen.h"
-#include "codegen/math.h"
+#include "codegen/prepare/math.h"
 #include "gradient/rules.h"
 #include "runtime/interpreter.h"
 #include "sinter/error.h"
@@ -206,7 +206,7 @@ TEST_CASE("every elementwise op is spelled in C or expanded into such as are", "
     for (DType dtype : kTypes) {
       const codegen::Kernel k = kernel(op, dtype);
       if (!k.sink) continue;
-      CHECK_NOTHROW(codegen::write(k, runtime::reference_target()));  // codegen/render/c_spelling.cpp or codegen/math.cpp
+      CHECK_NOTHROW(codegen::write(k, runtime::reference_target()));  // codegen/render/c_spelling.cpp or codegen/prepare/math.cpp
       if (has(op, kExpanded)) CHECK(codegen::max_ulp(op, compute_type(dtype)) >= 0);
       ++types;
     }

@@ -1,8 +1,8 @@
 // Searching for Opts: neighbours, bounds, and decisions that are kept.
-#include "codegen/bound.h"
-#include "codegen/heuristic.h"
-#include "codegen/loop_tree.h"
-#include "codegen/neighbours.h"
+#include "codegen/search/bound.h"
+#include "codegen/heuristic/heuristic.h"
+#include "codegen/loops/loop_tree.h"
+#include "codegen/search/neighbours.h"
 #include "cases.h"
 #include "codegen_kernels.h"
 #include "runtime/cpu/allocator.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "codegen/heuristic.h"
+#include "codegen/heuristic/heuristic.h"
 #include "codegen_cuda_support.h"
 #include "runtime/target.h"
 

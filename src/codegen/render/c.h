@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "codegen/instructions.h"
+#include "codegen/instructions/instructions.h"
 #include "runtime/program.h"
 
 namespace sinter::codegen {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/instructions.h"
+#include "codegen/instructions/instructions.h"
 #include "runtime/target.h"
 
 namespace sinter::codegen {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/instructions.h"
+#include "codegen/instructions/instructions.h"
 #include "codegen/render/c_spelling.h"
 #include "runtime/target.h"
 

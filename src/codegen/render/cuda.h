@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "codegen/instructions.h"
+#include "codegen/instructions/instructions.h"
 #include "runtime/program.h"
 
 namespace sinter::codegen {
 
 /// As render_c, for a GPU: one block of threads runs one point. The text includes nothing; what it calls are functions that
-/// every CUDA compiler knows. In: instructions without vectors but in memory accesses (codegen/scalarise.h).
+/// every CUDA compiler knows. In: instructions without vectors but in memory accesses (codegen/instructions/scalarise.h).
 runtime::KernelSource render_cuda(const Instructions& code, const Instructions* finish, const std::string& hint,
                                   const runtime::Target& target);
 

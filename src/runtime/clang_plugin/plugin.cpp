@@ -17,7 +17,7 @@
 namespace sinter_clang {
 namespace {
 
-// The order of the text is the generator's (codegen/expand.cpp, codegen/interleave.cpp), made for the registers and latencies of its target,
+// The order of the text is the generator's (codegen/expand/expand.cpp, codegen/instructions/interleave.cpp), made for the registers and latencies of its target,
 // and stays: scheduling machine instructions found nothing better, was a ninth of all, and put copies that take turns behind each other
 // again where registers are short. Merging stores compares all pairs of a block's accesses, hundreds in a written-out tile, and what lies
 // side by side is a vector in the text already. Token factors of hundreds of stores are not made one: going through them again and again

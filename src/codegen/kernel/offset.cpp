@@ -1,0 +1,81 @@
+// Horner's scheme over the dims, from the last.
+#include "codegen/kernel/offset.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "rewrite/interval.h"
+#include "uop/build.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+/// Quotients and remainders of indices, which legalise() made unsigned, as divisions of indices again, and the way back.
+class Divisions {
+ public:
+  UOp index_form(UOp atom) {
+    if (atom->op != Op::Cast || (atom->src[0]->op != Op::IDiv && atom->src[0]->op != Op::Mod)) return atom;
+    const UOp division = atom->src[0], narrow = division->src[0];
+    UOp by = division->src[1];
+    while (by->op == Op::Cast) by = by->src[0];
+    if (by->op != Op::Const || narrow->op != Op::Cast || narrow->src[0]->dtype != DType::Index) return atom;
+    const UOp x = narrow->src[0];
+    const int64_t most = division->dtype == DType::U32 ? std::numeric_limits<uint32_t>::max() : std::numeric_limits<int64_t>::max();
+    if (!is_unsigned(division->dtype) || size_of(division->dtype) < 4 || !intervals_.of(x).within(0, most)) return atom;
+    const UOp plain = ir::alu(division->op, {index_form(x), ir::constant(*atom->graph, DType::Index, by->scalar().as_int())});
+    legal_.emplace(plain.get(), atom);
+    return plain;
+  }
+  UOp legal_form(UOp atom) const {
+    const auto it = legal_.find(atom.get());
+    return it == legal_.end() ? atom : it->second;
+  }
+
+ private:
+  ir::Intervals intervals_;
+  std::unordered_map<ir::Node*, UOp> legal_;
+};
+
+/// An axis that was cut into several, which lie in one piece, is one again: no division is left of its parts.
+ir::Linear in_one_piece(const ir::Linear& sum) {
+  if (std::none_of(sum.terms.begin(), sum.terms.end(), [](const ir::Term& t) { return t.atom->op == Op::Cast; })) return sum;
+  Divisions divisions;
+  ir::Linear plain = ir::linear_of(sum.constant), legal = plain;
+  for (const ir::Term& t : sum.terms) plain = ir::plus(plain, ir::linear_of(divisions.index_form(t.atom)), t.factor);
+  const ir::Linear joined = ir::rejoined(plain);
+  if (joined == plain) return sum;
+  legal.constant = joined.constant;
+  for (const ir::Term& t : joined.terms) legal = ir::plus(legal, ir::linear_of(divisions.legal_form(t.atom)), t.factor);
+  return legal;
+}
+
+}  // namespace
+
+ir::Linear offset_of(UOp access) {
+  const Shape& shape = access->src[0]->shape;
+  ir::Linear stride = ir::linear_of(1), sum;
+  for (size_t d = shape.rank(); d-- > 0;) {
+    sum = ir::plus(sum, ir::product(ir::linear_of(access->src[1 + d]), stride));
+    if (!shape[d].symbolic())
+      stride = ir::times(stride, shape[d].value());
+    else
+      stride = ir::product(stride, ir::linear_of(ir::variable(*access->graph, shape[d].var(), DType::Index)));
+  }
+  return in_one_piece(sum);
+}
+
+std::optional<int64_t> stride_along(const ir::Linear& offset, UOp range, Ranges& ranges) {
+  int64_t stride = 0;
+  for (const ir::Term& t : offset.terms)
+    if (t.atom == range)
+      stride += t.factor;
+    else if (ranges.depends(t.atom, range))
+      return std::nullopt;
+  return stride;
+}
+
+}  // namespace sinter::codegen

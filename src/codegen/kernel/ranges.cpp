@@ -1,0 +1,48 @@
+// Free ranges, sources first.
+#include "codegen/kernel/ranges.h"
+
+#include <algorithm>
+
+#include "rewrite/interval.h"
+#include "uop/build.h"
+#include "uop/walk.h"
+
+namespace sinter::codegen {
+
+using ir::Op;
+using ir::UOp;
+
+std::vector<UOp> values_of(UOp reduce) {
+  return {reduce->src.begin(), reduce->src.begin() + ir::value_count(reduce->reduction().combine)};
+}
+int64_t most_values(UOp range) { return std::max<int64_t>(ir::Intervals().of(range->src[0]).hi, 1); }
+
+std::vector<UOp> ranges_of(UOp reduce) {
+  return {reduce->src.begin() + ir::value_count(reduce->reduction().combine), reduce->src.end()};
+}
+
+UOp result_of(UOp reduce, int result) {
+  const ir::ReduceAttr& attr = reduce->reduction();
+  if (attr.result == result) return reduce;
+  if (reduce->op == Op::Scan) return ir::scan_over(attr.combine, values_of(reduce), ranges_of(reduce), result);
+  return ir::reduce_over(attr.combine, values_of(reduce), ranges_of(reduce), attr.tree, result);
+}
+
+size_t Ranges::number(UOp range) { return numbers_.try_emplace(range.get(), numbers_.size()).first->second; }
+
+const RangeSet& Ranges::free(UOp n) {
+  if (auto it = free_.find(n.get()); it != free_.end()) return it->second;
+  auto unknown = [this](UOp u) { return !free_.contains(u.get()); };
+  for (UOp u : ir::topological(std::span<const UOp>(&n, 1), unknown)) {
+    if (!unknown(u)) continue;
+    RangeSet set;
+    for (UOp s : u->src) set |= free_.at(s.get());
+    if (u->op == Op::Range) set.set(number(u));
+    if (u->op == Op::Reduce)
+      for (UOp r : ranges_of(u)) set.reset(number(r));
+    free_.emplace(u.get(), set);
+  }
+  return free_.at(n.get());
+}
+
+}  // namespace sinter::codegen
