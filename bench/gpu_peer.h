@@ -1,5 +1,5 @@
-// What workers of NVIDIA's libraries share: the library is opened at run time, so that they build everywhere; where it is missing no
-// case is known. Memory and stream are those of Sinter's device.
+// What workers of NVIDIA's libraries share: the library is opened at run time, so that they build everywhere; where it
+// is missing no case is known. Memory and stream are those of Sinter's device.
 #pragma once
 
 #include <initializer_list>
@@ -38,7 +38,8 @@ struct DeviceFloats {
 };
 
 /// uniform() on the device.
-std::shared_ptr<DeviceFloats> input(const std::shared_ptr<sinter::runtime::cuda::Context>& device, size_t count, uint32_t seed);
+std::shared_ptr<DeviceFloats> input(const std::shared_ptr<sinter::runtime::cuda::Context>& device, size_t count,
+                                    uint32_t seed);
 
 /// A case that enqueues its work and leaves it in `result`.
 Work evaluate(std::function<void()> enqueue, std::shared_ptr<DeviceFloats> result);

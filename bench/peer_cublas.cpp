@@ -6,8 +6,8 @@ namespace {
 
 namespace gpu = sinter::runtime::cuda;
 
-/// The functions of cublas_v2.h that products need. A matrix is column-major; an operation is 0 (as it lies) or 1 (transposed);
-/// what they return is 0 if all went well.
+/// The functions of cublas_v2.h that products need. A matrix is column-major; an operation is 0 (as it lies) or 1
+/// (transposed); what they return is 0 if all went well.
 struct Cublas {
   int (*create)(void** handle);
   int (*set_stream)(void* handle, gpu::Stream stream);
@@ -30,7 +30,8 @@ const Cublas& cublas(gpu::Context& device) {
   return opened;
 }
 
-/// sgemm:LAYOUT:MxKxN, as bench_sinter's. A row-major product is the column-major one of the operands in the other order.
+/// sgemm:LAYOUT:MxKxN, as bench_sinter's. A row-major product is the column-major one of the operands in the other
+/// order.
 Work product(const Arguments& arguments) {
   const auto device = gpu::Context::get(0);
   const Cublas& library = cublas(*device);
@@ -43,7 +44,9 @@ Work product(const Arguments& arguments) {
   return evaluate(
       [=, &library] {
         const float one = 1, zero = 0;
-        check(library.sgemm(library.handle, tb, ta, n, m, k, &one, b->memory, tb ? k : n, a->memory, ta ? m : k, &zero, c->memory, n), "cublasSgemm");
+        check(library.sgemm(library.handle, tb, ta, n, m, k, &one, b->memory, tb ? k : n, a->memory, ta ? m : k, &zero,
+                            c->memory, n),
+              "cublasSgemm");
       },
       c);
 }

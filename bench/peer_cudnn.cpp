@@ -1,5 +1,5 @@
-// cuDNN: float32 convolutions, their gradients and softmax on a GPU. Convolutions take the algorithm that is fastest when all are tried,
-// without tensor cores, as what Sinter computes.
+// cuDNN: float32 convolutions, their gradients and softmax on a GPU. Convolutions take the algorithm that is fastest
+// when all are tried, without tensor cores, as what Sinter computes.
 #include "gpu_peer.h"
 
 #include <array>
@@ -20,16 +20,18 @@ struct Tried {
   int reserved[3];
 };
 
-constexpr int kNchw = 0, kFloat = 0, kCrossCorrelation = 1, kFmaMath = 3, kAccurate = 1, kPerInstance = 0;  // cuDNN's enumerations
+constexpr int kNchw = 0, kFloat = 0, kCrossCorrelation = 1, kFmaMath = 3, kAccurate = 1,
+              kPerInstance = 0;  // cuDNN's enumerations
 constexpr int kMostTried = 16;
 
 /// The functions of cudnn_ops.h and cudnn_cnn.h that the cases need, version 9; what they return is 0 if all went well.
 struct Cudnn {
   using Descriptor = void*;
-  using Try = int (*)(void* handle, Descriptor a, Descriptor b, Descriptor convolution, Descriptor c, int most, int* count, Tried* tried);
-  using Convolve = int (*)(void* handle, const float* alpha, Descriptor a, DevicePointer a_data, Descriptor b, DevicePointer b_data,
-                           Descriptor convolution, int algorithm, DevicePointer workspace, size_t bytes, const float* beta, Descriptor c,
-                           DevicePointer c_data);
+  using Try = int (*)(void* handle, Descriptor a, Descriptor b, Descriptor convolution, Descriptor c, int most,
+                      int* count, Tried* tried);
+  using Convolve = int (*)(void* handle, const float* alpha, Descriptor a, DevicePointer a_data, Descriptor b,
+                           DevicePointer b_data, Descriptor convolution, int algorithm, DevicePointer workspace,
+                           size_t bytes, const float* beta, Descriptor c, DevicePointer c_data);
   int (*create)(void** handle);
   int (*set_stream)(void* handle, gpu::Stream stream);
   int (*create_tensor)(Descriptor* made);
@@ -37,25 +39,28 @@ struct Cudnn {
   int (*create_filter)(Descriptor* made);
   int (*set_filter)(Descriptor filter, int dtype, int format, int k, int c, int h, int w);
   int (*create_convolution)(Descriptor* made);
-  int (*set_convolution)(Descriptor convolution, int pad_h, int pad_w, int step_h, int step_w, int dilation_h, int dilation_w, int mode, int dtype);
+  int (*set_convolution)(Descriptor convolution, int pad_h, int pad_w, int step_h, int step_w, int dilation_h,
+                         int dilation_w, int mode, int dtype);
   int (*set_math)(Descriptor convolution, int math);
   Try try_forward, try_data, try_filter;
   Convolve forward, data, filter;
-  int (*softmax)(void* handle, int algorithm, int mode, const float* alpha, Descriptor x, DevicePointer x_data, const float* beta, Descriptor y,
-                 DevicePointer y_data);
+  int (*softmax)(void* handle, int algorithm, int mode, const float* alpha, Descriptor x, DevicePointer x_data,
+                 const float* beta, Descriptor y, DevicePointer y_data);
   void* handle = nullptr;
 
   Descriptor tensor(const std::array<int64_t, 4>& s) const {
     Descriptor made = nullptr;
     check(create_tensor(&made), "cudnnCreateTensorDescriptor");
-    check(set_tensor(made, kNchw, kFloat, static_cast<int>(s[0]), static_cast<int>(s[1]), static_cast<int>(s[2]), static_cast<int>(s[3])),
+    check(set_tensor(made, kNchw, kFloat, static_cast<int>(s[0]), static_cast<int>(s[1]), static_cast<int>(s[2]),
+                     static_cast<int>(s[3])),
           "cudnnSetTensor4dDescriptor");
     return made;
   }
   Descriptor filter_of(const std::array<int64_t, 4>& s) const {
     Descriptor made = nullptr;
     check(create_filter(&made), "cudnnCreateFilterDescriptor");
-    check(set_filter(made, kFloat, kNchw, static_cast<int>(s[0]), static_cast<int>(s[1]), static_cast<int>(s[2]), static_cast<int>(s[3])),
+    check(set_filter(made, kFloat, kNchw, static_cast<int>(s[0]), static_cast<int>(s[1]), static_cast<int>(s[2]),
+                     static_cast<int>(s[3])),
           "cudnnSetFilter4dDescriptor");
     return made;
   }
@@ -104,8 +109,10 @@ Work convolution(const Arguments& arguments) {
   const Cudnn& library = cudnn(*device);
   const auto s = arguments.sizes(2), f = arguments.sizes(3);
   const std::string& kind = arguments.text(1);
-  const std::array<int64_t, 4> x{s.at(0), s.at(1), s.at(2), s.at(3)}, w{f.at(0), s[1], f.at(1), f.at(2)}, y{x[0], w[0], x[2] - w[2] + 1, x[3] - w[3] + 1};
-  const auto xd = library.tensor(x), wd = library.filter_of(w), yd = library.tensor(y), convolution = library.convolution();
+  const std::array<int64_t, 4> x{s.at(0), s.at(1), s.at(2), s.at(3)}, w{f.at(0), s[1], f.at(1), f.at(2)},
+      y{x[0], w[0], x[2] - w[2] + 1, x[3] - w[3] + 1};
+  const auto xd = library.tensor(x), wd = library.filter_of(w), yd = library.tensor(y),
+             convolution = library.convolution();
   struct Operands {
     Cudnn::Descriptor a, b, c;
     size_t a_count, b_count, c_count;
@@ -113,15 +120,18 @@ Work convolution(const Arguments& arguments) {
     Cudnn::Try try_all;
     Cudnn::Convolve run;
   };
-  const Operands o = kind == "forward" ? Operands{xd, wd, yd, count(x), count(w), count(y), 1, 2, library.try_forward, library.forward}
-                     : kind == "data"  ? Operands{wd, yd, xd, count(w), count(y), count(x), 2, 3, library.try_data, library.data}
-                                       : Operands{xd, yd, wd, count(x), count(y), count(w), 1, 3, library.try_filter, library.filter};
+  const Operands o =
+      kind == "forward" ? Operands{xd, wd, yd, count(x), count(w), count(y), 1, 2, library.try_forward, library.forward}
+      : kind == "data"  ? Operands{wd, yd, xd, count(w), count(y), count(x), 2, 3, library.try_data, library.data}
+                        : Operands{xd, yd, wd, count(x), count(y), count(w), 1, 3, library.try_filter, library.filter};
   std::array<Tried, kMostTried> tried{};
   int found = 0;
-  check(o.try_all(library.handle, o.a, o.b, convolution, o.c, kMostTried, &found, tried.data()), "cudnnFindConvolution");
+  check(o.try_all(library.handle, o.a, o.b, convolution, o.c, kMostTried, &found, tried.data()),
+        "cudnnFindConvolution");
   const Tried* best = nullptr;  // they come fastest first
   for (int i = found; i-- > 0;)
-    if (tried[static_cast<size_t>(i)].status == 0 && tried[static_cast<size_t>(i)].math == kFmaMath) best = &tried[static_cast<size_t>(i)];
+    if (tried[static_cast<size_t>(i)].status == 0 && tried[static_cast<size_t>(i)].math == kFmaMath)
+      best = &tried[static_cast<size_t>(i)];
   if (!best) throw std::runtime_error("cuDNN has no algorithm for " + kind);
   const auto a = input(device, o.a_count, o.a_seed), b = input(device, o.b_count, o.b_seed);
   const auto result = std::make_shared<DeviceFloats>(device, o.c_count);
@@ -129,7 +139,8 @@ Work convolution(const Arguments& arguments) {
   return evaluate(
       [=, &library, algorithm = best->algorithm, bytes = best->workspace] {
         const float one = 1, zero = 0;
-        check(o.run(library.handle, &one, o.a, a->memory, o.b, b->memory, convolution, algorithm, workspace->memory, bytes, &zero, o.c, result->memory),
+        check(o.run(library.handle, &one, o.a, a->memory, o.b, b->memory, convolution, algorithm, workspace->memory,
+                    bytes, &zero, o.c, result->memory),
               "cudnnConvolution");
       },
       result);
@@ -146,7 +157,8 @@ Work softmax(const Arguments& arguments) {
   return evaluate(
       [=, &library] {
         const float one = 1, zero = 0;
-        check(library.softmax(library.handle, kAccurate, kPerInstance, &one, rows, x->memory, &zero, rows, y->memory), "cudnnSoftmaxForward");
+        check(library.softmax(library.handle, kAccurate, kPerInstance, &one, rows, x->memory, &zero, rows, y->memory),
+              "cudnnSoftmaxForward");
       },
       y);
 }
@@ -154,4 +166,6 @@ Work softmax(const Arguments& arguments) {
 }  // namespace
 }  // namespace bench
 
-int main(int argc, char** argv) { return bench::serve(argc, argv, {{"conv", {bench::convolution}}, {"softmax", {bench::softmax}}}); }
+int main(int argc, char** argv) {
+  return bench::serve(argc, argv, {{"conv", {bench::convolution}}, {"softmax", {bench::softmax}}});
+}

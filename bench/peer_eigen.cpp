@@ -25,8 +25,10 @@ Work filling(int64_t rows, int64_t columns, Fill fill) {
 }
 
 Work gemm(const std::string& layout, int64_t m, int64_t k, int64_t n) {
-  if (layout == "tn") return filling(m, n, [a = input(k, m, 1), b = input(k, n, 2)](Matrix& c) { c.noalias() = a.transpose() * b; });
-  if (layout == "nt") return filling(m, n, [a = input(m, k, 1), b = input(n, k, 2)](Matrix& c) { c.noalias() = a * b.transpose(); });
+  if (layout == "tn")
+    return filling(m, n, [a = input(k, m, 1), b = input(k, n, 2)](Matrix& c) { c.noalias() = a.transpose() * b; });
+  if (layout == "nt")
+    return filling(m, n, [a = input(m, k, 1), b = input(n, k, 2)](Matrix& c) { c.noalias() = a * b.transpose(); });
   return filling(m, n, [a = input(m, k, 1), b = input(k, n, 2)](Matrix& c) { c.noalias() = a * b; });
 }
 
@@ -43,16 +45,21 @@ Work product_as_sum(const Arguments& arguments) {
 Work of_slice(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const int64_t m = s.at(0), k = s.at(1), n = s.at(2);
-  return filling(m, n, [=, a = input(m + 3, k + 5, 1), b = input(k, n, 2)](Matrix& c) { c.noalias() = a.bottomRightCorner(m, k) * b; });
+  return filling(m, n, [=, a = input(m + 3, k + 5, 1), b = input(k, n, 2)](Matrix& c) {
+    c.noalias() = a.bottomRightCorner(m, k) * b;
+  });
 }
 
 Work matrix_vector(const Arguments& arguments) {
   const auto s = arguments.sizes(2);
   const bool left = arguments.text(1) == "tn";
-  return filling(left ? s.at(1) : s.at(0), 1, [=, a = input(s[0], s.at(1), 1), x = input(left ? s[0] : s[1], 1, 2)](Matrix& y) {
-    if (left) y.noalias() = a.transpose() * x.col(0);
-    else y.noalias() = a * x.col(0);
-  });
+  return filling(left ? s.at(1) : s.at(0), 1,
+                 [=, a = input(s[0], s.at(1), 1), x = input(left ? s[0] : s[1], 1, 2)](Matrix& y) {
+                   if (left)
+                     y.noalias() = a.transpose() * x.col(0);
+                   else
+                     y.noalias() = a * x.col(0);
+                 });
 }
 
 Work chain(const Arguments& arguments) {
@@ -81,7 +88,15 @@ Work transposed(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace bench;
-  return serve(argc, argv, {{"sgemm", {product}}, {"jit", {product}}, {"sum", {product_as_sum}}, {"panels", {product_as_sum}},
-                            {"slice", {of_slice}}, {"matvec", {matrix_vector}}, {"chain", {chain}}, {"total", {total}},
-                            {"columns", {column_sums}}, {"transpose", {transposed}}});
+  return serve(argc, argv,
+               {{"sgemm", {product}},
+                {"jit", {product}},
+                {"sum", {product_as_sum}},
+                {"panels", {product_as_sum}},
+                {"slice", {of_slice}},
+                {"matvec", {matrix_vector}},
+                {"chain", {chain}},
+                {"total", {total}},
+                {"columns", {column_sums}},
+                {"transpose", {transposed}}});
 }

@@ -1,4 +1,5 @@
-// oneDNN: matrix products (with bias and gelu fused), convolutions, rows, sums and transposition as primitives that are made once.
+// oneDNN: matrix products (with bias and gelu fused), convolutions, rows, sums and transposition as primitives that are
+// made once.
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include <cstdlib>
@@ -29,7 +30,9 @@ struct Step {
   std::unordered_map<int, memory> arguments;
 };
 
-Step conversion(memory from, memory to) { return {dnnl::reorder(from, to), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}}; }
+Step conversion(memory from, memory to) {
+  return {dnnl::reorder(from, to), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}};
+}
 
 /// A primitive and its memories; the first is the result.
 struct Bound : Step {
@@ -61,7 +64,8 @@ Work work(Bound bound) {
 Floats input(int64_t count, uint32_t seed) { return uniform(static_cast<size_t>(count), seed); }
 
 /// c [dims..., m, n] of a and b as described; with a bias [n] and gelu if `epilogue`.
-Work multiply(const memory::desc& a, const Floats& a_data, size_t a_offset, const memory::desc& b, const Floats& b_data, bool epilogue) {
+Work multiply(const memory::desc& a, const Floats& a_data, size_t a_offset, const memory::desc& b, const Floats& b_data,
+              bool epilogue) {
   memory::dims sizes = a.dims();
   sizes.back() = b.dims().back();
   const memory::desc c = packed(sizes);
@@ -97,7 +101,8 @@ Work sgemm(const std::string& layout, int64_t m, int64_t k, int64_t n) {
   auto c = std::make_shared<Floats>(static_cast<size_t>(m * n));
   const bool ta = layout == "tn", tb = layout == "nt";
   const auto run = [=, a = input(m * k, 1), b = input(k * n, 2)] {
-    dnnl::sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', m, n, k, 1, a.data(), ta ? m : k, b.data(), tb ? k : n, 0, c->data(), n);
+    dnnl::sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', m, n, k, 1, a.data(), ta ? m : k, b.data(), tb ? k : n, 0, c->data(),
+                n);
   };
   return {.run = run, .check = [=] { return run(), fingerprint(*c); }};
 }
@@ -107,7 +112,8 @@ bool by_function() { return std::getenv("BENCH_SGEMM") != nullptr; }
 
 Work product(const Arguments& arguments) {
   const auto s = arguments.sizes(2);
-  return by_function() ? sgemm(arguments.text(1), s.at(0), s.at(1), s.at(2)) : product_of(arguments.text(1), s.at(0), s.at(1), s.at(2));
+  return by_function() ? sgemm(arguments.text(1), s.at(0), s.at(1), s.at(2))
+                       : product_of(arguments.text(1), s.at(0), s.at(1), s.at(2));
 }
 
 Work product_as_sum(const Arguments& arguments) {
@@ -131,7 +137,8 @@ Work of_slice(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const int64_t m = s.at(0), k = s.at(1), n = s.at(2);
   const memory::desc a({m, k}, memory::data_type::f32, memory::dims{k + 5, 1});
-  return multiply(a, input((m + 3) * (k + 5), 1), static_cast<size_t>(3 * (k + 5) + 5), packed({k, n}), input(k * n, 2), false);
+  return multiply(a, input((m + 3) * (k + 5), 1), static_cast<size_t>(3 * (k + 5) + 5), packed({k, n}), input(k * n, 2),
+                  false);
 }
 
 Work matrix_vector(const Arguments& arguments) {
@@ -146,7 +153,8 @@ Work softmax_rows(const Arguments& arguments) {
   const auto s = arguments.sizes(1);
   const memory::desc x = packed({s.at(0), s.at(1)});
   Bound bound;
-  bound.primitive = dnnl::softmax_forward(dnnl::softmax_forward::primitive_desc({dnnl::prop_kind::forward_inference, x, 1}, engine()));
+  bound.primitive = dnnl::softmax_forward(
+      dnnl::softmax_forward::primitive_desc({dnnl::prop_kind::forward_inference, x, 1}, engine()));
   bound.count = x.get_size() / sizeof(float);
   bound.bind(DNNL_ARG_DST, x, Floats(bound.count));
   bound.bind(DNNL_ARG_SRC, x, input(s[0] * s[1], 1));
@@ -158,8 +166,8 @@ Work layer_norm_rows(const Arguments& arguments) {
   const memory::desc x = packed({s.at(0), s.at(1)}), row = packed({s[1]});
   const auto flags = dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift;
   Bound bound;
-  bound.primitive = dnnl::layer_normalization_forward(
-      dnnl::layer_normalization_forward::primitive_desc({dnnl::prop_kind::forward_inference, x, 1e-5f, flags}, engine()));
+  bound.primitive = dnnl::layer_normalization_forward(dnnl::layer_normalization_forward::primitive_desc(
+      {dnnl::prop_kind::forward_inference, x, 1e-5f, flags}, engine()));
   bound.count = x.get_size() / sizeof(float);
   bound.bind(DNNL_ARG_DST, x, Floats(bound.count));
   bound.bind(DNNL_ARG_SRC, x, input(s[0] * s[1], 1));
@@ -172,7 +180,8 @@ Work total(const Arguments& arguments) {
   const int64_t n = arguments.sizes(1).at(0);
   const memory::desc x = packed({n}), y = packed({1});
   Bound bound;
-  bound.primitive = dnnl::reduction(dnnl::reduction::primitive_desc({dnnl::algorithm::reduction_sum, x, y, 0, 0}, engine()));
+  bound.primitive =
+      dnnl::reduction(dnnl::reduction::primitive_desc({dnnl::algorithm::reduction_sum, x, y, 0, 0}, engine()));
   bound.count = 1;
   bound.bind(DNNL_ARG_DST, y, Floats(1));
   bound.bind(DNNL_ARG_SRC, x, input(n, 1));
@@ -190,17 +199,22 @@ Work transposed(const Arguments& arguments) {
   return work(std::move(bound));
 }
 
-/// conv:KIND:NxCxHxW:KxRxS[:STRIDExPADDINGxGROUPS], as bench_sinter's. Images and results lie as Sinter's do, and are converted in each
-/// run where the primitive works on another layout, which is far quicker than one that works on this; filters are converted beforehand.
+/// conv:KIND:NxCxHxW:KxRxS[:STRIDExPADDINGxGROUPS], as bench_sinter's. Images and results lie as Sinter's do, and are
+/// converted in each run where the primitive works on another layout, which is far quicker than one that works on this;
+/// filters are converted beforehand.
 Work convolution(const Arguments& arguments) {
   const std::string& kind = arguments.text(1);
   const auto s = arguments.sizes(2), f = arguments.sizes(3);
   const auto options = arguments.parts.size() > 4 ? arguments.sizes(4) : std::vector<int64_t>{1, 0, 1};
   const int64_t stride = options.at(0), padding = options.at(1), groups = options.at(2);
   const auto windows = [&](int64_t size, int64_t window) { return (size + 2 * padding - window) / stride + 1; };
-  const memory::desc x = packed({s.at(0), s.at(1), s.at(2), s.at(3)}), y = packed({s[0], f.at(0), windows(s[2], f.at(1)), windows(s[3], f.at(2))});
-  const memory::desc w = groups == 1 ? packed({f[0], s[1], f[1], f[2]}) : packed({groups, f[0] / groups, s[1] / groups, f[1], f[2]});
-  const auto any = [](const memory::desc& plain) { return memory::desc(plain.dims(), memory::data_type::f32, memory::format_tag::any); };
+  const memory::desc x = packed({s.at(0), s.at(1), s.at(2), s.at(3)}),
+                     y = packed({s[0], f.at(0), windows(s[2], f.at(1)), windows(s[3], f.at(2))});
+  const memory::desc w =
+      groups == 1 ? packed({f[0], s[1], f[1], f[2]}) : packed({groups, f[0] / groups, s[1] / groups, f[1], f[2]});
+  const auto any = [](const memory::desc& plain) {
+    return memory::desc(plain.dims(), memory::data_type::f32, memory::format_tag::any);
+  };
   const auto room = [](const memory::desc& desc) { return Floats(desc.get_size() / sizeof(float)); };
   const memory::dims steps(2, stride), border(2, padding);
   const auto direct = dnnl::algorithm::convolution_direct;
@@ -234,13 +248,15 @@ Work convolution(const Arguments& arguments) {
     reads(DNNL_ARG_SRC, x, forward.src_desc(), 1);
     reads(DNNL_ARG_WEIGHTS, w, forward.weights_desc(), 2);
   } else if (kind == "data") {
-    const dnnl::convolution_backward_data::primitive_desc backward({direct, any(x), any(w), any(y), steps, border, border}, engine(), forward);
+    const dnnl::convolution_backward_data::primitive_desc backward(
+        {direct, any(x), any(w), any(y), steps, border, border}, engine(), forward);
     bound.primitive = dnnl::convolution_backward_data(backward);
     writes(DNNL_ARG_DIFF_SRC, x, backward.diff_src_desc());
     reads(DNNL_ARG_WEIGHTS, w, backward.weights_desc(), 2);
     reads(DNNL_ARG_DIFF_DST, y, backward.diff_dst_desc(), 3);
   } else {
-    const dnnl::convolution_backward_weights::primitive_desc backward({direct, any(x), any(w), any(y), steps, border, border}, engine(), forward);
+    const dnnl::convolution_backward_weights::primitive_desc backward(
+        {direct, any(x), any(w), any(y), steps, border, border}, engine(), forward);
     bound.primitive = dnnl::convolution_backward_weights(backward);
     writes(DNNL_ARG_DIFF_WEIGHTS, w, backward.diff_weights_desc());
     reads(DNNL_ARG_SRC, x, backward.src_desc(), 1);
@@ -254,9 +270,21 @@ Work convolution(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace bench;
-  if (by_function()) return serve(argc, argv, {{"sgemm", {product}}, {"jit", {product}}, {"sum", {product_as_sum}}, {"panels", {product_as_sum}}});
-  return serve(argc, argv, {{"sgemm", {product}}, {"jit", {product}}, {"sum", {product_as_sum}}, {"panels", {product_as_sum}},
-                            {"gelu", {with_epilogue}}, {"batch", {permuted_batch}}, {"slice", {of_slice}}, {"matvec", {matrix_vector}},
-                            {"softmax", {softmax_rows}}, {"layernorm", {layer_norm_rows}}, {"total", {total}},
-                            {"transpose", {transposed}}, {"conv", {convolution}}});
+  if (by_function())
+    return serve(argc, argv,
+                 {{"sgemm", {product}}, {"jit", {product}}, {"sum", {product_as_sum}}, {"panels", {product_as_sum}}});
+  return serve(argc, argv,
+               {{"sgemm", {product}},
+                {"jit", {product}},
+                {"sum", {product_as_sum}},
+                {"panels", {product_as_sum}},
+                {"gelu", {with_epilogue}},
+                {"batch", {permuted_batch}},
+                {"slice", {of_slice}},
+                {"matvec", {matrix_vector}},
+                {"softmax", {softmax_rows}},
+                {"layernorm", {layer_norm_rows}},
+                {"total", {total}},
+                {"transpose", {transposed}},
+                {"conv", {convolution}}});
 }

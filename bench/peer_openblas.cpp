@@ -9,7 +9,8 @@ namespace bench {
 namespace {
 
 /// A row-major product; `c` is overwritten. The strides of rows are lda, ldb and n.
-void multiply(bool ta, bool tb, int64_t m, int64_t k, int64_t n, const float* a, int64_t lda, const float* b, int64_t ldb, float* c) {
+void multiply(bool ta, bool tb, int64_t m, int64_t k, int64_t n, const float* a, int64_t lda, const float* b,
+              int64_t ldb, float* c) {
   const auto as = [](bool transposed) { return transposed ? CblasTrans : CblasNoTrans; };
   const auto size = [](int64_t s) { return static_cast<blasint>(s); };
   cblas_sgemm(CblasRowMajor, as(ta), as(tb), size(m), size(n), size(k), 1, a, size(lda), b, size(ldb), 0, c, size(n));
@@ -47,7 +48,8 @@ Work permuted_batch(const Arguments& arguments) {
   return filling(c, [=, a = input(p * q * m * k, 1), b = input(p * q * k * n, 2)] {
     for (int64_t i = 0; i < p; ++i)
       for (int64_t j = 0; j < q; ++j)
-        multiply(false, false, m, k, n, a.data() + (j * p + i) * m * k, k, b.data() + (i * q + j) * k * n, n, c->data() + (i * q + j) * m * n);
+        multiply(false, false, m, k, n, a.data() + (j * p + i) * m * k, k, b.data() + (i * q + j) * k * n, n,
+                 c->data() + (i * q + j) * m * n);
   });
 }
 
@@ -75,6 +77,12 @@ Work matrix_vector(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace bench;
-  return serve(argc, argv, {{"sgemm", {product}}, {"jit", {product}}, {"sum", {product_as_sum}}, {"panels", {product_as_sum}},
-                            {"batch", {permuted_batch}}, {"slice", {of_slice}}, {"matvec", {matrix_vector}}});
+  return serve(argc, argv,
+               {{"sgemm", {product}},
+                {"jit", {product}},
+                {"sum", {product_as_sum}},
+                {"panels", {product_as_sum}},
+                {"batch", {permuted_batch}},
+                {"slice", {of_slice}},
+                {"matvec", {matrix_vector}}});
 }

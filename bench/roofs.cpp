@@ -1,4 +1,5 @@
-// The machine's roofs, as a worker that takes turns with the others: a case is a unit, its time that of a thousand million of it.
+// The machine's roofs, as a worker that takes turns with the others: a case is a unit, its time that of a thousand
+// million of it.
 //   flops  multiply-adds, 2 FLOPs each; not of a GPU, for which cuBLAS stands
 //   copy   bytes that a copy reads and writes; of a GPU by the driver's own
 // BENCH_THREADS says with how many threads, SINTER_DEVICE whether of the first GPU (cuda).
@@ -52,11 +53,14 @@ bench::Work rounds(std::function<double()> rate) {
 
 int main(int argc, char** argv) {
   const char *device = std::getenv("SINTER_DEVICE"), *threads = std::getenv("BENCH_THREADS");
-  const auto family = [](std::function<double()> rate) { return bench::Family{[rate = std::move(rate)](const bench::Arguments&) { return rounds(rate); }}; };
+  const auto family = [](std::function<double()> rate) {
+    return bench::Family{[rate = std::move(rate)](const bench::Arguments&) { return rounds(rate); }};
+  };
   if (device && std::string_view(device) == "cuda") {
     GpuCopy copy;
     return bench::serve(argc, argv, {{"copy", family(std::ref(copy))}});
   }
   sinter::runtime::cpu::RoofLoops loops(threads ? std::atoi(threads) : 1);
-  return bench::serve(argc, argv, {{"flops", family([&] { return loops.flops(); })}, {"copy", family([&] { return loops.copy(); })}});
+  return bench::serve(
+      argc, argv, {{"flops", family([&] { return loops.flops(); })}, {"copy", family([&] { return loops.copy(); })}});
 }

@@ -17,10 +17,10 @@ void finish();
 /// A case that computes f() again and again.
 Work evaluate(std::function<sinter::Tensor()> f);
 
-std::map<std::string, Family> products();   ///< matrix products, the same loops in other words, attention
+std::map<std::string, Family> products();      ///< matrix products, the same loops in other words, attention
 std::map<std::string, Family> convolutions();  ///< and their gradients
-std::map<std::string, Family> streams();    ///< elementwise chains, rows, sums, transposition
-std::map<std::string, Family> trainings();  ///< steps of training, a forward pass
-std::map<std::string, Family> host();       ///< calls, walks, launches
+std::map<std::string, Family> streams();       ///< elementwise chains, rows, sums, transposition
+std::map<std::string, Family> trainings();     ///< steps of training, a forward pass
+std::map<std::string, Family> host();          ///< calls, walks, launches
 
 }  // namespace bench

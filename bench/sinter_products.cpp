@@ -6,7 +6,8 @@ namespace sn = sinter;
 namespace bench {
 namespace {
 
-/// sgemm:LAYOUT:MxKxN. The layout says which operand is stored transposed: nn, tn (a), nt (b). jit:LAYOUT:MxKxN, the same under jit().
+/// sgemm:LAYOUT:MxKxN. The layout says which operand is stored transposed: nn, tn (a), nt (b). jit:LAYOUT:MxKxN, the
+/// same under jit().
 Work product(const Arguments& arguments) {
   const auto s = arguments.sizes(2);
   const int64_t m = s.at(0), k = s.at(1), n = s.at(2);
@@ -79,8 +80,9 @@ Work attention(const Arguments& arguments) {
 }  // namespace
 
 std::map<std::string, Family> products() {
-  return {{"sgemm", {product}}, {"jit", {product}}, {"sum", {product_as_sum}}, {"batch", {permuted_batch}}, {"gelu", {with_epilogue}},
-          {"slice", {of_slice}}, {"panels", {in_panels}}, {"matvec", {matrix_vector}}, {"attention", {attention}}};
+  return {{"sgemm", {product}},        {"jit", {product}},          {"sum", {product_as_sum}},
+          {"batch", {permuted_batch}}, {"gelu", {with_epilogue}},   {"slice", {of_slice}},
+          {"panels", {in_panels}},     {"matvec", {matrix_vector}}, {"attention", {attention}}};
 }
 
 }  // namespace bench

@@ -47,8 +47,8 @@ Work transposed(const Arguments& arguments) {
 }  // namespace
 
 std::map<std::string, Family> streams() {
-  return {{"chain", {chain}}, {"softmax", {softmax_rows}}, {"layernorm", {layer_norm_rows}}, {"total", {total}}, {"columns", {column_sums}},
-          {"transpose", {transposed}}};
+  return {{"chain", {chain}}, {"softmax", {softmax_rows}}, {"layernorm", {layer_norm_rows}},
+          {"total", {total}}, {"columns", {column_sums}},  {"transpose", {transposed}}};
 }
 
 }  // namespace bench

@@ -75,7 +75,8 @@ Work training_step() {
 /// step:mlp and step:conv.
 const Family kStep = {
     .make = [](const Arguments& a) { return a.text(1) == "mlp" ? training_step<Mlp>() : training_step<ConvNet>(); },
-    .train = [](const Arguments& a, int steps) { return a.text(1) == "mlp" ? train<Mlp>(steps) : train<ConvNet>(steps); }};
+    .train = [](const Arguments& a,
+                int steps) { return a.text(1) == "mlp" ? train<Mlp>(steps) : train<ConvNet>(steps); }};
 
 /// forward:mlp:BATCH, from call to result; forward:jit:BATCH, the same under jit().
 Work forward(const Arguments& arguments) {

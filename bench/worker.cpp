@@ -70,7 +70,10 @@ void warm_up(const Work& work) {
   for (int runs = 0; since(start) < (runs < kWarmRuns ? kLongWarmUp : kWarmUp); ++runs) work.run();
 }
 
-struct Sample { int runs; double median; };
+struct Sample {
+  int runs;
+  double median;
+};
 
 Sample measure(const Work& work, double seconds) {
   std::vector<double> times;
@@ -107,9 +110,7 @@ void answer_requests(const std::map<std::string, Family>& families) {
       }
       const Sample sample = measure(work, seconds);
       std::printf("%s ok %d %.4f %s\n", name.c_str(), sample.runs, sample.median * 1e6, values.c_str());
-    } catch (const std::exception& e) {
-      std::printf("%s error %s\n", name.c_str(), one_line(e.what()).c_str());
-    }
+    } catch (const std::exception& e) { std::printf("%s error %s\n", name.c_str(), one_line(e.what()).c_str()); }
     std::fflush(stdout);
   }
 }

@@ -1,11 +1,12 @@
-// A worker: a process that runs the cases of the benchmark on one library. Those of Sinter and of the C++ peers share this
-// file, those in Python worker.py; what they say to the driver (bench.py) is the same.
+// A worker: a process that runs the cases of the benchmark on one library. Those of Sinter and of the C++ peers share
+// this file, those in Python worker.py; what they say to the driver (bench.py) is the same.
 //
-// A case is a family and its arguments: "sgemm:tn:784x256x128". On stdin each line is CASE SECONDS; the answer is one line,
+// A case is a family and its arguments: "sgemm:tn:784x256x128". On stdin each line is CASE SECONDS; the answer is one
+// line,
 //   CASE ok RUNS MEDIAN_US VALUE,VALUE,...     or     CASE error TEXT
 // where the median is over the runs of at least so many seconds, in steady state, and the values are what the case
-// computes: the driver compares them between libraries. `WORKER --once CASE STEPS` answers CASE ok PEAK_KIB VALUE,... as
-// soon as a training took so many steps from process start, with the library's own initial values.
+// computes: the driver compares them between libraries. `WORKER --once CASE STEPS` answers CASE ok PEAK_KIB VALUE,...
+// as soon as a training took so many steps from process start, with the library's own initial values.
 #pragma once
 
 #include <cstdint>
@@ -31,14 +32,15 @@ struct Aligned {
 /// Operands and results of C++ peers.
 using Floats = std::vector<float, Aligned<float>>;
 
-/// Steps of training whose losses are compared: the falls of the last ones are far above float32's rounding of the loss.
+/// Steps of training whose losses are compared: the falls of the last ones are far above float32's rounding of the
+/// loss.
 constexpr int kCheckedSteps = 6;
 
 /// The parts of a case's name.
 struct Arguments {
-  std::vector<std::string> parts;                    ///< split at ':'
-  const std::string& text(size_t i) const;           ///< throws std::invalid_argument where there is none
-  std::vector<int64_t> sizes(size_t i) const;        ///< "784x256x128"; the same error
+  std::vector<std::string> parts;              ///< split at ':'
+  const std::string& text(size_t i) const;     ///< throws std::invalid_argument where there is none
+  std::vector<int64_t> sizes(size_t i) const;  ///< "784x256x128"; the same error
 };
 
 /// A case that is ready: its inputs exist.
@@ -50,7 +52,8 @@ struct Work {
 
 struct Family {
   std::function<Work(const Arguments&)> make;
-  /// Losses of `steps` steps of training from the library's own initial values, for --once; empty for what is no training.
+  /// Losses of `steps` steps of training from the library's own initial values, for --once; empty for what is no
+  /// training.
   std::function<std::vector<double>(const Arguments&, int steps)> train = {};
 };
 

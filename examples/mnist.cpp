@@ -1,5 +1,5 @@
-// Trains a network on MNIST or Fashion-MNIST. Contract: after each epoch one line on stdout, "epoch E  loss L  test accuracy A %  S s";
-// progress goes to the terminal (a bar) or, where stderr is none, to plain lines.
+// Trains a network on MNIST or Fashion-MNIST. Contract: after each epoch one line on stdout, "epoch E  loss L  test
+// accuracy A %  S s"; progress goes to the terminal (a bar) or, where stderr is none, to plain lines.
 #include <sinter/data.h>
 #include <sinter/sinter.h>
 #include <unistd.h>
@@ -75,7 +75,8 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 std::unique_ptr<sn::optim::Optimizer> make_optimizer(const Options& o, std::vector<sn::Tensor> parameters) {
   if (o.optimizer == "adam") return std::make_unique<sn::optim::Adam>(parameters, sn::optim::Adam::Options{.lr = o.lr});
-  if (o.optimizer == "adamw") return std::make_unique<sn::optim::AdamW>(parameters, sn::optim::AdamW::Options{.lr = o.lr});
+  if (o.optimizer == "adamw")
+    return std::make_unique<sn::optim::AdamW>(parameters, sn::optim::AdamW::Options{.lr = o.lr});
   return std::make_unique<sn::optim::SGD>(parameters, sn::optim::SGD::Options{.lr = o.lr, .momentum = 0.9});
 }
 
@@ -90,12 +91,14 @@ double accuracy(const Model& model, const sn::data::Dataset& set) {
 
 void report(int64_t step, int64_t steps, double loss, double rate, double left, bool terminal) {
   if (!terminal) {
-    std::fprintf(stderr, "step %lld/%lld  loss %.4f  %.0f images/s\n", static_cast<long long>(step), static_cast<long long>(steps), loss, rate);
+    std::fprintf(stderr, "step %lld/%lld  loss %.4f  %.0f images/s\n", static_cast<long long>(step),
+                 static_cast<long long>(steps), loss, rate);
     return;
   }
   char bar[31] = {};
   for (int i = 0; i < 30; ++i) bar[i] = i * steps < 30 * step ? '#' : '.';
-  std::fprintf(stderr, "\r[%s] %lld/%lld  loss %.4f  %.0f images/s  %.0f s left  ", bar, static_cast<long long>(step), static_cast<long long>(steps), loss, rate, left);
+  std::fprintf(stderr, "\r[%s] %lld/%lld  loss %.4f  %.0f images/s  %.0f s left  ", bar, static_cast<long long>(step),
+               static_cast<long long>(steps), loss, rate, left);
   if (step == steps) std::fprintf(stderr, "\r\033[K");
 }
 
@@ -106,8 +109,8 @@ sn::data::Mnist load(const Options& o) {
     sn::data::DownloadOptions to{.folder = o.data};
     to.progress = [terminal](const std::string& name, uint64_t done, uint64_t total) {
       if (terminal || done == total)
-        std::fprintf(stderr, "%s%s  %.1f of %.1f MB%s", terminal ? "\r\033[K" : "", name.c_str(), static_cast<double>(done) * 1e-6,
-                     static_cast<double>(total) * 1e-6, done == total ? "\n" : "");
+        std::fprintf(stderr, "%s%s  %.1f of %.1f MB%s", terminal ? "\r\033[K" : "", name.c_str(),
+                     static_cast<double>(done) * 1e-6, static_cast<double>(total) * 1e-6, done == total ? "\n" : "");
     };
     (fashion ? sn::data::download_fashion_mnist : sn::data::download_mnist)(to, sn::Loc::current());
   }
@@ -136,11 +139,13 @@ int train(Model model, const Options& o, sn::data::Mnist& data) {
       const bool last = step == pass.count() || (o.steps && done == o.steps);
       if (last || step % (terminal ? 10 : 100) == 0) {
         const double s = seconds_since(start);
-        report(step, pass.count(), value, static_cast<double>(step * o.batch) / s, s / static_cast<double>(step) * static_cast<double>(pass.count() - step), terminal);
+        report(step, pass.count(), value, static_cast<double>(step * o.batch) / s,
+               s / static_cast<double>(step) * static_cast<double>(pass.count() - step), terminal);
       }
       if (o.steps && done == o.steps) break;
     }
-    std::printf("epoch %d  loss %.4f  test accuracy %.2f %%  %.1f s\n", epoch, total / static_cast<double>(step), accuracy(model, data.test), seconds_since(start));
+    std::printf("epoch %d  loss %.4f  test accuracy %.2f %%  %.1f s\n", epoch, total / static_cast<double>(step),
+                accuracy(model, data.test), seconds_since(start));
     std::fflush(stdout);
     if (o.steps && done == o.steps) break;
   }
@@ -157,9 +162,13 @@ int main(int argc, char** argv) {
   const CLI::Validator positive = number<int>("whole number from 1 on", [](int n) { return n >= 1; });
   app.add_option("--model", o.model, "network")->check(CLI::IsMember({"mlp", "conv"}))->capture_default_str();
   app.add_option("--epochs", o.epochs, "passes over the training images")->check(positive)->capture_default_str();
-  app.add_option("--steps", o.steps, "stop after so many steps (0: never)")->check(number<int>("whole number from 0 on", [](int n) { return n >= 0; }))->capture_default_str();
+  app.add_option("--steps", o.steps, "stop after so many steps (0: never)")
+      ->check(number<int>("whole number from 0 on", [](int n) { return n >= 0; }))
+      ->capture_default_str();
   const auto* batch = app.add_option("--batch", o.batch, "images a step (256; conv: 128)")->check(positive);
-  app.add_option("--optimizer", o.optimizer, "update rule")->check(CLI::IsMember({"adam", "adamw", "sgd"}))->capture_default_str();
+  app.add_option("--optimizer", o.optimizer, "update rule")
+      ->check(CLI::IsMember({"adam", "adamw", "sgd"}))
+      ->capture_default_str();
   const auto* lr = app.add_option("--lr", o.lr, "learning rate (2e-3; conv: 1e-3)")
                        ->check(number<double>("number above 0", [](double r) { return r > 0 && std::isfinite(r); }));
   app.add_option("--dataset", o.dataset, "images")->check(CLI::IsMember({"mnist", "fashion"}))->capture_default_str();
@@ -179,8 +188,9 @@ int main(int argc, char** argv) {
     sn::manual_seed(o.seed);
     sn::data::Mnist data = load(o);
     data.train.seed(o.seed);
-    std::printf("%s: %lld training and %lld test images from %s\n", o.dataset == "fashion" ? "Fashion-MNIST" : "MNIST", static_cast<long long>(data.train.size()),
-                static_cast<long long>(data.test.size()), data.origin.c_str());
+    std::printf("%s: %lld training and %lld test images from %s\n", o.dataset == "fashion" ? "Fashion-MNIST" : "MNIST",
+                static_cast<long long>(data.train.size()), static_cast<long long>(data.test.size()),
+                data.origin.c_str());
     return conv ? train(ConvNet(), o, data) : train(Mlp(), o, data);
   } catch (const sn::Error& e) {
     std::fprintf(stderr, "%s\n", e.what());

@@ -1,5 +1,6 @@
 // fmt's functions, compiled once for everything that formats text: as inline functions of a header they were compiled
-// anew in every file and were half of the build. The list is fmt 9's; CMakeLists.txt takes the header for other versions.
+// anew in every file and were half of the build. The list is fmt 9's; CMakeLists.txt takes the header for other
+// versions.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

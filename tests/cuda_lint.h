@@ -10,15 +10,17 @@
 #include "runtime/program.h"
 #include "runtime/target.h"
 
-/// No register is spilled, and neither shared memory nor registers are more than a block may have. Nothing is checked where there is no
-/// NVRTC.
-inline void check_lint(const std::vector<sinter::runtime::KernelSource>& kernels, const sinter::runtime::Target& target) {
+/// No register is spilled, and neither shared memory nor registers are more than a block may have. Nothing is checked
+/// where there is no NVRTC.
+inline void check_lint(const std::vector<sinter::runtime::KernelSource>& kernels,
+                       const sinter::runtime::Target& target) {
   namespace gpu = sinter::runtime::cuda;
   const gpu::FoundNvrtc& nvrtc = gpu::find_nvrtc();
   if (!nvrtc.table) return;
   for (const sinter::runtime::KernelSource& kernel : kernels) {
     INFO("sm_" << target.sm << "\n" << kernel.text);
-    const sinter::runtime::CompileResult made = gpu::compile(nvrtc, kernel.name, kernel.text, target.sm, gpu::Form::Cubin);
+    const sinter::runtime::CompileResult made =
+        gpu::compile(nvrtc, kernel.name, kernel.text, target.sm, gpu::Form::Cubin);
     INFO(made.log);
     CHECK(made.ok);
     const gpu::Lint lint = gpu::lint_of(made.log);

@@ -11,11 +11,12 @@
 #include "runtime/cuda/kernel.h"
 #include "runtime/program.h"
 
-/// What the error word and then each of the arrays hold after all phases of a program, begun with what `arrays` hold; these stay as
-/// they are. `numbers`: sizes and arguments. The memory comes from no pool: whatever lies behind its last byte is out of bounds.
-/// Throws BackendError for a fault; what was taken is then lost with the context.
+/// What the error word and then each of the arrays hold after all phases of a program, begun with what `arrays` hold;
+/// these stay as they are. `numbers`: sizes and arguments. The memory comes from no pool: whatever lies behind its last
+/// byte is out of bounds. Throws BackendError for a fault; what was taken is then lost with the context.
 inline std::vector<sinter::runtime::PooledVector<std::byte>> launched(sinter::runtime::cuda::Context& gpu,
-                                                                      const sinter::runtime::Program& program, int64_t points,
+                                                                      const sinter::runtime::Program& program,
+                                                                      int64_t points,
                                                                       const std::vector<sinter::runtime::Array>& arrays,
                                                                       std::span<const uint64_t> numbers) {
   std::vector<uint64_t> parameters;

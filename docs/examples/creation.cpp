@@ -7,8 +7,8 @@ namespace sn = sinter;
 
 int main() {
   //! [data]
-  sn::Tensor a = sn::from({{1, 2, 3}, {4, 5, 6}});               // int64 [2, 3]
-  sn::Tensor b = sn::from({1.5, 2.0});                            // float32 [2]
+  sn::Tensor a = sn::from({{1, 2, 3}, {4, 5, 6}});  // int64 [2, 3]
+  sn::Tensor b = sn::from({1.5, 2.0});              // float32 [2]
   sn::Tensor c = sn::from(std::vector<uint8_t>{1, 2, 3, 4}, {2, 2});
   std::cout << a << '\n' << b << '\n' << name_of(c.dtype()) << '\n';
   //> [[1 2 3]

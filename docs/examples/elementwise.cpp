@@ -21,7 +21,11 @@ int main() {
 
   //! [functions]
   sn::Tensor x = sn::from({-1.0, 0.0, 4.0});
-  std::cout << relu(x) << '\n' << exp(x * 0.0) << '\n' << sqrt(abs(x)) << '\n' << round(x / 8) << '\n' << sigmoid(x * 0.0) << '\n';
+  std::cout << relu(x) << '\n'
+            << exp(x * 0.0) << '\n'
+            << sqrt(abs(x)) << '\n'
+            << round(x / 8) << '\n'
+            << sigmoid(x * 0.0) << '\n';
   //> [0. 0. 4.]
   //> [1. 1. 1.]
   //> [1. 0. 2.]

@@ -12,7 +12,7 @@ int main() {
   loss.backward();
   std::cout << loss << ' ' << w.grad() << '\n';  // computed together, here
   //> 41.0 [ 2. 40.]
-  (w * 3.0).sum().backward();                    // adds to what is there
+  (w * 3.0).sum().backward();  // adds to what is there
   std::cout << w.grad() << '\n';
   //> [ 5. 43.]
   {

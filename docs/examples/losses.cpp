@@ -10,9 +10,11 @@ int main() {
   sn::Tensor logits = sn::from({{0.0, 0.0}, {0.0, 50.0}}), classes = sn::from({0, 1});
   std::cout << cross_entropy(logits, classes, {.reduction = sn::Reduction::None}) << '\n';
   //> [ 0.6931472 -0.       ]
-  std::cout << cross_entropy(logits, classes, {.ignore_index = 0}) << ' ' << cross_entropy(logits, softmax(logits)[0].expand({2, 2})) << '\n';
+  std::cout << cross_entropy(logits, classes, {.ignore_index = 0}) << ' '
+            << cross_entropy(logits, softmax(logits)[0].expand({2, 2})) << '\n';
   //> 0.0 12.846574
-  std::cout << mse_loss(sn::from({1.0, 3.0}), sn::from({0.0, 1.0})) << ' ' << l1_loss(sn::from({1.0, 3.0}), sn::from({0.0, 1.0}), sn::Reduction::Sum) << '\n';
+  std::cout << mse_loss(sn::from({1.0, 3.0}), sn::from({0.0, 1.0})) << ' '
+            << l1_loss(sn::from({1.0, 3.0}), sn::from({0.0, 1.0}), sn::Reduction::Sum) << '\n';
   //> 2.5 3.0
   //! [losses]
 }

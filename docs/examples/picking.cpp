@@ -15,7 +15,8 @@ int main() {
   //>  [4 5 6]]
   //> [[1]
   //>  [6]]
-  std::cout << scatter_add(sn::zeros({4}, sn::int64), 0, sn::from({0, 2, 2}), sn::from({5, 1, 2})) << '\n' << one_hot(rows[0], 3) << '\n';
+  std::cout << scatter_add(sn::zeros({4}, sn::int64), 0, sn::from({0, 2, 2}), sn::from({5, 1, 2})) << '\n'
+            << one_hot(rows[0], 3) << '\n';
   //> [5 0 3 0]
   //> [0 1 0]
   try {

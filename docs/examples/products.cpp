@@ -14,7 +14,8 @@ int main() {
   //> [-1. -1.] 2.0
   std::cout << to_string(matmul(sn::ones({5, 1, 2, 3}), sn::ones({4, 3, 7})).shape()) << '\n';
   //> [5, 4, 2, 7]
-  std::cout << sn::einsum("ij->ji", {a}) << '\n' << sn::einsum("i,ij,j->", {v, a, v}) << ' ' << sn::einsum("ii", {a}) << '\n';
+  std::cout << sn::einsum("ij->ji", {a}) << '\n'
+            << sn::einsum("i,ij,j->", {v, a, v}) << ' ' << sn::einsum("ii", {a}) << '\n';
   //> [[1. 3.]
   //>  [2. 4.]]
   //> 0.0 5.0

@@ -83,20 +83,21 @@ int main() {
 
   //! [schedule]
   sn::optim::SGD sgd(sn::nn::parameters(net), {.lr = 0.1});
-  sn::optim::LRScheduler schedule(sgd, sn::optim::SequentialLR{{sn::optim::LinearLR{.total_iters = 2}, sn::optim::StepLR{2}}, {2}});
+  sn::optim::LRScheduler schedule(
+      sgd, sn::optim::SequentialLR{{sn::optim::LinearLR{.total_iters = 2}, sn::optim::StepLR{2}}, {2}});
   for (int epoch = 0; epoch < 6; ++epoch) {
     std::cout << sgd.lr << ' ';
     schedule.step();
   }
   std::cout << '\n';
-  //> 0.0333333 0.0666667 0.1 0.1 0.01 0.01 
+  //> 0.0333333 0.0666667 0.1 0.1 0.01 0.01
   //! [schedule]
 
   //! [clip]
   (net(sn::ones({3, 4})) * 1e6).sum().backward();
   sn::Tensor norm = sn::nn::clip_grad_norm(sn::nn::parameters(net), 1.0);
-  sgd.step();                                        // with gradients of norm 1
-  std::cout << (norm.item() > 1e5) << '\n';          // what it was
+  sgd.step();                                // with gradients of norm 1
+  std::cout << (norm.item() > 1e5) << '\n';  // what it was
   //> 1
   //! [clip]
 

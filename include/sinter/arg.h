@@ -29,17 +29,22 @@ class Arg {
   template <class T>
     requires std::is_arithmetic_v<T>
   Arg(T value, Loc where = Loc::current())  // NOLINT
-      : where_(where), kind_(std::is_same_v<T, bool> ? Kind::Bool : std::is_integral_v<T> ? Kind::Integer : Kind::Float) {
-    if constexpr (std::is_floating_point_v<T>) number_.real = value;
-    else number_.integer = static_cast<int64_t>(value);
+      : where_(where),
+        kind_(std::is_same_v<T, bool> ? Kind::Bool
+              : std::is_integral_v<T> ? Kind::Integer
+                                      : Kind::Float) {
+    if constexpr (std::is_floating_point_v<T>)
+      number_.real = value;
+    else
+      number_.integer = static_cast<int64_t>(value);
     if constexpr (std::is_unsigned_v<T> && sizeof(T) == sizeof(int64_t))
       if (number_.integer < 0) kind_ = Kind::Unsigned;
   }
 
   /// What was given. Unsigned: an integer above the largest int64, which only uint64 and floats hold.
   enum class Kind : uint8_t { Tensor, Bool, Integer, Unsigned, Float };
-  Kind kind() const { return kind_; }                          ///< what was given
-  bool is_tensor() const { return kind_ == Kind::Tensor; }     ///< no number
+  Kind kind() const { return kind_; }                       ///< what was given
+  bool is_tensor() const { return kind_ == Kind::Tensor; }  ///< no number
   /// Only of a tensor.
   const std::shared_ptr<Cell>& cell() const { return cell_; }
   /// Only of a number.
@@ -48,15 +53,18 @@ class Arg {
            : kind_ == Kind::Unsigned ? static_cast<double>(natural())
                                      : static_cast<double>(number_.integer);
   }
-  int64_t integer() const { return number_.integer; }                           ///< only of a Bool or an Integer
+  int64_t integer() const { return number_.integer; }                          ///< only of a Bool or an Integer
   uint64_t natural() const { return static_cast<uint64_t>(number_.integer); }  ///< only of an Unsigned
-  Loc where() const { return where_; }                                          ///< the caller's place
+  Loc where() const { return where_; }                                         ///< the caller's place
 
  private:
   std::shared_ptr<Cell> cell_;
   Loc where_;
   Kind kind_ = Kind::Tensor;
-  union { double real; int64_t integer; } number_ = {.integer = 0};
+  union {
+    double real;
+    int64_t integer;
+  } number_ = {.integer = 0};
 };
 
 }  // namespace v0

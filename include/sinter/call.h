@@ -14,9 +14,9 @@ inline namespace v0 {
 /// outermost counts.
 class CallScope {
  public:
-  CallScope(std::string_view name, Loc where);                                        ///< opens it; `name` outlives it
+  CallScope(std::string_view name, Loc where);  ///< opens it; `name` outlives it
   template <std::same_as<std::string> S>
-  CallScope(S&& name, Loc where) = delete;  ///< a text that would be gone
+  CallScope(S&& name, Loc where) = delete;                                            ///< a text that would be gone
   CallScope(std::string_view name, const Arg& arg) : CallScope(name, arg.where()) {}  ///< at the place of `arg`
   ~CallScope();
   CallScope(const CallScope&) = delete;

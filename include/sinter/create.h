@@ -14,7 +14,8 @@ inline namespace v0 {
 class Nested {
  public:
   template <class T>
-  requires std::is_arithmetic_v<T> Nested(T value) : number_(value) {}                 ///< a number  NOLINT: implicit by design
+    requires std::is_arithmetic_v<T>
+  Nested(T value) : number_(value) {}  ///< a number  NOLINT: implicit by design
   Nested(std::initializer_list<Nested> list) : items_(list), is_list_(true) {}  ///< a list
   bool is_list() const { return is_list_; }                                     ///< not a number
   const std::vector<Nested>& items() const { return items_; }                   ///< of a list
@@ -45,7 +46,8 @@ Tensor from(const T* data, const Shape& shape, Device device = default_device(),
 }
 /// The same; UsageError unless the numbers of elements agree.
 template <class T>
-Tensor from(const std::vector<T>& data, const Shape& shape, Device device = default_device(), Loc where = Loc::current()) {
+Tensor from(const std::vector<T>& data, const Shape& shape, Device device = default_device(),
+            Loc where = Loc::current()) {
   const CallScope call("from", where);
   if constexpr (std::is_same_v<T, bool>) {
     std::vector<uint8_t> bytes(data.begin(), data.end());
@@ -74,8 +76,8 @@ Tensor from(const Nested& values, DType dtype = DType::Void, Device device = def
 Tensor zeros(const Shape& shape, DType dtype = float32, Device device = default_device(), Loc where = Loc::current());
 /// 1 everywhere.
 Tensor ones(const Shape& shape, DType dtype = float32, Device device = default_device(), Loc where = Loc::current());
-/// The number everywhere: int64, bool or float32 after its C++ type; `dtype` overrides. A number that the type cannot hold (1.5 as
-/// int32) is a UsageError. A scalar tensor, which must lie there, is cast and repeated.
+/// The number everywhere: int64, bool or float32 after its C++ type; `dtype` overrides. A number that the type cannot
+/// hold (1.5 as int32) is a UsageError. A scalar tensor, which must lie there, is cast and repeated.
 Tensor full(const Shape& shape, Arg value, DType dtype = DType::Void, Device device = default_device());
 /// Of x's shape and device, and its dtype unless one is given.
 Tensor zeros_like(Arg x, DType dtype = DType::Void);

@@ -15,7 +15,8 @@ namespace cuda {
 /// with. Under SINTER_DEVICE=cuda-sim these are simulated.
 bool is_available();
 
-/// A sentence that says what is missing for is_available(), where it was looked for, and what to do; empty if nothing is.
+/// A sentence that says what is missing for is_available(), where it was looked for, and what to do; empty if nothing
+/// is.
 std::string unavailable_reason();
 
 /// GPUs that the driver shows; 0 without a driver.
@@ -23,16 +24,16 @@ int device_count();
 
 /// What a GPU is. Sizes are bytes.
 struct Properties {
-  std::string name;                        ///< "NVIDIA H200"
-  std::string uuid;                        ///< "GPU-" and 32 hexadecimal digits in five groups
-  int compute_capability = 0;              ///< 90 for 9.0
-  int multiprocessors = 0;                 ///< each runs several blocks of threads at once
-  int threads_per_block = 0;               ///< at most
-  uint64_t memory = 0;                     ///< of the device
-  uint64_t l2_cache = 0;                   ///< shared by all multiprocessors
-  uint64_t shared_memory_per_block = 0;    ///< at most
-  double memory_bandwidth = 0;             ///< bytes per second, by its clock and width; 0 if the driver does not say
-  std::string compiler;                    ///< "NVRTC 12.8 (/usr/local/cuda/lib64/libnvrtc.so.12)"; empty if there is none
+  std::string name;                      ///< "NVIDIA H200"
+  std::string uuid;                      ///< "GPU-" and 32 hexadecimal digits in five groups
+  int compute_capability = 0;            ///< 90 for 9.0
+  int multiprocessors = 0;               ///< each runs several blocks of threads at once
+  int threads_per_block = 0;             ///< at most
+  uint64_t memory = 0;                   ///< of the device
+  uint64_t l2_cache = 0;                 ///< shared by all multiprocessors
+  uint64_t shared_memory_per_block = 0;  ///< at most
+  double memory_bandwidth = 0;           ///< bytes per second, by its clock and width; 0 if the driver does not say
+  std::string compiler;  ///< "NVRTC 12.8 (/usr/local/cuda/lib64/libnvrtc.so.12)"; empty if there is none
 };
 /// Throws UsageError for a number that no device has, BackendError where there is no driver.
 Properties properties(int device = 0, Loc where = Loc::current());

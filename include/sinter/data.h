@@ -39,13 +39,13 @@ class Dataset {
  public:
   /// Image i is pixels[i * rows * columns] and on, row-major. UsageError unless there are as many images as labels, of
   /// at least one pixel, and mean and std are finite, the latter above 0.
-  Dataset(std::vector<uint8_t> pixels, std::vector<uint8_t> labels, int64_t rows, int64_t columns, double mean, double std,
-          Loc where = Loc::current());
-  int64_t size() const { return static_cast<int64_t>(labels().size()); }             ///< images
-  int64_t rows() const { return samples_->rows; }                                    ///< pixels from top to bottom
-  int64_t columns() const { return samples_->columns; }                              ///< pixels from left to right
-  const std::vector<uint8_t>& pixels() const { return samples_->pixels; }            ///< of all images, as given
-  const std::vector<uint8_t>& labels() const { return samples_->labels; }            ///< one per image
+  Dataset(std::vector<uint8_t> pixels, std::vector<uint8_t> labels, int64_t rows, int64_t columns, double mean,
+          double std, Loc where = Loc::current());
+  int64_t size() const { return static_cast<int64_t>(labels().size()); }   ///< images
+  int64_t rows() const { return samples_->rows; }                          ///< pixels from top to bottom
+  int64_t columns() const { return samples_->columns; }                    ///< pixels from left to right
+  const std::vector<uint8_t>& pixels() const { return samples_->pixels; }  ///< of all images, as given
+  const std::vector<uint8_t>& labels() const { return samples_->labels; }  ///< one per image
 
   class Batches;
   /// One pass in batches of `size` samples (at least 1, UsageError), x as [n, rows * columns]; the last batch may be
@@ -71,11 +71,15 @@ class Dataset::Batches {
   /// Where a pass stands.
   class iterator {
    public:
-    using value_type = Batch;                                           ///< made anew by each read
-    using difference_type = std::ptrdiff_t;                             ///< of batches
-    Batch operator*() const;                                            ///< picks and normalises: once per batch
-    iterator& operator++() { first_ += pass_->size_; return *this; }  ///< to the next batch
-    void operator++(int) { ++*this; }                                   ///< the same
+    using value_type = Batch;                ///< made anew by each read
+    using difference_type = std::ptrdiff_t;  ///< of batches
+    Batch operator*() const;                 ///< picks and normalises: once per batch
+    /// To the next batch.
+    iterator& operator++() {
+      first_ += pass_->size_;
+      return *this;
+    }
+    void operator++(int) { ++*this; }  ///< the same
     /// There is no batch left.
     bool operator==(std::default_sentinel_t) const { return first_ >= static_cast<int64_t>(pass_->order_.size()); }
 
@@ -85,8 +89,8 @@ class Dataset::Batches {
     const Batches* pass_;
     int64_t first_ = 0;
   };
-  iterator begin() const { return iterator(this); }       ///< at the first batch
-  std::default_sentinel_t end() const { return {}; }      ///< behind the last one
+  iterator begin() const { return iterator(this); }   ///< at the first batch
+  std::default_sentinel_t end() const { return {}; }  ///< behind the last one
   /// Number of batches.
   int64_t count() const {
     const auto samples = static_cast<int64_t>(order_.size());
@@ -135,7 +139,8 @@ using Progress = std::function<void(const std::string& name, uint64_t done, uint
 /// Fetches a file to `path`; does nothing if a file of that sum is there. It arrives beside it as `path`.part, which
 /// the next attempt goes on with, and is renamed when its SHA-256 sum is right. BackendError if it cannot be read or
 /// written, is another file, or curl or sha256sum is missing.
-void fetch(const RemoteFile& file, const std::filesystem::path& path, const Progress& progress = {}, Loc where = Loc::current());
+void fetch(const RemoteFile& file, const std::filesystem::path& path, const Progress& progress = {},
+           Loc where = Loc::current());
 
 /// Where from and where to.
 struct DownloadOptions {

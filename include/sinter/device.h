@@ -19,12 +19,12 @@ class Device {
   constexpr Device() = default;  ///< the CPU
   /// The device of that number among those of its kind, from 0.
   constexpr Device(Kind kind, int index) : kind_(kind), index_(index) {}
-  static constexpr Device cpu() { return {}; }                                    ///< the CPU
+  static constexpr Device cpu() { return {}; }                                 ///< the CPU
   static constexpr Device cuda(int index = 0) { return {Kind::Cuda, index}; }  ///< an NVIDIA GPU
   /// "cpu", "cuda" (the first), "cuda:1". UsageError for another text.
   static Device parse(std::string_view text, std::source_location where = std::source_location::current());
 
-  constexpr Kind kind() const { return kind_; }    ///< what computes
+  constexpr Kind kind() const { return kind_; }   ///< what computes
   constexpr int index() const { return index_; }  ///< its number
   /// The id under which a device stands in keys and hashes.
   constexpr uint64_t id() const { return static_cast<uint64_t>(kind_) << 32 | static_cast<uint32_t>(index_); }

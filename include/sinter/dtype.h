@@ -9,28 +9,45 @@
 namespace sinter {
 inline namespace v0 {
 
-/// Element types. The 16-bit floats are types of storage: what is computed with them is computed in float32 and rounded once per
-/// function, sums included. `Index` exists only inside kernels; the 8-bit floats are names that nothing computes with yet.
+/// Element types. The 16-bit floats are types of storage: what is computed with them is computed in float32 and rounded
+/// once per function, sums included. `Index` exists only inside kernels; the 8-bit floats are names that nothing
+/// computes with yet.
 enum class DType : uint8_t {
-  Bool, U8, I8, U16, I16, U32, I32, U64, I64, F8E4M3, F8E5M2, F16, BF16, F32, F64, Index, Void
+  Bool,
+  U8,
+  I8,
+  U16,
+  I16,
+  U32,
+  I32,
+  U64,
+  I64,
+  F8E4M3,
+  F8E5M2,
+  F16,
+  BF16,
+  F32,
+  F64,
+  Index,
+  Void
 };
 
 /// @name Names of element types
 /// Those of NumPy, but for `boolean`.
 /// @{
-inline constexpr DType boolean = DType::Bool;  ///< a byte, 0 or 1
-inline constexpr DType uint8 = DType::U8;  ///< 0 to 255
-inline constexpr DType int8 = DType::I8;   ///< -128 to 127
-inline constexpr DType uint16 = DType::U16;  ///< 0 to 2^16 - 1
-inline constexpr DType int16 = DType::I16;  ///< -2^15 to 2^15 - 1
-inline constexpr DType uint32 = DType::U32;  ///< 0 to 2^32 - 1
-inline constexpr DType int32 = DType::I32;  ///< -2^31 to 2^31 - 1
-inline constexpr DType uint64 = DType::U64;  ///< 0 to 2^64 - 1
-inline constexpr DType int64 = DType::I64;  ///< -2^63 to 2^63 - 1
-inline constexpr DType float16 = DType::F16;  ///< IEEE half: 11 digits, up to 65504
+inline constexpr DType boolean = DType::Bool;   ///< a byte, 0 or 1
+inline constexpr DType uint8 = DType::U8;       ///< 0 to 255
+inline constexpr DType int8 = DType::I8;        ///< -128 to 127
+inline constexpr DType uint16 = DType::U16;     ///< 0 to 2^16 - 1
+inline constexpr DType int16 = DType::I16;      ///< -2^15 to 2^15 - 1
+inline constexpr DType uint32 = DType::U32;     ///< 0 to 2^32 - 1
+inline constexpr DType int32 = DType::I32;      ///< -2^31 to 2^31 - 1
+inline constexpr DType uint64 = DType::U64;     ///< 0 to 2^64 - 1
+inline constexpr DType int64 = DType::I64;      ///< -2^63 to 2^63 - 1
+inline constexpr DType float16 = DType::F16;    ///< IEEE half: 11 digits, up to 65504
 inline constexpr DType bfloat16 = DType::BF16;  ///< the upper half of a float32: 8 digits
-inline constexpr DType float32 = DType::F32;  ///< IEEE single
-inline constexpr DType float64 = DType::F64;  ///< IEEE double
+inline constexpr DType float32 = DType::F32;    ///< IEEE single
+inline constexpr DType float64 = DType::F64;    ///< IEEE double
 /// @}
 
 /// Bytes of one element.
@@ -61,17 +78,50 @@ DType promote(DType a, DType b);
 /// double. The 16-bit floats have none: they are read and given as floats, or as bytes.
 template <class T>
 struct dtype_of;
-template <> struct dtype_of<bool> { static constexpr DType value = DType::Bool; };
-template <> struct dtype_of<uint8_t> { static constexpr DType value = DType::U8; };
-template <> struct dtype_of<int8_t> { static constexpr DType value = DType::I8; };
-template <> struct dtype_of<uint16_t> { static constexpr DType value = DType::U16; };
-template <> struct dtype_of<int16_t> { static constexpr DType value = DType::I16; };
-template <> struct dtype_of<uint32_t> { static constexpr DType value = DType::U32; };
-template <> struct dtype_of<int32_t> { static constexpr DType value = DType::I32; };
-template <> struct dtype_of<uint64_t> { static constexpr DType value = DType::U64; };
-template <> struct dtype_of<int64_t> { static constexpr DType value = DType::I64; };
-template <> struct dtype_of<float> { static constexpr DType value = DType::F32; };
-template <> struct dtype_of<double> { static constexpr DType value = DType::F64; };
+template <>
+struct dtype_of<bool> {
+  static constexpr DType value = DType::Bool;
+};
+template <>
+struct dtype_of<uint8_t> {
+  static constexpr DType value = DType::U8;
+};
+template <>
+struct dtype_of<int8_t> {
+  static constexpr DType value = DType::I8;
+};
+template <>
+struct dtype_of<uint16_t> {
+  static constexpr DType value = DType::U16;
+};
+template <>
+struct dtype_of<int16_t> {
+  static constexpr DType value = DType::I16;
+};
+template <>
+struct dtype_of<uint32_t> {
+  static constexpr DType value = DType::U32;
+};
+template <>
+struct dtype_of<int32_t> {
+  static constexpr DType value = DType::I32;
+};
+template <>
+struct dtype_of<uint64_t> {
+  static constexpr DType value = DType::U64;
+};
+template <>
+struct dtype_of<int64_t> {
+  static constexpr DType value = DType::I64;
+};
+template <>
+struct dtype_of<float> {
+  static constexpr DType value = DType::F32;
+};
+template <>
+struct dtype_of<double> {
+  static constexpr DType value = DType::F64;
+};
 
 }  // namespace v0
 }  // namespace sinter

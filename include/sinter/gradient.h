@@ -17,7 +17,8 @@ inline namespace v0 {
 /// d y / d x for each x, as lazy tensors that can be differentiated again. Pure: consumes nothing. y is a scalar (or
 /// `seed` gives the factor per element of y, of its shape and dtype). An x that does not require grad, or that y does
 /// not use, is a UsageError. Each gradient has the shape and dtype of its x.
-std::vector<Tensor> gradient(const Tensor& y, std::span<const Tensor> xs, const Tensor& seed = {}, Loc where = Loc::current());
+std::vector<Tensor> gradient(const Tensor& y, std::span<const Tensor> xs, const Tensor& seed = {},
+                             Loc where = Loc::current());
 /// The same: gradient(y, {a, b}).
 inline std::vector<Tensor> gradient(const Tensor& y, std::initializer_list<Tensor> xs, const Tensor& seed = {},
                                     Loc where = Loc::current()) {

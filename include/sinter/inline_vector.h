@@ -14,8 +14,8 @@
 namespace sinter {
 inline namespace v0 {
 
-/// As std::vector, which it converts from and to, for elements that are copied as bytes: up to N of them lie in the object itself.
-/// Sizes, axes and sources are few, and a program makes many lists of them.
+/// As std::vector, which it converts from and to, for elements that are copied as bytes: up to N of them lie in the
+/// object itself. Sizes, axes and sources are few, and a program makes many lists of them.
 template <class T, uint32_t N>
 class InlineVector {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -25,28 +25,29 @@ class InlineVector {
   using iterator = T*;              ///< the same
   using const_iterator = const T*;  ///< the same
 
-  InlineVector() = default;                                                                      ///< no elements
-  InlineVector(std::initializer_list<T> list) : InlineVector(list.begin(), list.end()) {}        ///< these
-  explicit InlineVector(size_t count) { resize(count); }                                         ///< T() so often
-  InlineVector(size_t count, T value) { std::fill_n(grow(count), count, value); }                ///< `value` so often
-  InlineVector(const std::vector<T>& list) : InlineVector(list.begin(), list.end()) {}           ///< the same elements  NOLINT
+  InlineVector() = default;                                                                ///< no elements
+  InlineVector(std::initializer_list<T> list) : InlineVector(list.begin(), list.end()) {}  ///< these
+  explicit InlineVector(size_t count) { resize(count); }                                   ///< T() so often
+  InlineVector(size_t count, T value) { std::fill_n(grow(count), count, value); }          ///< `value` so often
+  InlineVector(const std::vector<T>& list) : InlineVector(list.begin(), list.end()) {}  ///< the same elements  NOLINT
   /// A range of what converts to T.
   template <std::input_iterator It>
   InlineVector(It first, It last) : InlineVector() {
     if constexpr (std::forward_iterator<It>) {
-      for (T* to = grow(static_cast<size_t>(std::distance(first, last))); first != last; ++first, ++to) *to = static_cast<T>(*first);
+      for (T* to = grow(static_cast<size_t>(std::distance(first, last))); first != last; ++first, ++to)
+        *to = static_cast<T>(*first);
     } else {
       insert(end(), first, last);
     }
   }
 
-  InlineVector(const InlineVector& other) { copy(other); }               ///< the same elements
-  InlineVector(InlineVector&& other) noexcept { take(other); }           ///< leaves none in `other`
-  InlineVector& operator=(const InlineVector& other) {                   ///< the same elements
+  InlineVector(const InlineVector& other) { copy(other); }      ///< the same elements
+  InlineVector(InlineVector&& other) noexcept { take(other); }  ///< leaves none in `other`
+  InlineVector& operator=(const InlineVector& other) {          ///< the same elements
     if (this != &other) *this = InlineVector(other);
     return *this;
   }
-  InlineVector& operator=(InlineVector&& other) noexcept {               ///< leaves none in `other`
+  InlineVector& operator=(InlineVector&& other) noexcept {  ///< leaves none in `other`
     if (this == &other) return *this;
     drop();
     take(other);
@@ -56,27 +57,31 @@ class InlineVector {
 
   operator std::vector<T>() const { return {begin(), end()}; }  ///< the same elements  NOLINT
 
-  size_t size() const { return size_; }                              ///< number of elements
-  bool empty() const { return size_ == 0; }                          ///< there are none
-  T* data() { return data_; }                                        ///< the first
-  const T* data() const { return data_; }                            ///< the same
-  T* begin() { return data_; }                                       ///< the first
-  const T* begin() const { return data_; }                           ///< the same
-  T* end() { return data_ + size_; }                                 ///< behind the last
-  const T* end() const { return data_ + size_; }                     ///< the same
-  T& operator[](size_t i) { return data_[i]; }                       ///< element i
-  const T& operator[](size_t i) const { return data_[i]; }           ///< the same
-  T& front() { return data_[0]; }                                    ///< the first
-  const T& front() const { return data_[0]; }                        ///< the same
-  T& back() { return data_[size_ - 1]; }                             ///< the last
-  const T& back() const { return data_[size_ - 1]; }                 ///< the same
+  size_t size() const { return size_; }                     ///< number of elements
+  bool empty() const { return size_ == 0; }                 ///< there are none
+  T* data() { return data_; }                               ///< the first
+  const T* data() const { return data_; }                   ///< the same
+  T* begin() { return data_; }                              ///< the first
+  const T* begin() const { return data_; }                  ///< the same
+  T* end() { return data_ + size_; }                        ///< behind the last
+  const T* end() const { return data_ + size_; }            ///< the same
+  T& operator[](size_t i) { return data_[i]; }              ///< element i
+  const T& operator[](size_t i) const { return data_[i]; }  ///< the same
+  T& front() { return data_[0]; }                           ///< the first
+  const T& front() const { return data_[0]; }               ///< the same
+  T& back() { return data_[size_ - 1]; }                    ///< the last
+  const T& back() const { return data_[size_ - 1]; }        ///< the same
 
-  void push_back(T value) { *grow(1) = value; }                      ///< one more
-  void pop_back() { --size_; }                                       ///< without the last
-  void clear() { size_ = 0; }                                        ///< none
-  void reserve(size_t count) { if (count > capacity_) move_to(count); }  ///< room for so many
+  void push_back(T value) { *grow(1) = value; }  ///< one more
+  void pop_back() { --size_; }                   ///< without the last
+  void clear() { size_ = 0; }                    ///< none
+  void reserve(size_t count) {
+    if (count > capacity_) move_to(count);
+  }  ///< room for so many
   /// So many; new ones are T().
-  void resize(size_t count) requires std::default_initializable<T> {
+  void resize(size_t count)
+    requires std::default_initializable<T>
+  {
     if (const size_t before = size_; count > before) std::fill_n(grow(count - before), count - before, T());
     size_ = static_cast<uint32_t>(count);
   }
@@ -106,9 +111,13 @@ class InlineVector {
   }
 
   /// Equal elements.
-  friend bool operator==(const InlineVector& a, const InlineVector& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+  friend bool operator==(const InlineVector& a, const InlineVector& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
   /// The same.
-  friend bool operator==(const InlineVector& a, const std::vector<T>& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+  friend bool operator==(const InlineVector& a, const std::vector<T>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
 
  private:
   T* own() { return reinterpret_cast<T*>(bytes_); }

@@ -43,8 +43,9 @@ class Jitted {
   template <std::same_as<Tensor>... Inputs>
   auto operator()(const Inputs&... inputs) {
     using Result = std::invoke_result_t<F&, const Inputs&...>;
-    static_assert(std::is_void_v<Result> || std::is_same_v<Result, Tensor> || std::is_same_v<Result, std::vector<Tensor>>,
-                  "a jitted function returns a Tensor, a std::vector<Tensor> or nothing");
+    static_assert(
+        std::is_void_v<Result> || std::is_same_v<Result, Tensor> || std::is_same_v<Result, std::vector<Tensor>>,
+        "a jitted function returns a Tensor, a std::vector<Tensor> or nothing");
     const std::array<Tensor, sizeof...(Inputs)> all{inputs...};
     const auto run = [this](std::span<const Tensor> given) -> std::vector<Tensor> {
       return [&]<size_t... I>(std::index_sequence<I...>) -> std::vector<Tensor> {
@@ -69,25 +70,27 @@ class Jitted {
   JitPlans plans_;
 };
 
-/// The same function for tensors, which need not even be walked: `auto fast = jit([&](const Tensor& x) { return model(x); })`.
+/// The same function for tensors, which need not even be walked: `auto fast = jit([&](const Tensor& x) { return
+/// model(x); })`.
 ///
-/// Its first two calls for given shapes, dtypes and devices run the function, which must build the same program both times;
-/// those that follow launch that program's kernels on the new inputs, the present values of the tensors that the function
-/// uses beside them, and new random numbers. Results are computed when it returns, and the same to the bit as without jit. What the
-/// function assigns is assigned: updates in place are part of the program. Kernels that read nothing but tensors which it uses
-/// beside its inputs, and does not assign, run again only when somebody has assigned one of these: weights in another order or dtype, masks,
-/// tables (not where an index can be out of range on a GPU). What such kernels gave stays in memory, for each of the shapes that it was
-/// called with, as long as the function, unless nothing of it is used for some calls or a computation needs the room (data from host memory
-/// does not ask for it). The launch holds the lock of the tensor graph: other
-/// threads' calls of the library wait until it has returned, on a CPU until the kernels are done.
+/// Its first two calls for given shapes, dtypes and devices run the function, which must build the same program both
+/// times; those that follow launch that program's kernels on the new inputs, the present values of the tensors that the
+/// function uses beside them, and new random numbers. Results are computed when it returns, and the same to the bit as
+/// without jit. What the function assigns is assigned: updates in place are part of the program. Kernels that read
+/// nothing but tensors which it uses beside its inputs, and does not assign, run again only when somebody has assigned
+/// one of these: weights in another order or dtype, masks, tables (not where an index can be out of range on a GPU).
+/// What such kernels gave stays in memory, for each of the shapes that it was called with, as long as the function,
+/// unless nothing of it is used for some calls or a computation needs the room (data from host memory does not ask for
+/// it). The launch holds the lock of the tensor graph: other threads' calls of the library wait until it has returned,
+/// on a CPU until the kernels are done.
 ///
-/// The function is run no more, so it must say all that it does with tensors: numbers of the C++ program, and which tensors it uses,
-/// are those of the first calls. What can be seen to break this is a UsageError: reading or realising a tensor inside
-/// (a step() of sinter::optim too, whose counts the program does not hold); data made from host memory, number(), or a
-/// Generator of its own, inside; numbers that changed between the first two calls; values that outlive the call without being
-/// returned, such as the gradients of backward() (use gradient()); results that require grad (call it under no_grad, or return
-/// them detached); assigning an input; several devices. Tensors that it uses beside its inputs have been computed before:
-/// realize() them.
+/// The function is run no more, so it must say all that it does with tensors: numbers of the C++ program, and which
+/// tensors it uses, are those of the first calls. What can be seen to break this is a UsageError: reading or realising
+/// a tensor inside (a step() of sinter::optim too, whose counts the program does not hold); data made from host memory,
+/// number(), or a Generator of its own, inside; numbers that changed between the first two calls; values that outlive
+/// the call without being returned, such as the gradients of backward() (use gradient()); results that require grad
+/// (call it under no_grad, or return them detached); assigning an input; several devices. Tensors that it uses beside
+/// its inputs have been computed before: realize() them.
 ///
 /// With SINTER_CHECK the function always runs.
 /// @snippet jit.cpp jit

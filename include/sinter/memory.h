@@ -38,12 +38,12 @@ struct DeviceUse {
 
 /// The whole process at one moment. Sizes are bytes.
 struct Report {
-  uint64_t bytes = 0;      ///< sum over the origins
-  uint64_t buffers = 0;    ///< sum over the origins
-  uint64_t tensors = 0;    ///< sum over the origins
-  uint64_t nodes = 0;      ///< sum over the origins
+  uint64_t bytes = 0;              ///< sum over the origins
+  uint64_t buffers = 0;            ///< sum over the origins
+  uint64_t tensors = 0;            ///< sum over the origins
+  uint64_t nodes = 0;              ///< sum over the origins
   std::vector<DeviceUse> devices;  ///< the CPU, then the GPUs that were used so far
-  std::vector<Origin> origins;  ///< what holds most comes first: by bytes, then nodes
+  std::vector<Origin> origins;     ///< what holds most comes first: by bytes, then nodes
 };
 
 /// Counts what lives now. Realises nothing; costs as much as there are call sites. Safe from several threads.

@@ -163,14 +163,15 @@ Tensor logsumexp(Arg x, Axes axes = {}, bool keepdim = false);
 /// which have that shape. var: mean squared distance. Ba, Kiros and Hinton, 2016.
 Tensor layer_norm(Arg x, const Shape& normalized, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
-/// x / sqrt(mean of squares + eps) over the last axes, whose sizes are `normalized`; then * weight where given. Zhang and
-/// Sennrich, NeurIPS 2019. Without an eps it is the machine epsilon of the type that it is computed in: float32's for 16 bits.
+/// x / sqrt(mean of squares + eps) over the last axes, whose sizes are `normalized`; then * weight where given. Zhang
+/// and Sennrich, NeurIPS 2019. Without an eps it is the machine epsilon of the type that it is computed in: float32's
+/// for 16 bits.
 Tensor rms_norm(Arg x, const Shape& normalized, const Tensor& weight = {}, std::optional<double> eps = {});
-/// x: [n, channels, ...], whose channels are cut into groups, each normalised with what lies behind them; weight and bias:
-/// [channels]. Wu and He, ECCV 2018.
+/// x: [n, channels, ...], whose channels are cut into groups, each normalised with what lies behind them; weight and
+/// bias: [channels]. Wu and He, ECCV 2018.
 Tensor group_norm(Arg x, int64_t groups, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5);
-/// x: [n, channels, ...]: (x - mean) / sqrt(variance + eps) * weight + bias, each [channels]. Empty mean and variance: those
-/// of x, over all other axes, as in training. Ioffe and Szegedy, ICML 2015.
+/// x: [n, channels, ...]: (x - mean) / sqrt(variance + eps) * weight + bias, each [channels]. Empty mean and variance:
+/// those of x, over all other axes, as in training. Ioffe and Szegedy, ICML 2015.
 Tensor batch_norm(Arg x, const Tensor& mean, const Tensor& variance, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
 /// @}

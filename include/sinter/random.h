@@ -45,8 +45,8 @@ void manual_seed(uint64_t seed);
 
 /// Of the calls below.
 struct RandomOptions {
-  DType dtype = DType::Void;       ///< not given: float32, and int64 of randint
-  Generator* generator = nullptr;  ///< nullptr: the default one
+  DType dtype = DType::Void;         ///< not given: float32, and int64 of randint
+  Generator* generator = nullptr;    ///< nullptr: the default one
   Device device = default_device();  ///< where the numbers are made, which does not change them
 };
 

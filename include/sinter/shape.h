@@ -39,7 +39,10 @@ class Var {
  private:
   friend class Dim;
   /// There is one of each name and bounds; it is never destroyed.
-  struct Info { std::string name; int64_t min, max; };
+  struct Info {
+    std::string name;
+    int64_t min, max;
+  };
   struct Known;
   explicit Var(const Info* info) : info_(info) {}
   const Info* info_;
@@ -82,14 +85,14 @@ class Shape {
  public:
   using Dims = InlineVector<Dim, 4>;  ///< the list of sizes
 
-  Shape() = default;                                                                    ///< a scalar's
-  Shape(std::initializer_list<Dim> dims) : dims_(dims) {}                               ///< {2, 3}
-  explicit Shape(Dims dims) : dims_(std::move(dims)) {}                                 ///< these sizes
-  explicit Shape(const std::vector<Dim>& dims) : dims_(dims) {}                         ///< these sizes
+  Shape() = default;                                                                     ///< a scalar's
+  Shape(std::initializer_list<Dim> dims) : dims_(dims) {}                                ///< {2, 3}
+  explicit Shape(Dims dims) : dims_(std::move(dims)) {}                                  ///< these sizes
+  explicit Shape(const std::vector<Dim>& dims) : dims_(dims) {}                          ///< these sizes
   explicit Shape(const std::vector<int64_t>& dims) : dims_(dims.begin(), dims.end()) {}  ///< these sizes
 
-  size_t rank() const { return dims_.size(); }                ///< number of axes
-  bool empty() const { return dims_.empty(); }                ///< a scalar's
+  size_t rank() const { return dims_.size(); }  ///< number of axes
+  bool empty() const { return dims_.empty(); }  ///< a scalar's
   /// The size of one axis; negative ones count from the end. UsageError when there is no such axis.
   template <std::integral I>
   const Dim& operator[](I axis) const& {
@@ -105,11 +108,11 @@ class Shape {
   Dim operator[](I axis) && {
     return dims_[place(axis)];
   }
-  auto begin() const { return dims_.begin(); }                ///< outermost size
-  auto end() const { return dims_.end(); }                    ///< behind the innermost
-  void push_back(Dim d) { dims_.push_back(d); }               ///< one more axis, innermost
-  const Dims& dims() const& { return dims_; }                 ///< all sizes
-  Dims dims() && { return std::move(dims_); }                 ///< all sizes
+  auto begin() const { return dims_.begin(); }   ///< outermost size
+  auto end() const { return dims_.end(); }       ///< behind the innermost
+  void push_back(Dim d) { dims_.push_back(d); }  ///< one more axis, innermost
+  const Dims& dims() const& { return dims_; }    ///< all sizes
+  Dims dims() && { return std::move(dims_); }    ///< all sizes
 
   /// Elements at this call's values; 1 for a scalar. UsageError for a shape that is not countable(), as the next.
   int64_t numel() const;
@@ -141,7 +144,7 @@ class Shape {
 
 /// "[2, 3]"; a symbolic size prints as "batch=96".
 std::string to_string(const Dim& dim);
-std::string to_string(const Shape& shape);  ///< as its sizes
+std::string to_string(const Shape& shape);                       ///< as its sizes
 std::ostream& operator<<(std::ostream& os, const Dim& dim);      ///< to_string(dim)
 std::ostream& operator<<(std::ostream& os, const Shape& shape);  ///< to_string(shape)
 

@@ -1,5 +1,5 @@
-// A tensor: a handle to a lazy value. Calls build a graph and never compute; a host read (`item`, `to_vector`, printing)
-// or `realize` does. What programs mean is fixed in docs/semantics.md.
+// A tensor: a handle to a lazy value. Calls build a graph and never compute; a host read (`item`, `to_vector`,
+// printing) or `realize` does. What programs mean is fixed in docs/semantics.md.
 //
 // Threads: tensors may be built and realised from several threads; one handle is written by one thread at a time.
 #pragma once
@@ -27,11 +27,11 @@ inline namespace v0 {
 /// Axes of a reduction: none given means all; negative ones count from the end.
 class Axes {
  public:
-  Axes() = default;                                             ///< all
-  Axes(int axis) : list_(std::vector<int64_t>{axis}) {}         ///< one axis  NOLINT: implicit by design, as the next three
-  Axes(int64_t axis) : list_(std::vector<int64_t>{axis}) {}     ///< one axis  NOLINT
-  Axes(std::initializer_list<int64_t> axes) : list_(axes) {}    ///< several, none of them twice; {} reduces nothing
-  Axes(std::vector<int64_t> axes) : list_(std::move(axes)) {}   ///< the same  NOLINT
+  Axes() = default;                                      ///< all
+  Axes(int axis) : list_(std::vector<int64_t>{axis}) {}  ///< one axis  NOLINT: implicit by design, as the next three
+  Axes(int64_t axis) : list_(std::vector<int64_t>{axis}) {}    ///< one axis  NOLINT
+  Axes(std::initializer_list<int64_t> axes) : list_(axes) {}   ///< several, none of them twice; {} reduces nothing
+  Axes(std::vector<int64_t> axes) : list_(std::move(axes)) {}  ///< the same  NOLINT
   /// None was given.
   bool all() const { return !list_.has_value(); }
   /// As given; only if some were.
@@ -102,13 +102,15 @@ class Tensor {
   /// @snippet reading.cpp reading
   /// @{
 
-  /// The number of a tensor of one element. UsageError if there are more, or T is not the C++ type of its dtype; float reads the
-  /// 16-bit floats too.
-  template <class T> T item(Loc where = Loc::current()) const;
+  /// The number of a tensor of one element. UsageError if there are more, or T is not the C++ type of its dtype; float
+  /// reads the 16-bit floats too.
+  template <class T>
+  T item(Loc where = Loc::current()) const;
   /// The number of a tensor of one element, of any dtype, as a double.
   double item(Loc where = Loc::current()) const;
   /// All elements, row-major. UsageError if T is not the C++ type of the dtype; float reads the 16-bit floats too.
-  template <class T> std::vector<T> to_vector(Loc where = Loc::current()) const;
+  template <class T>
+  std::vector<T> to_vector(Loc where = Loc::current()) const;
   /// All elements, row-major, as they lie in memory: what from_bytes() takes.
   std::vector<std::byte> to_bytes(Loc where = Loc::current()) const;
   /// NumPy-like text: large tensors are shortened. `os << t` is the same.
@@ -203,8 +205,8 @@ class Tensor {
   /// @}
 
   /// @name State
-  /// Only these write; docs/semantics.md, V. A value that was built before a write keeps what it had. Not on temporaries,
-  /// whose cell nobody would see: x[0] += 1 does not compile.
+  /// Only these write; docs/semantics.md, V. A value that was built before a write keeps what it had. Not on
+  /// temporaries, whose cell nobody would see: x[0] += 1 does not compile.
   /// @snippet state.cpp state
   /// @{
 
@@ -274,10 +276,10 @@ class Place {
   /// Writes the part of the other tensor into this one: `x.at({0}) = y.at({1})`.
   Place& operator=(const Place& value) { return assign(Arg(value)); }
   Place& operator=(Arg value) { return assign(value); }  ///< assign(value)
-  Place& operator+=(Arg value);  ///< assign(part + value)
-  Place& operator-=(Arg value);  ///< assign(part - value)
-  Place& operator*=(Arg value);  ///< assign(part * value)
-  Place& operator/=(Arg value);  ///< assign(part / value)
+  Place& operator+=(Arg value);                          ///< assign(part + value)
+  Place& operator-=(Arg value);                          ///< assign(part - value)
+  Place& operator*=(Arg value);                          ///< assign(part * value)
+  Place& operator/=(Arg value);                          ///< assign(part / value)
   /// `value` is broadcast to the shape of the part, and cast as Tensor::assign does. Integer-tensor indices are refused
   /// here (UsageError).
   Place& assign(Arg value);

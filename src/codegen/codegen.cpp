@@ -3,28 +3,28 @@
 
 #include <fmt/core.h>
 
-#include "codegen/loops/ahead.h"
 #include "codegen/expand/expand.h"
-#include "codegen/prepare/finish.h"
-#include "codegen/prepare/gates.h"
 #include "codegen/heuristic/heuristic.h"
 #include "codegen/instructions/interleave.h"
-#include "codegen/prepare/legalise.h"
-#include "codegen/loops/loop_tree.h"
-#include "codegen/prepare/math.h"
 #include "codegen/instructions/narrow.h"
-#include "codegen/pass_check.h"
 #include "codegen/instructions/pipeline.h"
-#include "codegen/prepare/reduce_tree.h"
-#include "codegen/prepare/reread.h"
-#include "codegen/render/c.h"
-#include "codegen/render/cuda.h"
-#include "codegen/kernel/round.h"
-#include "codegen/rule_log.h"
 #include "codegen/instructions/scalarise.h"
-#include "codegen/prepare/short_floats.h"
+#include "codegen/kernel/round.h"
+#include "codegen/loops/ahead.h"
+#include "codegen/loops/loop_tree.h"
 #include "codegen/loops/statement.h"
 #include "codegen/loops/threads.h"
+#include "codegen/pass_check.h"
+#include "codegen/prepare/finish.h"
+#include "codegen/prepare/gates.h"
+#include "codegen/prepare/legalise.h"
+#include "codegen/prepare/math.h"
+#include "codegen/prepare/reduce_tree.h"
+#include "codegen/prepare/reread.h"
+#include "codegen/prepare/short_floats.h"
+#include "codegen/render/c.h"
+#include "codegen/render/cuda.h"
+#include "codegen/rule_log.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rules/rules.h"
 #include "runtime/log.h"
@@ -97,7 +97,8 @@ int64_t most_points(const Kernel& kernel, const std::vector<int64_t>& blocks) {
 Instructions lower(const Kernel& kernel, const runtime::Target& target, const std::vector<Opt>& opts,
                    std::vector<int64_t>& blocks) {
   const Schedule schedule = make_schedule(kernel, opts);
-  if (target.cuda() && !(schedule.nontemporal.empty() && schedule.ahead.empty())) refuse(to_string(opts), "nt and prefetch are for CPUs");
+  if (target.cuda() && !(schedule.nontemporal.empty() && schedule.ahead.empty()))
+    refuse(to_string(opts), "nt and prefetch are for CPUs");
   if (!target.cuda() && schedule.threads > 1) refuse(to_string(opts), "threads share a point on GPUs only");
   if (!opts.empty()) show(kernel, "schedule", [&] { return to_string(opts); }, 3);
   for (ir::UOp r : schedule.outer) blocks.push_back(schedule.of(r).block);
@@ -142,8 +143,7 @@ Lowered lower(const Prepared& kernel, const runtime::Target& target, const std::
   if (!kernel.finish) return made;
   std::vector<int64_t> blocks;
   made.finish = lower(*kernel.finish, target, finish_opts, blocks);
-  for (size_t i = 0; i < blocks.size(); ++i)
-    made.finish_points *= ceil_div(kernel.finish->outer[i].value(), blocks[i]);
+  for (size_t i = 0; i < blocks.size(); ++i) made.finish_points *= ceil_div(kernel.finish->outer[i].value(), blocks[i]);
   return made;
 }
 

@@ -14,14 +14,14 @@ namespace sinter::codegen {
 
 /// The C text of a kernel for a target. Its name is the kernel's with a hash of the text: equal kernels have equal
 /// names. Nodes are added to the kernel's graph, which only the calling thread may use meanwhile; `kernel` itself stays
-/// as it is. Throws InternalError for a kernel that is not in the form of codegen/kernel/kernel.h. DEBUG=3 prints the Opts,
-/// DEBUG=5 what each pass made.
+/// as it is. Throws InternalError for a kernel that is not in the form of codegen/kernel/kernel.h. DEBUG=3 prints the
+/// Opts, DEBUG=5 what each pass made.
 runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target);
 /// The same under given Opts. Throws IllegalOpt if one of them is not legal.
 runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target, const std::vector<Opt>& opts);
 
-/// A kernel after the passes that make graphs of graphs, and its finish phase as a kernel of its own (codegen/prepare/finish.h): what
-/// Opts speak about.
+/// A kernel after the passes that make graphs of graphs, and its finish phase as a kernel of its own
+/// (codegen/prepare/finish.h): what Opts speak about.
 struct Prepared {
   Kernel main;
   std::optional<Kernel> finish;

@@ -3,8 +3,8 @@
 
 #include <fmt/core.h>
 
-#include "codegen/prepare/math.h"
 #include "codegen/kernel/ranges.h"
+#include "codegen/prepare/math.h"
 #include "runtime/env.h"
 #include "runtime/interpreter.h"
 #include "runtime/sample.h"
@@ -83,7 +83,8 @@ PassCheck::Result PassCheck::run(UOp sink) const {
   Result out{before_, 0};
   std::vector<runtime::KernelBuffer> buffers;
   for (runtime::Array& a : out.buffers) buffers.push_back({a.data, a.dtype, a.shape});
-  runtime::interpret_kernel(sink, {.params = buffers, .vars = vars_, .args = args_, .error = &out.error, .written = expand_math});
+  runtime::interpret_kernel(
+      sink, {.params = buffers, .vars = vars_, .args = args_, .error = &out.error, .written = expand_math});
   return out;
 }
 

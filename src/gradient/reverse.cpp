@@ -35,7 +35,8 @@ std::vector<UOp> carriers(UOp root) {
 
 std::vector<UOp> gradient(UOp y, UOp seed, std::span<const UOp> xs) {
   if (seed->shape != y->shape || seed->dtype != y->dtype)
-    throw InternalError(fmt::format("gradient of {} with a seed of {}", ir::type_and_shape(y), ir::type_and_shape(seed)));
+    throw InternalError(
+        fmt::format("gradient of {} with a seed of {}", ir::type_and_shape(y), ir::type_and_shape(seed)));
   const std::vector<UOp> order = carriers(y);
   // Numbers of this walk: the rules below make nodes, but walk none.
   for (size_t i = 0; i < order.size(); ++i) order[i]->position = static_cast<uint32_t>(i);

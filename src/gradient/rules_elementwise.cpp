@@ -45,22 +45,25 @@ void power(Adjoint& a) {
   }
 }
 
-/// The condition of a select that its value decides as well: relu, where(x <= 0, 0, x), is at most 0 where x is. The value is needed by
-/// others too; what it was selected from need not be kept for the gradient.
+/// The condition of a select that its value decides as well: relu, where(x <= 0, 0, x), is at most 0 where x is. The
+/// value is needed by others too; what it was selected from need not be kept for the gradient.
 UOp condition_of(UOp select) {
   UOp condition = select->src[0];
-  if (!is_alu(condition->op) || condition->src.size() != 2 || condition->src[0]->dtype != select->dtype) return condition;
+  if (!is_alu(condition->op) || condition->src.size() != 2 || condition->src[0]->dtype != select->dtype)
+    return condition;
   for (const size_t constant : {1, 2}) {
     UOp number = splat_const(select->src[constant]), other = select->src[3 - constant];
     if (!number) continue;
     std::vector<UOp> src = condition->src;
     std::vector<Scalar> there;  // the operands where the number was selected
     for (UOp& s : src)
-      if (s == other || (s->op == Op::Detach && !s->src.empty() && s->src[0] == other))  // a stored one has let go of its source
+      if (s == other ||
+          (s->op == Op::Detach && !s->src.empty() && s->src[0] == other))  // a stored one has let go of its source
         s = select, there.push_back(number->scalar());
       else if (UOp bound = splat_const(s))
         there.push_back(bound->scalar());
-    if (there.size() == 2 && (evaluate(condition->op, DType::Bool, other->dtype, there).as_int() != 0) == (constant == 1))
+    if (there.size() == 2 &&
+        (evaluate(condition->op, DType::Bool, other->dtype, there).as_int() != 0) == (constant == 1))
       return alu(condition->op, std::move(src));
   }
   return condition;
@@ -113,7 +116,8 @@ constexpr RuleRow kElementwise[] = {
        if (a.wants(1)) a.give(1, -(a.g * a.n / a.src(1)));
      }},
     {Op::FMod,
-     [](Adjoint& a) {  // x - y*k, with a k that is constant between its steps: floor(x/y), but for where the quotient rounds up to the next
+     [](Adjoint& a) {  // x - y*k, with a k that is constant between its steps: floor(x/y), but for where the quotient
+                       // rounds up to the next
        a.give(0, a.g);
        if (a.wants(1)) a.give(1, -(a.g * alu(Op::Round, {(a.src(0) - a.n) / a.src(1)})));
      }},

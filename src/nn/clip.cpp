@@ -49,7 +49,8 @@ Tensor grad_norm(const std::vector<Tensor>& parameters, double p, Loc where) {
 
 Tensor clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double p, Loc where) {
   CallScope call("clip_grad_norm", where);
-  if (!(max_norm >= 0)) throw UsageError(fmt::format("clip_grad_norm: max_norm is {}; give one of at least 0", max_norm), where);
+  if (!(max_norm >= 0))
+    throw UsageError(fmt::format("clip_grad_norm: max_norm is {}; give one of at least 0", max_norm), where);
   const no_grad guard;
   const Tensor norm = grad_norm(parameters, p, where);
   const Tensor factor = minimum(max_norm / (norm + 1e-6), 1.0);
@@ -60,7 +61,8 @@ Tensor clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, do
 
 void clip_grad_value(const std::vector<Tensor>& parameters, double limit, Loc where) {
   CallScope call("clip_grad_value", where);
-  if (!(limit >= 0)) throw UsageError(fmt::format("clip_grad_value: limit is {}; give one of at least 0", limit), where);
+  if (!(limit >= 0))
+    throw UsageError(fmt::format("clip_grad_value: limit is {}; give one of at least 0", limit), where);
   const no_grad guard;
   for (Tensor t : parameters)
     if (t.has_grad()) t.set_grad(clamp(t.grad(), -limit, limit));

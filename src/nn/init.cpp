@@ -14,11 +14,14 @@ inline namespace v0 {
 namespace nn::init {
 namespace {
 
-struct Fans { double in, out; };
+struct Fans {
+  double in, out;
+};
 /// Weights are [out, in, window...], as PyTorch counts.
 Fans fans(const Shape& shape, Loc where) {
   if (shape.rank() < 2)
-    throw UsageError(fmt::format("init: shape {} has no fan-in and fan-out; weights have at least 2 axes", to_string(shape)), where);
+    throw UsageError(
+        fmt::format("init: shape {} has no fan-in and fan-out; weights have at least 2 axes", to_string(shape)), where);
   double window = 1;
   for (size_t i = 2; i < shape.rank(); ++i) window *= static_cast<double>(shape[i].value());
   return {static_cast<double>(shape[1].value()) * window, static_cast<double>(shape[0].value()) * window};
@@ -47,7 +50,9 @@ Tensor kaiming_uniform(const Shape& shape, Loc where) {
   const double bound = std::sqrt(6.0 / fans(shape, where).in);
   return uniform(shape, -bound, bound, where);
 }
-Tensor kaiming_normal(const Shape& shape, Loc where) { return normal(shape, 0.0, std::sqrt(2.0 / fans(shape, where).in), where); }
+Tensor kaiming_normal(const Shape& shape, Loc where) {
+  return normal(shape, 0.0, std::sqrt(2.0 / fans(shape, where).in), where);
+}
 
 }  // namespace nn::init
 }  // namespace v0

@@ -56,7 +56,9 @@ Tensor LayerNorm::operator()(const Tensor& x, Loc where) const {
 }
 
 Dropout::Dropout(double p, Loc where) : p(p) {
-  if (!(p >= 0 && p <= 1)) throw UsageError(fmt::format("Dropout: p is {}; give the probability that an element becomes zero, in [0, 1]", p), where);
+  if (!(p >= 0 && p <= 1))
+    throw UsageError(fmt::format("Dropout: p is {}; give the probability that an element becomes zero, in [0, 1]", p),
+                     where);
 }
 
 Tensor Dropout::operator()(const Tensor& x, Loc where) const {

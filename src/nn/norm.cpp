@@ -42,9 +42,10 @@ Tensor BatchNorm2d::operator()(const Tensor& x, Loc where) const {
                        to_string(channels)));
   if (!training) return batch_norm(x, running_mean, running_var, weight, bias, options.eps);
   if (const int64_t values = x.numel() / channels.value(); values < 2)
-    refuse(fmt::format("values per channel in the input of BatchNorm2d, of shape {}: {}; a variance needs at least 2: "
-                       "give more, or call nn::eval",
-                       to_string(x.shape()), values));
+    refuse(
+        fmt::format("values per channel in the input of BatchNorm2d, of shape {}: {}; a variance needs at least 2: "
+                    "give more, or call nn::eval",
+                    to_string(x.shape()), values));
   {
     no_grad guard;
     const Tensor wide = x.to(promote(x.dtype(), running_mean.dtype()));  // a variance that float16 does not hold

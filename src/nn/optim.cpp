@@ -21,8 +21,8 @@ namespace sinter {
 inline namespace v0 {
 namespace optim {
 
-/// A step being built. The numbers are kept because parameters at the same step share them: a model that is trained as a
-/// whole has one of each, and its plan stays the same.
+/// A step being built. The numbers are kept because parameters at the same step share them: a model that is trained as
+/// a whole has one of each, and its plan stays the same.
 struct Optimizer::Step {
   /// Which of the rule's, the step, the type, the device, the bits of the value: a NaN has no order.
   using Number = std::tuple<int, int64_t, DType, uint64_t, uint64_t>;
@@ -87,16 +87,17 @@ Optimizer::Optimizer(std::vector<Tensor> parameters, double lr, Loc where, std::
     if (!parameters_[i].defined() || !parameters_[i].needs_grad())
       fail(fmt::format("parameter {} of {} does not require grad; call requires_grad() on it", i, parameters_.size()));
     if (!parameters_[i].cell()->leaf_id)
-      fail(fmt::format("parameter {} of {} is no leaf but computed from others, and collects no gradient; give the leaves",
-                       i, parameters_.size()));
+      fail(fmt::format(
+          "parameter {} of {} is no leaf but computed from others, and collects no gradient; give the leaves", i,
+          parameters_.size()));
     for (size_t j = 0; j < i; ++j)
       if (parameters_[j].cell() == parameters_[i].cell())
         fail(fmt::format("parameters {} and {} are the same tensor; name it once", j, i));
   }
 }
 
-/// Zeros that are data, each tensor's its own: equal zeros() would share one buffer, and the first step, which alone sees that, be a
-/// program of its own.
+/// Zeros that are data, each tensor's its own: equal zeros() would share one buffer, and the first step, which alone
+/// sees that, be a program of its own.
 Optimizer::State Optimizer::make_state(std::string name) {
   std::vector<Tensor> made;
   for (const Tensor& p : parameters_) {
@@ -124,7 +125,8 @@ void Optimizer::load(const nn::NamedTensors& from, bool strict, Loc where) {
   const std::vector<int64_t> steps = numbers[1].second.to_vector<int64_t>();
   check_settings("load", {{"lr", rate}}, where);
   for (int64_t count : steps)
-    if (count < 0) throw UsageError(fmt::format("load: a parameter was updated {} times; that is no state", count), where);
+    if (count < 0)
+      throw UsageError(fmt::format("load: a parameter was updated {} times; that is no state", count), where);
   nn::load(into, from, strict, where);
   lr = rate;
   steps_ = steps;
@@ -155,13 +157,13 @@ void Optimizer::step(Loc where) {
 
 SGD::SGD(std::vector<Tensor> parameters, Options options, Loc where)
     : Optimizer(std::move(parameters), options.lr, where, "SGD"), options_(options) {
-  check_settings("SGD",
-                 {{"momentum", options.momentum},
-                  {"dampening", options.dampening},
-                  {"weight_decay", options.weight_decay}},
-                 where);
+  check_settings(
+      "SGD", {{"momentum", options.momentum}, {"dampening", options.dampening}, {"weight_decay", options.weight_decay}},
+      where);
   if (options.nesterov && (options.momentum <= 0 || options.dampening != 0))
-    throw UsageError(fmt::format("SGD: nesterov needs momentum above 0 (is {}) and dampening 0 (is {})", options.momentum, options.dampening), where);
+    throw UsageError(fmt::format("SGD: nesterov needs momentum above 0 (is {}) and dampening 0 (is {})",
+                                 options.momentum, options.dampening),
+                     where);
   CallScope call("SGD", where);
   if (options.momentum != 0) velocity_ = make_state("momentum_buffer");
 }
@@ -179,7 +181,8 @@ Tensor SGD::updated(Update& update) {
   return p - d * update.rate();
 }
 
-Adam::Adam(std::vector<Tensor> parameters, Options options, Loc where) : Adam(std::move(parameters), options, false, where) {}
+Adam::Adam(std::vector<Tensor> parameters, Options options, Loc where)
+    : Adam(std::move(parameters), options, false, where) {}
 
 namespace {
 
@@ -188,7 +191,9 @@ const char* name_of(bool decoupled) { return decoupled ? "AdamW" : "Adam"; }
 }  // namespace
 
 Adam::Adam(std::vector<Tensor> parameters, Options options, bool decoupled, Loc where)
-    : Optimizer(std::move(parameters), options.lr, where, name_of(decoupled)), options_(options), decoupled_(decoupled) {
+    : Optimizer(std::move(parameters), options.lr, where, name_of(decoupled)),
+      options_(options),
+      decoupled_(decoupled) {
   const char* name = name_of(decoupled);
   check_settings(name, {{"eps", options.eps}, {"weight_decay", options.weight_decay}}, where);
   for (const auto& [beta, value] : {std::pair{"beta1", options.beta1}, {"beta2", options.beta2}})
@@ -215,7 +220,8 @@ Tensor Adam::updated(Update& update) {
 }
 
 AdamW::AdamW(std::vector<Tensor> parameters, Options options, Loc where)
-    : Adam(std::move(parameters), {options.lr, options.beta1, options.beta2, options.eps, options.weight_decay}, true, where) {}
+    : Adam(std::move(parameters), {options.lr, options.beta1, options.beta2, options.eps, options.weight_decay}, true,
+           where) {}
 
 }  // namespace optim
 }  // namespace v0

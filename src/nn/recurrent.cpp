@@ -62,8 +62,7 @@ LSTMCell::State LSTMCell::operator()(const Tensor& x, const State& state, Loc wh
   CallScope call("LSTMCell", where);
   const auto& [h, c] = state;
   require_last(c, {weight_hh.shape()[1]}, "LSTMCell", "state c");
-  const std::vector<Tensor> gates =
-      (of_input(*this, x, "LSTMCell") + of_state(*this, h, "LSTMCell")).chunk(4, -1);
+  const std::vector<Tensor> gates = (of_input(*this, x, "LSTMCell") + of_state(*this, h, "LSTMCell")).chunk(4, -1);
   const Tensor next = sigmoid(gates[1]) * c + sigmoid(gates[0]) * tanh(gates[2]);
   return {sigmoid(gates[3]) * tanh(next), next};
 }

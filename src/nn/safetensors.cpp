@@ -24,10 +24,23 @@ namespace {
 using nlohmann::json;
 constexpr uint64_t kMaxHeader = 100u << 20;
 
-struct Format { DType dtype; const char* name; };
+struct Format {
+  DType dtype;
+  const char* name;
+};
 constexpr std::array<Format, 13> kFormats = {{
-    {DType::Bool, "BOOL"}, {DType::U8, "U8"}, {DType::I8, "I8"}, {DType::U16, "U16"}, {DType::I16, "I16"}, {DType::U32, "U32"},
-    {DType::I32, "I32"}, {DType::U64, "U64"}, {DType::I64, "I64"}, {DType::F16, "F16"}, {DType::BF16, "BF16"}, {DType::F32, "F32"},
+    {DType::Bool, "BOOL"},
+    {DType::U8, "U8"},
+    {DType::I8, "I8"},
+    {DType::U16, "U16"},
+    {DType::I16, "I16"},
+    {DType::U32, "U32"},
+    {DType::I32, "I32"},
+    {DType::U64, "U64"},
+    {DType::I64, "I64"},
+    {DType::F16, "F16"},
+    {DType::BF16, "BF16"},
+    {DType::F32, "F32"},
     {DType::F64, "F64"},
 }};
 const char* format_of(DType dtype) {
@@ -100,13 +113,17 @@ constexpr std::string_view kMetadata = "__metadata__";  ///< an entry of the hea
 void check_names(std::string_view call, const NamedTensors& tensors, Loc where) {
   std::set<std::string_view> met;
   for (const auto& [name, t] : tensors) {
-    if (!t.defined()) throw UsageError(fmt::format("{}: \"{}\" is an empty handle; give a tensor, or leave the name out", call, name), where);
-    if (!met.insert(name).second) throw UsageError(fmt::format("{}: the name \"{}\" stands twice; give each tensor its own", call, name), where);
+    if (!t.defined())
+      throw UsageError(fmt::format("{}: \"{}\" is an empty handle; give a tensor, or leave the name out", call, name),
+                       where);
+    if (!met.insert(name).second)
+      throw UsageError(fmt::format("{}: the name \"{}\" stands twice; give each tensor its own", call, name), where);
   }
 }
 
 [[noreturn]] void damaged(const std::filesystem::path& path, const std::string& why, Loc where) {
-  throw UsageError(fmt::format("load: {} is no valid safetensors file: {}; save() writes such files", path.string(), why), where);
+  throw UsageError(
+      fmt::format("load: {} is no valid safetensors file: {}; save() writes such files", path.string(), why), where);
 }
 
 }  // namespace
@@ -115,10 +132,14 @@ void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc wh
   CallScope call("save", where);
   std::error_code ignored;
   if (path.has_parent_path() && !std::filesystem::is_directory(path.parent_path(), ignored))
-    throw UsageError(fmt::format("save: there is no folder {} for {}; create it", path.parent_path().string(), path.filename().string()), where);
+    throw UsageError(fmt::format("save: there is no folder {} for {}; create it", path.parent_path().string(),
+                                 path.filename().string()),
+                     where);
   check_names("save", tensors, where);
   for (const auto& [name, t] : tensors)
-    if (name == kMetadata) throw UsageError(fmt::format("save: \"{}\" is a word of the format's own; give the tensor another name", name), where);
+    if (name == kMetadata)
+      throw UsageError(fmt::format("save: \"{}\" is a word of the format's own; give the tensor another name", name),
+                       where);
   std::vector<Tensor> list;
   for (const auto& [name, t] : tensors) list.push_back(t);
   realize_all(list, where);
@@ -158,7 +179,8 @@ NamedTensors load_file(const std::filesystem::path& path, Device device, Loc whe
   const uint64_t total = static_cast<uint64_t>(in.tellg());
   in.seekg(0);
   std::array<unsigned char, 8> size_bytes{};
-  if (total < 8 || !in.read(reinterpret_cast<char*>(size_bytes.data()), 8)) damaged(path, fmt::format("{} bytes, shorter than a header's size of 8", total), where);
+  if (total < 8 || !in.read(reinterpret_cast<char*>(size_bytes.data()), 8))
+    damaged(path, fmt::format("{} bytes, shorter than a header's size of 8", total), where);
   uint64_t header_size = 0;
   for (size_t i = 0; i < 8; ++i) header_size |= static_cast<uint64_t>(size_bytes[i]) << (8 * i);
   if (header_size > kMaxHeader || header_size > total - 8)
@@ -171,29 +193,41 @@ NamedTensors load_file(const std::filesystem::path& path, Device device, Loc whe
   in.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(data.size()));
   if (!in) damaged(path, "it ends early", where);
 
-  struct Entry { std::string name; uint64_t begin; Tensor tensor; };
+  struct Entry {
+    std::string name;
+    uint64_t begin;
+    Tensor tensor;
+  };
   std::vector<Entry> entries;
   for (auto& [name, entry] : header.items()) {
     if (name == kMetadata) continue;
-    const bool formed = entry.is_object() && entry.contains("dtype") && entry["dtype"].is_string() && entry.contains("shape") &&
-                        entry["shape"].is_array() && entry.contains("data_offsets") && entry["data_offsets"].is_array() &&
-                        entry["data_offsets"].size() == 2;
+    const bool formed = entry.is_object() && entry.contains("dtype") && entry["dtype"].is_string() &&
+                        entry.contains("shape") && entry["shape"].is_array() && entry.contains("data_offsets") &&
+                        entry["data_offsets"].is_array() && entry["data_offsets"].size() == 2;
     if (!formed) damaged(path, fmt::format("the entry \"{}\" lacks dtype, shape or data_offsets", name), where);
     const DType dtype = dtype_of_format(entry["dtype"].get<std::string>());
-    if (dtype == DType::Void) damaged(path, fmt::format("\"{}\" has the unknown dtype {}", name, entry["dtype"].dump()), where);
+    if (dtype == DType::Void)
+      damaged(path, fmt::format("\"{}\" has the unknown dtype {}", name, entry["dtype"].dump()), where);
     std::vector<int64_t> sizes;
     uint64_t count = 1;
     for (const json& d : entry["shape"]) {
-      if (!d.is_number_unsigned() || d.get<uint64_t>() > uint64_t{INT64_MAX}) damaged(path, fmt::format("\"{}\" has the shape {}", name, entry["shape"].dump()), where);
+      if (!d.is_number_unsigned() || d.get<uint64_t>() > uint64_t{INT64_MAX})
+        damaged(path, fmt::format("\"{}\" has the shape {}", name, entry["shape"].dump()), where);
       sizes.push_back(d.get<int64_t>());
-      if (__builtin_mul_overflow(count, d.get<uint64_t>(), &count)) damaged(path, fmt::format("\"{}\" has the shape {}", name, entry["shape"].dump()), where);
+      if (__builtin_mul_overflow(count, d.get<uint64_t>(), &count))
+        damaged(path, fmt::format("\"{}\" has the shape {}", name, entry["shape"].dump()), where);
     }
     for (const json& o : entry["data_offsets"])
-      if (!o.is_number_unsigned()) damaged(path, fmt::format("\"{}\" has the offsets {}", name, entry["data_offsets"].dump()), where);
+      if (!o.is_number_unsigned())
+        damaged(path, fmt::format("\"{}\" has the offsets {}", name, entry["data_offsets"].dump()), where);
     const uint64_t begin = entry["data_offsets"][0].get<uint64_t>(), end = entry["data_offsets"][1].get<uint64_t>();
     uint64_t bytes = 0;
-    if (__builtin_mul_overflow(count, static_cast<uint64_t>(size_of(dtype)), &bytes) || begin > end || end > data.size() || end - begin != bytes)
-      damaged(path, fmt::format("\"{}\" needs {} bytes, its offsets are {} of {}", name, bytes, entry["data_offsets"].dump(), data.size()), where);
+    if (__builtin_mul_overflow(count, static_cast<uint64_t>(size_of(dtype)), &bytes) || begin > end ||
+        end > data.size() || end - begin != bytes)
+      damaged(path,
+              fmt::format("\"{}\" needs {} bytes, its offsets are {} of {}", name, bytes, entry["data_offsets"].dump(),
+                          data.size()),
+              where);
     entries.push_back({name, begin, from_bytes(data.data() + begin, bytes, dtype, Shape(sizes), device, where)});
   }
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
@@ -215,14 +249,17 @@ void load(const NamedTensors& into, const NamedTensors& from, bool strict, Loc w
     if (it == given.end()) {
       if (strict)
         throw UsageError(
-            fmt::format("load: \"{}\" is to be loaded, but the state has it not; pass strict = false to leave it alone", name),
+            fmt::format("load: \"{}\" is to be loaded, but the state has it not; pass strict = false to leave it alone",
+                        name),
             where);
       continue;
     }
     const Tensor& value = it->second;
     if (!(value.shape() == target.shape()) || value.dtype() != target.dtype())
-      throw UsageError(fmt::format("load: \"{}\" is {} {} where it belongs and {} {} in the state; they must agree", name, name_of(target.dtype()),
-                                   sinter::to_string(target.shape()), name_of(value.dtype()), sinter::to_string(value.shape())), where);
+      throw UsageError(fmt::format("load: \"{}\" is {} {} where it belongs and {} {} in the state; they must agree",
+                                   name, name_of(target.dtype()), sinter::to_string(target.shape()),
+                                   name_of(value.dtype()), sinter::to_string(value.shape())),
+                       where);
     pairs.emplace_back(target, value);
     given.erase(it);
   }
@@ -232,7 +269,8 @@ void load(const NamedTensors& into, const NamedTensors& from, bool strict, Loc w
                      where);
   no_grad guard;
   std::vector<Tensor> assigned;
-  for (auto& [target, value] : pairs) value = value.detach().to(target.device());  // all of them first: one may be another's target
+  for (auto& [target, value] : pairs)
+    value = value.detach().to(target.device());  // all of them first: one may be another's target
   for (auto& [target, value] : pairs) {
     target.assign(value, where);
     assigned.push_back(target);

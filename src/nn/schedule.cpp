@@ -21,8 +21,12 @@ void require_steps(std::string_view what, int64_t steps) {
   if (steps < 1) throw UsageError(fmt::format("{} is {}; give a number of steps of at least 1", what, steps));
 }
 
-double cosine(double from, double to, double share) { return to + (from - to) * (1 + std::cos(std::numbers::pi * share)) / 2; }
-double share_of(int64_t t, int64_t total) { return static_cast<double>(std::min(t, total)) / static_cast<double>(total); }
+double cosine(double from, double to, double share) {
+  return to + (from - to) * (1 + std::cos(std::numbers::pi * share)) / 2;
+}
+double share_of(int64_t t, int64_t total) {
+  return static_cast<double>(std::min(t, total)) / static_cast<double>(total);
+}
 
 }  // namespace
 
@@ -36,7 +40,9 @@ double MultiStepLR::operator()(double base, int64_t t) const {
   return base * std::pow(gamma, static_cast<double>(passed));
 }
 
-double ExponentialLR::operator()(double base, int64_t t) const { return base * std::pow(gamma, static_cast<double>(t)); }
+double ExponentialLR::operator()(double base, int64_t t) const {
+  return base * std::pow(gamma, static_cast<double>(t));
+}
 
 double ConstantLR::operator()(double base, int64_t t) const { return t < total_iters ? base * factor : base; }
 
@@ -59,7 +65,8 @@ double CosineAnnealingWarmRestarts::operator()(double base, int64_t t) const {
   require_steps("CosineAnnealingWarmRestarts: t_0", t_0);
   require_steps("CosineAnnealingWarmRestarts: t_mult", t_mult);
   int64_t length = t_0;
-  if (t_mult == 1) t %= t_0;
+  if (t_mult == 1)
+    t %= t_0;
   else
     for (; t >= length; length = length > INT64_MAX / t_mult ? INT64_MAX : length * t_mult) t -= length;
   return cosine(base, eta_min, static_cast<double>(t) / static_cast<double>(length));
@@ -67,7 +74,9 @@ double CosineAnnealingWarmRestarts::operator()(double base, int64_t t) const {
 
 double OneCycleLR::operator()(double, int64_t t) const {
   require_steps("OneCycleLR: total_steps", total_steps);
-  if (!(pct_start >= 0 && pct_start <= 1)) throw UsageError(fmt::format("OneCycleLR: pct_start is {}; give the share of the steps that go up, in [0, 1]", pct_start));
+  if (!(pct_start >= 0 && pct_start <= 1))
+    throw UsageError(
+        fmt::format("OneCycleLR: pct_start is {}; give the share of the steps that go up, in [0, 1]", pct_start));
   const double first = max_lr / div_factor, last = first / final_div_factor;
   const double top = pct_start * static_cast<double>(total_steps) - 1, end = static_cast<double>(total_steps - 1);
   const double at = std::min(static_cast<double>(t), end);
@@ -78,25 +87,32 @@ double OneCycleLR::operator()(double, int64_t t) const {
 SequentialLR::SequentialLR(std::vector<Schedule> schedules, std::vector<int64_t> milestones, Loc where)
     : schedules_(std::move(schedules)), milestones_(std::move(milestones)) {
   if (milestones_.size() + 1 != schedules_.size())
-    throw UsageError(fmt::format("SequentialLR: {} schedules need one milestone less than that; given: {}", schedules_.size(),
-                                 milestones_.size()), where);
+    throw UsageError(fmt::format("SequentialLR: {} schedules need one milestone less than that; given: {}",
+                                 schedules_.size(), milestones_.size()),
+                     where);
   for (size_t i = 0; i < schedules_.size(); ++i)
     if (!schedules_[i])
-      throw UsageError(fmt::format("SequentialLR: schedule {} of {}, counting from 0, is empty; give one, such as StepLR{{.step_size = 10}}",
-                                   i, schedules_.size()), where);
+      throw UsageError(
+          fmt::format(
+              "SequentialLR: schedule {} of {}, counting from 0, is empty; give one, such as StepLR{{.step_size = 10}}",
+              i, schedules_.size()),
+          where);
   const auto stop = std::adjacent_find(milestones_.begin(), milestones_.end(), std::greater_equal<>());
   if (stop != milestones_.end())
-    throw UsageError(fmt::format("SequentialLR: milestone {} comes before {}; give increasing ones", stop[0], stop[1]), where);
+    throw UsageError(fmt::format("SequentialLR: milestone {} comes before {}; give increasing ones", stop[0], stop[1]),
+                     where);
 }
 
 double SequentialLR::operator()(double base, int64_t t) const {
   const auto next = std::upper_bound(milestones_.begin(), milestones_.end(), t);
-  return schedules_[static_cast<size_t>(next - milestones_.begin())](base, next == milestones_.begin() ? t : t - *(next - 1));
+  return schedules_[static_cast<size_t>(next - milestones_.begin())](base,
+                                                                     next == milestones_.begin() ? t : t - *(next - 1));
 }
 
 LRScheduler::LRScheduler(Optimizer& optimizer, Schedule schedule, Loc where)
     : optimizer_(&optimizer), schedule_(std::move(schedule)), base_(optimizer.lr) {
-  if (!schedule_) throw UsageError("LRScheduler: the schedule is empty; give one, such as StepLR{.step_size = 10}", where);
+  if (!schedule_)
+    throw UsageError("LRScheduler: the schedule is empty; give one, such as StepLR{.step_size = 10}", where);
   seek(0, where);
 }
 
@@ -116,8 +132,10 @@ ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, Options options, Loc 
   if (!(options.factor >= 0 && options.factor < 1))
     throw UsageError(fmt::format("ReduceLROnPlateau: factor is {}; a cut needs one in [0, 1)", options.factor), where);
   if (options.patience < 0 || options.cooldown < 0)
-    throw UsageError(fmt::format("ReduceLROnPlateau: patience is {} and cooldown {}; give numbers of steps of at least 0",
-                                 options.patience, options.cooldown), where);
+    throw UsageError(
+        fmt::format("ReduceLROnPlateau: patience is {} and cooldown {}; give numbers of steps of at least 0",
+                    options.patience, options.cooldown),
+        where);
   best_ = std::numeric_limits<double>::infinity() * (options.mode == Mode::Min ? 1 : -1);
 }
 

@@ -120,7 +120,8 @@ IndexMath::Reduced IndexMath::reduce(Linear sum, int64_t d) {
 Linear IndexMath::divide(const Linear& sum, int64_t d) {
   Reduced r = reduce(sum, d);
   if (r.exact) return r.quotient;
-  if (const auto line = line_through(r.rest, wide_, [&](int64_t x) { return floor_div(x, r.divisor); })) return plus(r.quotient, *line);
+  if (const auto line = line_through(r.rest, wide_, [&](int64_t x) { return floor_div(x, r.divisor); }))
+    return plus(r.quotient, *line);
   if (Linear joined = normal(r.rest); joined != r.rest) return plus(r.quotient, divide(joined, r.divisor));
   int64_t k;
   for (const Term& t : r.rest.terms) {
@@ -145,7 +146,8 @@ Linear IndexMath::divide(const Linear& sum, int64_t d) {
 Linear IndexMath::modulo(const Linear& sum, int64_t d) {
   Reduced r = reduce(sum, d);
   if (r.exact) return r.small;
-  if (const auto line = line_through(r.rest, wide_, [&](int64_t x) { return floor_mod(x, r.divisor); })) return plus(r.small, *line, r.scale);
+  if (const auto line = line_through(r.rest, wide_, [&](int64_t x) { return floor_mod(x, r.divisor); }))
+    return plus(r.small, *line, r.scale);
   if (Linear joined = normal(r.rest); joined != r.rest) return plus(r.small, modulo(joined, r.divisor), r.scale);
   // x%k and x differ by a multiple of k; a term whose values are multiples of the divisor is none.
   Linear simpler{{}, r.rest.constant};

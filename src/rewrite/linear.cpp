@@ -135,7 +135,8 @@ bool is_quotient(UOp atom, UOp x, int64_t n) {
   int64_t by = 0, before = 0;
   if (atom->op != Op::IDiv || !constant_of(atom->src[1], by)) return false;
   if (atom->src[0] == x) return by == n;
-  return x->op == Op::IDiv && atom->src[0] == x->src[0] && constant_of(x->src[1], before) && before > 0 && by == wrapping_mul(before, n);
+  return x->op == Op::IDiv && atom->src[0] == x->src[0] && constant_of(x->src[1], before) && before > 0 &&
+         by == wrapping_mul(before, n);
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ Linear plus(const Linear& a, const Linear& b, int64_t scale = 1);
 Linear times(const Linear& a, int64_t scale);
 /// a * b, multiplied out.
 Linear product(const Linear& a, const Linear& b);
-/// The same sum with a quotient and a remainder that make up their dividend as that: k * n * (x / n) + k * (x % n) is k * x. So an axis
-/// that was cut into several and lies in one piece is one again.
+/// The same sum with a quotient and a remainder that make up their dividend as that: k * n * (x / n) + k * (x % n) is k
+/// * x. So an axis that was cut into several and lies in one piece is one again.
 Linear rejoined(Linear sum);
 /// The largest k such that `part`'s terms, k times each, all occur in `whole`; 0 when there is none.
 int64_t ratio(const Linear& whole, const Linear& part);

@@ -16,8 +16,8 @@ class Context;
 /// Storage with an address. The first retain() takes the object over; release() frees it and its memory at once.
 class Buffer final : public ir::Storage {
  public:
-  /// New memory, 64-byte aligned, contents undefined; zero bytes are a valid buffer. Throws OutOfMemory, and the error of a
-  /// device that cannot be used.
+  /// New memory, 64-byte aligned, contents undefined; zero bytes are a valid buffer. Throws OutOfMemory, and the error
+  /// of a device that cannot be used.
   static std::unique_ptr<Buffer> allocate(size_t bytes, Device device = Device::cpu());
 
   /// User memory or a mapped file, never written (SEMANTICS V3): any alignment; `deleter` runs when the buffer goes,

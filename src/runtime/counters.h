@@ -13,18 +13,18 @@ struct Counters {
   struct GuardedCount : Count {
     using Count::Count;
   };
-  GuardedCount plans = 0;    ///< plans executed
-  Count plan_misses = 0;     ///< plans that the plan cache did not hold
+  GuardedCount plans = 0;        ///< plans executed
+  Count plan_misses = 0;         ///< plans that the plan cache did not hold
   GuardedCount plans_known = 0;  ///< plans found by the walk alone (schedule/imprint.h)
-  Count partition_runs = 0;  ///< runs of the pass that draws kernel boundaries
-  Count compiles = 0;        ///< kernels handed to a compiler
-  Count memory_hits = 0;     ///< kernels found compiled in this process
-  Count disk_hits = 0;       ///< kernels found in the cache folder
-  Count launches = 0;        ///< of one kernel, or of several side by side; of plans that ran to their end
-  Count nodes_interpreted = 0;  ///< nodes that interpreted plans evaluated
-  GuardedCount in_place = 0;  ///< versions written into the storage of the version before
-  GuardedCount moved = 0;    ///< versions that had to take new storage although there was one before
-  Count bytes_moved = 0;     ///< bytes that the launched kernels read and wrote, by their plans
+  Count partition_runs = 0;      ///< runs of the pass that draws kernel boundaries
+  Count compiles = 0;            ///< kernels handed to a compiler
+  Count memory_hits = 0;         ///< kernels found compiled in this process
+  Count disk_hits = 0;           ///< kernels found in the cache folder
+  Count launches = 0;            ///< of one kernel, or of several side by side; of plans that ran to their end
+  Count nodes_interpreted = 0;   ///< nodes that interpreted plans evaluated
+  GuardedCount in_place = 0;     ///< versions written into the storage of the version before
+  GuardedCount moved = 0;        ///< versions that had to take new storage although there was one before
+  Count bytes_moved = 0;         ///< bytes that the launched kernels read and wrote, by their plans
 };
 
 /// The process's counters.

@@ -82,10 +82,12 @@ int open_folder(const std::string& folder, std::string& why) {
     Descriptor kernels(openat(base.get(), "kernels", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     if (kernels.get() < 0 || fstat(kernels.get(), &info)) return failed();
     if (info.st_uid != geteuid()) return theirs();
-    if (ours_alone(info)) return (info.st_mode & 0777) == 0700 || fchmod(kernels.get(), 0700) == 0 ? kernels.take() : failed();
+    if (ours_alone(info))
+      return (info.st_mode & 0777) == 0700 || fchmod(kernels.get(), 0700) == 0 ? kernels.take() : failed();
     if (fresh) return why = "others keep making it", -1;
     if (renameat(base.get(), "kernels", base.get(), "kernels.distrusted")) {
-      why = fmt::format("others could write to it, and moving it to kernels.distrusted failed: {}", std::strerror(errno));
+      why =
+          fmt::format("others could write to it, and moving it to kernels.distrusted failed: {}", std::strerror(errno));
       return -1;
     }
     log(0, fmt::format("sinter: others could write to \"{0}/kernels\": moved to \"{0}/kernels.distrusted\"", folder));
@@ -136,7 +138,8 @@ std::optional<std::string> DiskCache::load(const std::string& name, const Hash12
 }
 
 bool DiskCache::write_entry(const std::string& file, std::string_view head, std::string_view body) const {
-  // Random: process numbers repeat where containers share a folder. (std::random_device would ask for a C library of 2022.)
+  // Random: process numbers repeat where containers share a folder. (std::random_device would ask for a C library of
+  // 2022.)
   uint64_t random = 0;
   std::string aside;
   int fd = -1;
@@ -172,13 +175,15 @@ void DiskCache::store(const std::string& name, const Hash128& key, std::string_v
   if (trim_is_due(sizeof head + object.size() + source.size())) trim();
 }
 
-/// All processes count together what they store, by the size of a file that each appends to: looking through a well-filled folder takes
-/// longer than compiling a kernel, and none is to do it for a few entries of its own. Where they cannot count, each does it once.
+/// All processes count together what they store, by the size of a file that each appends to: looking through a
+/// well-filled folder takes longer than compiling a kernel, and none is to do it for a few entries of its own. Where
+/// they cannot count, each does it once.
 bool DiskCache::trim_is_due(uint64_t stored) {
   const uint64_t share = bound_ / 16, unit = std::max<uint64_t>(share / 4096, 1);
   const Descriptor count(openat(folder_fd_, ".stored", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
   struct stat info;
-  if (!write_all(count.get(), std::string(stored / unit + 1, '.')) || fstat(count.get(), &info)) return !uncounted_.exchange(true);
+  if (!write_all(count.get(), std::string(stored / unit + 1, '.')) || fstat(count.get(), &info))
+    return !uncounted_.exchange(true);
   return static_cast<uint64_t>(info.st_size) * unit >= share && ftruncate(count.get(), 0) == 0;
 }
 

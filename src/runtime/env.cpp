@@ -26,7 +26,8 @@ template <class T>
 bool parse_number(std::string_view text, T min, T max, T& out) {
   T value{};
   auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size() || !(value >= min && value <= max)) return false;  // nor a NaN
+  if (code != std::errc() || end != text.data() + text.size() || !(value >= min && value <= max))
+    return false;  // nor a NaN
   out = value;
   return true;
 }
@@ -74,13 +75,15 @@ struct Variable {
 constexpr std::array<Variable, 12> kVariables = {{
     {{"DEBUG", "0 to 7", "0",
       "what is printed to stderr: 1 a line per plan, 2 a line per launch with its speed and the machine's "
-      "limit, 3 partition and scheduling decisions, 4 generated source, 5 IR after each pass, 6 each rewrite rule, 7 disassembly"},
+      "limit, 3 partition and scheduling decisions, 4 generated source, 5 IR after each pass, 6 each rewrite rule, 7 "
+      "disassembly"},
      [](Env& e, std::string_view v) { return parse_number(v, 0, 7, e.debug); }},
     {{"SINTER_CACHE", "a folder", "$XDG_CACHE_HOME/sinter or ~/.cache/sinter",
       "where compiled kernels and plans are kept; a folder that cannot be written is not used"},
      [](Env& e, std::string_view v) { return parse_path(v, e.cache); }},
     {{"SINTER_DEVICE", "cpu, cuda, cuda:N or cuda-sim", "cpu",
-      "the device of tensors that name none; cuda-sim: the first of simulated GPUs, which then stand for all real ones"},
+      "the device of tensors that name none; cuda-sim: the first of simulated GPUs, which then stand for all real "
+      "ones"},
      [](Env& e, std::string_view v) { return parse_device(v, e.device); }},
     {{"SINTER_THREADS", "1 to 1024", "the CPUs this process may use", "threads that run a kernel"},
      [](Env& e, std::string_view v) { return parse_number(v, 1, 1024, e.threads); }},
@@ -88,24 +91,28 @@ constexpr std::array<Variable, 12> kVariables = {{
      [](Env& e, std::string_view v) { return parse_flag(v, e.noopt); }},
     {{"SINTER_CHECK", "0 or 1", "0",
       "1: graphs are verified after each pass, what small programs compute is compared with the interpreter's word, "
-      "every cached plan is decided again, no launch may write what another one uses, and on GPUs each launch is waited "
+      "every cached plan is decided again, no launch may write what another one uses, and on GPUs each launch is "
+      "waited "
       "for and no memory is used twice (slow)"},
      [](Env& e, std::string_view v) { return parse_flag(v, e.check); }},
     {{"SINTER_BEAM", "0 to 64", "0",
-      "how many candidates a search for faster loops of each kernel goes on with (0: no search); takes seconds per kernel "
+      "how many candidates a search for faster loops of each kernel goes on with (0: no search); takes seconds per "
+      "kernel "
       "at the first time, and what it finds is kept in the cache folder; CPU only"},
      [](Env& e, std::string_view v) { return parse_number(v, 0, 64, e.beam); }},
     {{"SINTER_CC", "a compiler (clang or gcc 12 or later), then flags", "the Clang plugin, or cc where it is missing",
       "compile kernels by starting this C compiler; -fsanitize= instruments them"},
      [](Env& e, std::string_view v) { return parse_path(v, e.cc); }},
     {{"SINTER_MEMORY_LIMIT", "bytes, with K, M, G or T after them, or a percentage such as 50%", "90%",
-      "memory for tensors on the CPU, and on each GPU; percent of the container's or the machine's memory, or of the GPU's"},
+      "memory for tensors on the CPU, and on each GPU; percent of the container's or the machine's memory, or of the "
+      "GPU's"},
      [](Env& e, std::string_view v) { return parse_memory(e, v); }},
     {{"SINTER_DATA", "a folder", "the readers' own search", "where the data readers look for their files"},
      [](Env& e, std::string_view v) { return parse_path(v, e.data); }},
     {{"SINTER_CUDA_LIB", "a path", "the search for libcuda.so.1", "the CUDA driver's library"},
      [](Env& e, std::string_view v) { return parse_path(v, e.cuda_lib); }},
-    {{"SINTER_NVRTC_LIB", "a path", "the search for libnvrtc", "NVIDIA's compiler library, which kernels for GPUs need"},
+    {{"SINTER_NVRTC_LIB", "a path", "the search for libnvrtc",
+      "NVIDIA's compiler library, which kernels for GPUs need"},
      [](Env& e, std::string_view v) { return parse_path(v, e.nvrtc_lib); }},
 }};
 

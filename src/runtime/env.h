@@ -21,15 +21,16 @@ struct Env {
   int beam = 0;                ///< SINTER_BEAM; 0: no search
   std::string cc;              ///< SINTER_CC; empty: the Clang plugin, or cc where there is none
   uint64_t memory_bytes = 0;   ///< SINTER_MEMORY_LIMIT as bytes; 0: memory_millionths decide
-  uint64_t memory_millionths = 900'000;  ///< SINTER_MEMORY_LIMIT as a share of the container's, machine's or GPU's memory
+  uint64_t memory_millionths =
+      900'000;  ///< SINTER_MEMORY_LIMIT as a share of the container's, machine's or GPU's memory
   /// What buffers may take of so many bytes: a share is whole pages, one at least.
   uint64_t memory_limit(uint64_t total) const {
     constexpr uint64_t kPage = 4096;
     return memory_bytes ? memory_bytes : std::max(total / kPage * memory_millionths / 1'000'000, uint64_t{1}) * kPage;
   }
-  std::string data;            ///< SINTER_DATA; empty: the data library's own search
-  std::string cuda_lib;        ///< SINTER_CUDA_LIB; empty: searched for
-  std::string nvrtc_lib;       ///< SINTER_NVRTC_LIB; empty: searched for
+  std::string data;       ///< SINTER_DATA; empty: the data library's own search
+  std::string cuda_lib;   ///< SINTER_CUDA_LIB; empty: searched for
+  std::string nvrtc_lib;  ///< SINTER_NVRTC_LIB; empty: searched for
 };
 
 /// One line of the table in the docs.

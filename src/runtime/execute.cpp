@@ -41,8 +41,8 @@ double microseconds_since(Clock::time_point start) {
 /// The line of DEBUG=2, which scripts/roofline.py reads.
 std::string line_of(const std::string& name, const StepLoad& load, double us) {
   const auto moved = static_cast<double>(load.moved);
-  return fmt::format("  {:<56} {:>9} points {:>10.1f} us {:>10.4f} MB {:>11.4f} MFLOP {:>8.2f} GB/s {:>8.2f} GFLOP/s", name,
-                     load.points, us, moved * 1e-6, load.flops * 1e-6, moved / us * 1e-3, load.flops / us * 1e-3);
+  return fmt::format("  {:<56} {:>9} points {:>10.1f} us {:>10.4f} MB {:>11.4f} MFLOP {:>8.2f} GB/s {:>8.2f} GFLOP/s",
+                     name, load.points, us, moved * 1e-6, load.flops * 1e-6, moved / us * 1e-3, load.flops / us * 1e-3);
 }
 
 }  // namespace
@@ -59,7 +59,12 @@ PlanRun::Limit PlanRun::Limit::of_launch(const StepLoad& load) {
 }
 
 PlanRun::PlanRun(const Plan& plan, const ArenaLayout& layout, std::span<const StepLoad> loads)
-    : plan_(plan), layout_(layout), varies_(loads.empty()), loads_(loads), memory_(plan.buffers.size()), owned_(plan.buffers.size()) {}
+    : plan_(plan),
+      layout_(layout),
+      varies_(loads.empty()),
+      loads_(loads),
+      memory_(plan.buffers.size()),
+      owned_(plan.buffers.size()) {}
 
 void PlanRun::bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args) {
   kept_known_ = kept_known_ && std::equal(vars_.begin(), vars_.end(), vars.begin(), vars.end());
@@ -114,9 +119,10 @@ std::vector<int64_t> PlanRun::numbers(size_t step) const {
 }
 
 bool PlanRun::spared(size_t launch, std::span<const uint8_t> same) const {
-  return launch < plan_.once.size() && std::all_of(plan_.once[launch].begin(), plan_.once[launch].end(), [&](int slot) {
-           return static_cast<size_t>(slot) < same.size() && same[static_cast<size_t>(slot)];
-         });
+  return launch < plan_.once.size() &&
+         std::all_of(
+             plan_.once[launch].begin(), plan_.once[launch].end(),
+             [&](int slot) { return static_cast<size_t>(slot) < same.size() && same[static_cast<size_t>(slot)]; });
 }
 
 bool PlanRun::spares(std::span<const uint8_t> same) const {
@@ -166,8 +172,8 @@ uint32_t PlanRun::run(std::span<const uint8_t> same) {
   count(counters().launches, launched);
   count(counters().bytes_moved, moved);
   if (logged)
-    log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", launched, ran, static_cast<double>(moved) / 1e6,
-                       microseconds_since(start)));
+    log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", launched, ran,
+                       static_cast<double>(moved) / 1e6, microseconds_since(start)));
   return error;
 }
 

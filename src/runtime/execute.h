@@ -21,8 +21,8 @@ class PlanRun {
   PlanRun(const PlanRun&) = delete;
   PlanRun& operator=(const PlanRun&) = delete;
 
-  /// Before each run: allocates all outputs and the arena, and with the first what is kept. The slots hold what the plan says; args are the bits of each argument in its
-  /// own type, zero-extended. Throws OutOfMemory.
+  /// Before each run: allocates all outputs and the arena, and with the first what is kept. The slots hold what the
+  /// plan says; args are the bits of each argument in its own type, zero-extended. Throws OutOfMemory.
   virtual void bind(std::span<Buffer* const> slots, std::span<const int64_t> vars, std::span<const uint64_t> args);
   /// After it: gives back what nobody has taken.
   virtual void let_go();
@@ -31,14 +31,15 @@ class PlanRun {
   bool spares(std::span<const uint8_t> same) const;
   /// Gives back what is kept: the next run makes it again. False if that is nothing. Not between bind() and let_go().
   bool forget();
-  /// Launches everything, once; returns the bits of the error word, if they are known. Throws BackendError. `same`: per slot whether
-  /// it holds what it did in the last run that did not throw; none: no slot does. What Plan::once says is not needed then is left out,
-  /// unless the run before has failed, may have met an error, or had other sizes.
+  /// Launches everything, once; returns the bits of the error word, if they are known. Throws BackendError. `same`: per
+  /// slot whether it holds what it did in the last run that did not throw; none: no slot does. What Plan::once says is
+  /// not needed then is left out, unless the run before has failed, may have met an error, or had other sizes.
   uint32_t run(std::span<const uint8_t> same = {});
   /// After run(): where the bits will be when the device is done; null if they are known.
   virtual std::unique_ptr<Buffer> take_error() { return nullptr; }
 
-  /// On the CPU, and by the plan's estimate (of the largest sizes, if they vary) its launches together take a few microseconds.
+  /// On the CPU, and by the plan's estimate (of the largest sizes, if they vary) its launches together take a few
+  /// microseconds.
   bool brief() const;
 
   /// The memory of a buffer of the plan.
@@ -80,10 +81,10 @@ class PlanRun {
   const bool varies_;
   std::vector<int64_t> vars_;
   std::vector<uint64_t> args_;
-  std::vector<StepLoad> own_loads_;  ///< of a plan that varies
-  std::span<const StepLoad> loads_;  ///< per step
-  bool kept_known_ = false;          ///< what is kept is there, without an error
-  InlineVector<void*, 8> memory_;    ///< per buffer
+  std::vector<StepLoad> own_loads_;             ///< of a plan that varies
+  std::span<const StepLoad> loads_;             ///< per step
+  bool kept_known_ = false;                     ///< what is kept is there, without an error
+  InlineVector<void*, 8> memory_;               ///< per buffer
   std::vector<std::unique_ptr<Buffer>> owned_;  ///< per buffer: outputs of a run, and what is kept
   std::unique_ptr<Buffer> arena_;
 };

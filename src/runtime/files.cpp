@@ -22,7 +22,7 @@ bool write_all(int fd, std::string_view bytes) {
 }
 
 std::optional<std::string> read_all(int fd) {
-  struct stat info {};
+  struct stat info{};
   std::string bytes(fstat(fd, &info) == 0 && info.st_size > 0 ? static_cast<size_t>(info.st_size) + 1 : 1 << 16, '\0');
   for (size_t got = 0;;) {
     if (got == bytes.size()) bytes.resize(2 * got);
@@ -58,7 +58,7 @@ std::string cache_folder() {
 }
 
 std::string stamp_of(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   stat(path.c_str(), &info);
   return fmt::format("{}.{}.{}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
 }

@@ -237,7 +237,8 @@ class StoreRun {
   Combiner& combiner(size_t node) {
     auto it = combiners_.find(node);
     if (it == combiners_.end())
-      it = combiners_.emplace(node, Combiner(order_[node]->reduction(), ir::state_types(order_[node]), inputs_.written)).first;
+      it = combiners_.emplace(node, Combiner(order_[node]->reduction(), ir::state_types(order_[node]), inputs_.written))
+               .first;
     return it->second;
   }
   /// Evaluated once per turn of its ranges, which are the innermost that it depends on.
@@ -277,10 +278,12 @@ class StoreRun {
     if (static_cast<size_t>(param->integer()) >= inputs_.params.size()) refuse(param, "no such buffer");
     const KernelBuffer& buffer = inputs_.params[static_cast<size_t>(param->integer())];
     const bool same_rank = buffer.shape.size() == param->rank();  // else neighbouring axes of the buffer are one dim
-    if (buffer.dtype != param->dtype || (!same_rank && param->shape.symbolic())) refuse(param, "the buffer has another type or rank");
+    if (buffer.dtype != param->dtype || (!same_rank && param->shape.symbolic()))
+      refuse(param, "the buffer has another type or rank");
     int64_t at = 0;
     for (size_t d = 0; d < param->rank(); ++d) {
-      const int64_t i = value(sources_[node][1 + d]).as_int(), size = same_rank ? buffer.shape[d] : param->shape[d].value();
+      const int64_t i = value(sources_[node][1 + d]).as_int(),
+                    size = same_rank ? buffer.shape[d] : param->shape[d].value();
       if (i < 0 || i >= size) refuse(n, fmt::format("index {} of axis {} lies outside 0..{}", i, d, size));
       at = at * size + i;
     }
@@ -316,12 +319,12 @@ class StoreRun {
   std::vector<Scalar> value_;
   std::vector<UOp> ranges_;  ///< the outer ones first
   std::unordered_map<UOp, size_t> number_;
-  std::vector<size_t> range_;   ///< number of the range that a node is
+  std::vector<size_t> range_;  ///< number of the range that a node is
   std::vector<std::vector<size_t>> bounds_;
   std::vector<int64_t> index_;  ///< where each range stands
   std::vector<std::vector<bool>> depends_;
   std::unordered_map<size_t, Combiner> combiners_;  ///< by node
-  std::vector<size_t> absent_;  ///< outer ranges that the store does not depend on
+  std::vector<size_t> absent_;                      ///< outer ranges that the store does not depend on
   Nest nest_;
 };
 

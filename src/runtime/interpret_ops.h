@@ -21,8 +21,8 @@ class Combiner {
   /// `written`: as in KernelInputs.
   Combiner(const ir::ReduceAttr& attr, std::vector<DType> types,
            const std::function<ir::UOp(ir::Graph&, ir::UOp)>& written = {});
-  /// The elements of a reduction, one list per source, all of one length, in the order of the Tree: the accumulator that
-  /// the attribute picks. The identity if there are none.
+  /// The elements of a reduction, one list per source, all of one length, in the order of the Tree: the accumulator
+  /// that the attribute picks. The identity if there are none.
   ir::Scalar reduce(std::span<const std::vector<ir::Scalar>> values);
   /// One more element of a row, one number per source: the accumulator now. `first`: the row begins.
   ir::Scalar add(bool first, std::span<const ir::Scalar> element);
@@ -36,8 +36,8 @@ class Combiner {
   std::shared_ptr<CombineProgram> step_, merge_;
 };
 
-/// Reductions over `axes`, which are gone then. One view per source; of a sum of products (`product`: each rounded to the
-/// type) one per factor. `exact`: in the type itself, in the order of the tree; else floats in double.
+/// Reductions over `axes`, which are gone then. One view per source; of a sum of products (`product`: each rounded to
+/// the type) one per factor. `exact`: in the type itself, in the order of the tree; else floats in double.
 struct Reduction {
   ir::ReduceAttr attr;
   bool product = false;

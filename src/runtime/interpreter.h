@@ -14,7 +14,8 @@
 
 namespace sinter::runtime {
 
-/// The bit of the error word that an index out of range raises (SEMANTICS F6): its number, as a Check names it, and its value.
+/// The bit of the error word that an index out of range raises (SEMANTICS F6): its number, as a Check names it, and its
+/// value.
 inline constexpr int64_t kIndexErrorBit = 0;
 inline constexpr uint32_t kIndexError = uint32_t{1} << kIndexErrorBit;
 /// The position that an index means on an axis of this size, or -1. Negative ones count from the end.
@@ -58,9 +59,9 @@ struct KernelInputs {
   std::function<ir::UOp(ir::Graph&, ir::UOp)> written = {};
 };
 
-/// Runs kernel IR (the form that codegen/kernel/kernel.h states) exactly: points of the outer ranges in order, in each the
-/// stores in the SINK's order over their inner ranges by ascending id; reductions in the order of their Tree. Throws
-/// InternalError when a load or store whose gate is open lies outside its Param.
+/// Runs kernel IR (the form that codegen/kernel/kernel.h states) exactly: points of the outer ranges in order, in each
+/// the stores in the SINK's order over their inner ranges by ascending id; reductions in the order of their Tree.
+/// Throws InternalError when a load or store whose gate is open lies outside its Param.
 void interpret_kernel(ir::UOp sink, const KernelInputs& inputs);
 
 }  // namespace sinter::runtime

@@ -1,5 +1,5 @@
-// What the steps of a plan come to at given sizes: known before any memory is, and for a plan without variables once and
-// for all.
+// What the steps of a plan come to at given sizes: known before any memory is, and for a plan without variables once
+// and for all.
 #pragma once
 
 #include <cstddef>

@@ -45,8 +45,8 @@ void MemoryUse::compare(const MemoryUse& other) const {
     for (const Range& b : other.ranges_)
       if (&a != &b && clash(a, b))
         throw InternalError(fmt::format(
-            "launch of {}: {} bytes at {} overlap {} bytes at {} of {}, and one of the two is written", kernel_, a.bytes,
-            static_cast<const void*>(a.start), b.bytes, static_cast<const void*>(b.start), other.kernel_));
+            "launch of {}: {} bytes at {} overlap {} bytes at {} of {}, and one of the two is written", kernel_,
+            a.bytes, static_cast<const void*>(a.start), b.bytes, static_cast<const void*>(b.start), other.kernel_));
 }
 
 }  // namespace sinter::runtime

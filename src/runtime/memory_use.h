@@ -1,5 +1,6 @@
 // The memory of launches that run at the same moment, for builds and runs that check: what one launch writes, no other
-// touches, and no other buffer of its own lies there. The plan's hazards, the arena and the graph's claims promise that.
+// touches, and no other buffer of its own lies there. The plan's hazards, the arena and the graph's claims promise
+// that.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,8 @@ class MemoryUse {
     size_t bytes;
     bool written;
   };
-  /// Throws InternalError, naming both kernels, where bytes are written that another range, of this launch or of one that
-  /// runs now, holds too.
+  /// Throws InternalError, naming both kernels, where bytes are written that another range, of this launch or of one
+  /// that runs now, holds too.
   MemoryUse(std::string kernel, std::vector<Range> ranges);
   ~MemoryUse();
   MemoryUse(const MemoryUse&) = delete;

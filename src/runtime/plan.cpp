@@ -12,7 +12,8 @@ namespace {
 
 std::string text(const std::vector<PlanDim>& dims) {
   std::string s;
-  for (const PlanDim& d : dims) s += (s.empty() ? "" : ", ") + (d.var < 0 ? fmt::format("{}", d.fixed) : fmt::format("var{}", d.var));
+  for (const PlanDim& d : dims)
+    s += (s.empty() ? "" : ", ") + (d.var < 0 ? fmt::format("{}", d.fixed) : fmt::format("var{}", d.var));
   return "[" + s + "]";
 }
 
@@ -48,10 +49,11 @@ std::string to_string(const Plan& plan) {
   const PlanMemory memory = memory_of(plan);
   std::string s = fmt::format("launches: {} of {} kernels, {} buffers; {} bytes of outputs, {} of scratch in {}{}\n",
                               plan.launches.size(), plan.steps.size(), plan.buffers.size(), memory.outputs,
-                              memory.scratch, memory.arena,
-                              memory.kept ? fmt::format(", {} kept", memory.kept) : "");
+                              memory.scratch, memory.arena, memory.kept ? fmt::format(", {} kept", memory.kept) : "");
   for (size_t l = 0; l < plan.once.size(); ++l)
-    s += plan.once[l].empty() ? fmt::format("  launch {} once\n", l) : fmt::format("  launch {} again when b{} changed\n", l, fmt::join(plan.once[l], " or b"));
+    s += plan.once[l].empty()
+             ? fmt::format("  launch {} once\n", l)
+             : fmt::format("  launch {} again when b{} changed\n", l, fmt::join(plan.once[l], " or b"));
   for (size_t i = 0; i < plan.buffers.size(); ++i) s += fmt::format("  b{} {}\n", i, text(plan.buffers[i]));
   size_t launch = 0;
   int left = plan.launches.empty() ? 0 : plan.launches[0];

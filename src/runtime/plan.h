@@ -31,15 +31,16 @@ struct PlanBuffer {
   int first = 0, last = 0;  ///< launches between which a Scratch is alive
 };
 
-/// A kernel of a launch: `program` on `buffers` (by Param slot of the kernel), with sizes `vars` and arguments `args` (numbers of the plan's).
+/// A kernel of a launch: `program` on `buffers` (by Param slot of the kernel), with sizes `vars` and arguments `args`
+/// (numbers of the plan's).
 struct Step {
   int program = 0;
   std::vector<int> buffers;
   std::vector<int> vars;
   std::vector<int> args;
-  std::vector<PlanDim> outer;   ///< its points are 0 .. product
-  std::vector<int> writes;      ///< buffers among `buffers` that the step stores into
-  double time = 0;              ///< expected, in ns, beside moving memory: decides how finely threads share it
+  std::vector<PlanDim> outer;  ///< its points are 0 .. product
+  std::vector<int> writes;     ///< buffers among `buffers` that the step stores into
+  double time = 0;             ///< expected, in ns, beside moving memory: decides how finely threads share it
 };
 
 /// A number that symbolic sizes scale: a sum of products with the kernel's variables.
@@ -64,12 +65,13 @@ struct Plan {
   std::vector<PlanBuffer> buffers;  ///< the slots first
   std::vector<Step> steps;          ///< in order
   std::vector<int> launches;        ///< how many of the next steps each launch runs, side by side
-  /// The first launches store what is Kept: for each of them the slots that decide what. It is not needed while those hold the same.
+  /// The first launches store what is Kept: for each of them the slots that decide what. It is not needed while those
+  /// hold the same.
   std::vector<std::vector<int>> once;
   std::vector<std::shared_ptr<const Program>> programs;
-  std::vector<Work> work;           ///< per program
-  std::vector<int> outputs;         ///< buffer that holds output i: its home slot when written in place
-  bool checks = false;              ///< a kernel may raise bits of the error word
+  std::vector<Work> work;    ///< per program
+  std::vector<int> outputs;  ///< buffer that holds output i: its home slot when written in place
+  bool checks = false;       ///< a kernel may raise bits of the error word
 };
 
 /// A line per buffer and per step: what DEBUG=3 prints.

@@ -14,19 +14,33 @@ template <class T, class Of>
 concept Is = std::same_as<std::remove_const_t<T>, Of>;
 
 template <class A, Is<PlanDim> T>
-void fields(A& a, T& d) { a(d.fixed, d.var); }
+void fields(A& a, T& d) {
+  a(d.fixed, d.var);
+}
 template <class A, Is<PlanBuffer> T>
-void fields(A& a, T& b) { a(b.kind, b.dtype, b.shape, b.bound_bytes, b.first, b.last); }
+void fields(A& a, T& b) {
+  a(b.kind, b.dtype, b.shape, b.bound_bytes, b.first, b.last);
+}
 template <class A, Is<Step> T>
-void fields(A& a, T& s) { a(s.program, s.buffers, s.vars, s.args, s.outer, s.writes, s.time); }
+void fields(A& a, T& s) {
+  a(s.program, s.buffers, s.vars, s.args, s.outer, s.writes, s.time);
+}
 template <class A, Is<Amount::Term> T>
-void fields(A& a, T& t) { a(t.factor, t.vars); }
+void fields(A& a, T& t) {
+  a(t.factor, t.vars);
+}
 template <class A, Is<Amount> T>
-void fields(A& a, T& m) { a(m.terms); }
+void fields(A& a, T& m) {
+  a(m.terms);
+}
 template <class A, Is<Work> T>
-void fields(A& a, T& w) { a(w.flops, w.touched); }
+void fields(A& a, T& w) {
+  a(w.flops, w.touched);
+}
 template <class A, Is<Hash128> T>
-void fields(A& a, T& h) { a(h.low, h.high); }
+void fields(A& a, T& h) {
+  a(h.low, h.high);
+}
 template <class A, Is<KernelSource> T>
 void fields(A& a, T& k) {
   a(k.name, k.has_finish, k.blocks, k.scratch, k.threads, k.finish_threads, k.finish_points, k.shared);
@@ -39,7 +53,9 @@ void fields(A& a, T& s) {
 class Writer {
  public:
   template <class... Ts>
-  void operator()(const Ts&... values) { (write(values), ...); }
+  void operator()(const Ts&... values) {
+    (write(values), ...);
+  }
   std::string bytes;
 
  private:
@@ -52,7 +68,9 @@ class Writer {
   }
   void write(const std::string& text) { list(text); }
   template <class T>
-  void write(const std::vector<T>& all) { list(all); }
+  void write(const std::vector<T>& all) {
+    list(all);
+  }
   template <class List>
   void list(const List& all) {
     write(static_cast<uint32_t>(all.size()));
@@ -65,7 +83,9 @@ class Reader {
  public:
   explicit Reader(std::string_view bytes) : left_(bytes) {}
   template <class... Ts>
-  void operator()(Ts&... values) { (read(values), ...); }
+  void operator()(Ts&... values) {
+    (read(values), ...);
+  }
   bool good() const { return good_; }
   bool at_end() const { return good_ && left_.empty(); }
 
@@ -88,7 +108,9 @@ class Reader {
   }
   void read(std::string& text) { list(text); }
   template <class T>
-  void read(std::vector<T>& all) { list(all); }
+  void read(std::vector<T>& all) {
+    list(all);
+  }
   template <class List>
   void list(List& all) {
     uint32_t count = 0;

@@ -17,22 +17,23 @@ namespace cuda {
 class Image;
 }
 
-/// One kernel as text. For the CPU: freestanding, well-defined C that both Clang and GCC 12 take. Several share a translation
-/// unit, so everything it defines at file scope should begin with `name` (typedefs, which may be repeated, excepted);
-/// texts that collide are compiled one by one, which is slower and nothing else. For a GPU: CUDA C++ without headers,
+/// One kernel as text. For the CPU: freestanding, well-defined C that both Clang and GCC 12 take. Several share a
+/// translation unit, so everything it defines at file scope should begin with `name` (typedefs, which may be repeated,
+/// excepted); texts that collide are compiled one by one, which is slower and nothing else. For a GPU: CUDA C++ without
+/// headers,
 ///   extern "C" __global__ void NAME(unsigned* error, T0* p0, ..., [char* scratch,] long long v0, ...)
-/// with all pointers first (the error word, the Params by slot, scratch memory if it needs any) and then all numbers (symbolic
-/// sizes, bits of the arguments), run by one block of `threads` threads per point.
+/// with all pointers first (the error word, the Params by slot, scratch memory if it needs any) and then all numbers
+/// (symbolic sizes, bits of the arguments), run by one block of `threads` threads per point.
 struct KernelSource {
   std::string name;  ///< the function it defines; a part of it says the content, so that names do not collide
   std::string text;
-  bool has_finish = false;  ///< it defines NAME_finish too, which runs after the join
+  bool has_finish = false;           ///< it defines NAME_finish too, which runs after the join
   std::vector<int64_t> blocks = {};  ///< values of each outer range that one point covers; those that are missing: 1
-  int64_t scratch = 0;               ///< bytes that each thread needs, 64-byte aligned, behind the last of bufs; on a GPU each block
-  int threads = 0;                   ///< of a block on a GPU; 0: a kernel of the CPU
-  int finish_threads = 0;            ///< of a block of its finish phase,
-  int64_t finish_points = 1;         ///< and how many of them there are
-  int64_t shared = 0;                ///< bytes of shared memory that a launch must ask for, beside what the text declares
+  int64_t scratch = 0;  ///< bytes that each thread needs, 64-byte aligned, behind the last of bufs; on a GPU each block
+  int threads = 0;      ///< of a block on a GPU; 0: a kernel of the CPU
+  int finish_threads = 0;     ///< of a block of its finish phase,
+  int64_t finish_points = 1;  ///< and how many of them there are
+  int64_t shared = 0;         ///< bytes of shared memory that a launch must ask for, beside what the text declares
 };
 
 /// A kernel in memory, immutable and free to be called from any thread.
@@ -79,13 +80,13 @@ class DialectChanged : public BackendError {
 
 /// A program per kernel, in order. What neither memory nor the cache folder holds is compiled, in parallel. At DEBUG=4
 /// every source is logged, wherever its program came from. Throws CompileError with the source's path and the
-/// compiler's log; the kernels that did compile are kept; DialectChanged before anything is compiled. Safe from several threads; takes milliseconds, so hold no
-/// graph lock.
+/// compiler's log; the kernels that did compile are kept; DialectChanged before anything is compiled. Safe from several
+/// threads; takes milliseconds, so hold no graph lock.
 std::vector<std::shared_ptr<const Program>> compile(std::span<const KernelSource> kernels, const Target& target);
 
 class Toolchain;
-/// The programs of these keys, which compile() made of such kernels once, here or in another process: from memory or the cache
-/// folder. No texts are needed. Empty if one of them is in neither.
+/// The programs of these keys, which compile() made of such kernels once, here or in another process: from memory or
+/// the cache folder. No texts are needed. Empty if one of them is in neither.
 std::vector<std::shared_ptr<const Program>> find_programs(std::span<const KernelSource> kernels,
                                                           std::span<const Hash128> keys, const Toolchain& tools);
 

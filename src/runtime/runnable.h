@@ -28,7 +28,7 @@ class Runnable {
  private:
   Plan plan_;
   ArenaLayout layout_;
-  std::vector<StepLoad> loads_;  ///< of a plan without variables
+  std::vector<StepLoad> loads_;               ///< of a plan without variables
   std::unique_ptr<cuda::LaunchLists> lists_;  ///< of a plan on a GPU
 };
 

@@ -10,7 +10,8 @@ namespace sinter::runtime {
 /// The size of a huge page, and of the pieces in which a GPU's driver hands memory out.
 inline constexpr size_t kHugePage = 2 << 20;
 
-/// Four classes per power of two, so that at most a quarter is lost; whole huge pages from 32 MiB on. The alignment is a power of two.
+/// Four classes per power of two, so that at most a quarter is lost; whole huge pages from 32 MiB on. The alignment is
+/// a power of two.
 inline size_t size_class(size_t bytes, size_t alignment) {
   if (bytes <= alignment) return alignment;
   const size_t step = bytes >= 32 << 20 ? kHugePage : std::max(alignment, std::bit_floor(bytes - 1) / 4);

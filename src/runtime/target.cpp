@@ -19,8 +19,9 @@
 namespace sinter::runtime {
 namespace {
 
-/// Bytes of a last cache that a program may count on: larger ones belong to dozens of cores, and to other guests of the machine. With one of 480 MiB
-/// layer norm of 32 MiB takes 0.8 of the time without stores past it where nobody else computes, and 1.1 to 1.4 where others run in between.
+/// Bytes of a last cache that a program may count on: larger ones belong to dozens of cores, and to other guests of the
+/// machine. With one of 480 MiB layer norm of 32 MiB takes 0.8 of the time without stores past it where nobody else
+/// computes, and 1.1 to 1.4 where others run in between.
 constexpr int64_t kLargestL3 = 32 << 20;
 
 void set_isa(Target& target, const char* isa) {
@@ -65,7 +66,8 @@ void read_cpu(Target& target) {
 
 std::atomic<const Target*> given{nullptr};
 
-/// What the machine was with one environment and compiler. Those before are kept for who refers to them: only tests change either often.
+/// What the machine was with one environment and compiler. Those before are kept for who refers to them: only tests
+/// change either often.
 struct Hosts {
   Target target;
   const Hosts* before = nullptr;
@@ -85,9 +87,9 @@ const Target& keep_host(Target target, int threads, Dialect dialect) {
 
 std::string Target::key() const {
   constexpr std::string_view kDialects[] = {"clang", "gcc", "cuda"};
-  std::string text = fmt::format("{} vector={}x{} rate={} fma={} masks={} cache={}/{}/{}{} threads={} units={} {}", isa, vector_bytes,
-                                 vector_registers, multiplications, fma, masks, l1, l2, l3, near_l3 ? " near" : "", threads, parallel_units,
-                                 kDialects[static_cast<int>(dialect)]);
+  std::string text = fmt::format("{} vector={}x{} rate={} fma={} masks={} cache={}/{}/{}{} threads={} units={} {}", isa,
+                                 vector_bytes, vector_registers, multiplications, fma, masks, l1, l2, l3,
+                                 near_l3 ? " near" : "", threads, parallel_units, kDialects[static_cast<int>(dialect)]);
   if (cuda()) text += fmt::format(" shared={}", shared);
   return text;
 }
@@ -105,7 +107,9 @@ const Target& host_target() {
   const int threads = env().threads ? env().threads : machine.threads;
   const Dialect dialect = compiler_dialect();
   const Hosts* const last = hosts;  // every plan asks
-  return last && last->target.threads == threads && last->target.dialect == dialect ? last->target : keep_host(machine, threads, dialect);
+  return last && last->target.threads == threads && last->target.dialect == dialect
+             ? last->target
+             : keep_host(machine, threads, dialect);
 }
 
 const Target& target_of(Device device) {

@@ -29,8 +29,8 @@ struct View {
   /// The box of this size at `begin`.
   View box(const std::vector<int64_t>& begin, const std::vector<int64_t>& size) const;
   View flipped(const ir::Ints& axes) const;
-  /// Place i of `axis`, seen by tap k of the axis behind it, is place i + k*step; `size` places. Copies where some lie outside, which
-  /// are zero.
+  /// Place i of `axis`, seen by tap k of the axis behind it, is place i + k*step; `size` places. Copies where some lie
+  /// outside, which are zero.
   View windowed(size_t axis, int64_t step, int64_t size) const;
   /// Copies only where strides cannot express it.
   View reshaped(const std::vector<int64_t>& to) const;

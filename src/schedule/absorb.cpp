@@ -35,8 +35,8 @@ double Partitioner::reads_of(const Stage& s, const Kernel* k) const {
   return ns;
 }
 
-/// The inner loops that may be open where the kernel computes stage `number` at this index: those that the value depends
-/// on, and where one of them is that of a reduction which uses it, the loops around that one.
+/// The inner loops that may be open where the kernel computes stage `number` at this index: those that the value
+/// depends on, and where one of them is that of a reduction which uses it, the loops around that one.
 std::vector<int> Partitioner::loops_around(const Kernel& k, int number, IndexId ix) const {
   std::vector<int> open;
   std::vector<std::pair<int, IndexId>> todo{{number, ix}};
@@ -54,8 +54,8 @@ std::vector<int> Partitioner::loops_around(const Kernel& k, int number, IndexId 
   return open;
 }
 
-/// How many points need one element because its index has only part of an outer range, as a window's has for all its taps. A few of them
-/// are copies, which share it.
+/// How many points need one element because its index has only part of an outer range, as a window's has for all its
+/// taps. A few of them are copies, which share it.
 double Partitioner::repeats(const Kernel& k, IndexId ix) const {
   double times = 1;
   for (int a : k.outer) {
@@ -88,8 +88,10 @@ double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
     if (!inner && !s.loops() && b >= place) continue;  // evaluated outside of this loop
     times *= static_cast<double>(space_.bound(axis));
   }
-  if (is_opaque(space_[ix])) times *= static_cast<double>(points(axes)) / static_cast<double>(std::max<int64_t>(1, s.numel));
-  else if (s.loops()) times *= repeats(k, ix);
+  if (is_opaque(space_[ix]))
+    times *= static_cast<double>(points(axes)) / static_cast<double>(std::max<int64_t>(1, s.numel));
+  else if (s.loops())
+    times *= repeats(k, ix);
   return times;
 }
 
@@ -122,7 +124,8 @@ int64_t Partitioner::row_bytes(const Kernel& k, const Stage& s, IndexId ix, cons
 
 /// The share of a product's time lost when it is computed in loops inside one outer point.
 double Partitioner::tile_loss(const Kernel& k, const Stage& s, IndexId ix, const std::vector<int>& lost) const {
-  return is_opaque(space_[ix]) || row_bytes(k, s, ix, lost) > prices_.row_bytes_far ? prices_.wide_row : prices_.narrow_row;
+  return is_opaque(space_[ix]) || row_bytes(k, s, ix, lost) > prices_.row_bytes_far ? prices_.wide_row
+                                                                                    : prices_.narrow_row;
 }
 
 /// The price of keeping one row of the stage while sibling loops read it.
@@ -148,7 +151,8 @@ Absorb Partitioner::absorb(int kernel, int s, const std::vector<IndexId>& ix) {
   if (std::binary_search(late.begin(), late.end(), s)) {
     if (other_accumulator(k, s, ix, true)) return {0, "when all points are done, beside another accumulator"};
     Absorb across = beside_sums(k, s, ix);
-    const double serial = st.own * static_cast<double>(ix.size()) * (st.loops() ? static_cast<double>(prices_.parallel) : 1);
+    const double serial =
+        st.own * static_cast<double>(ix.size()) * (st.loops() ? static_cast<double>(prices_.parallel) : 1);
     return across.ns <= serial ? across : Absorb{serial, "when all points are done"};
   }
   if (ix.size() == 1 && other_accumulator(k, s, ix, false)) return {0, "beside another accumulator"};
@@ -197,9 +201,8 @@ Absorb Partitioner::absorb_row(Kernel& k, int number, const std::vector<IndexId>
   std::vector<int> repeated;
   for (int a : k.outer)
     if (!contains(axes, a) && !contains(out.lost, a)) repeated.push_back(a);
-  const bool inner = !out.lost.empty() || std::any_of(axes.begin(), axes.end(), [&](int a) {
-    return !contains(k.outer, a);
-  });
+  const bool inner =
+      !out.lost.empty() || std::any_of(axes.begin(), axes.end(), [&](int a) { return !contains(k.outer, a); });
   // A value of outer ranges alone that is no loop costs nothing where it lacks the innermost ones.
   if (s.loops() || inner) out.lost.insert(out.lost.end(), repeated.begin(), repeated.end());
   if (out.lost.empty() && ix.size() == 1) return {};
@@ -219,9 +222,7 @@ Absorb Partitioner::absorb_row(Kernel& k, int number, const std::vector<IndexId>
     if (k.contractions || !repeated.empty()) out.ns += prices_.shared_contraction * (s.own + k.contraction_time);
     if (inner) out.ns += tile_loss(k, s, ix[0], out.lost) * s.own;
   }
-  out.how = ix.size() > 1         ? "once per row, read by sibling loops"
-            : s.loops()           ? "reduction of a row"
-                                  : "once per row";
+  out.how = ix.size() > 1 ? "once per row, read by sibling loops" : s.loops() ? "reduction of a row" : "once per row";
   return out;
 }
 

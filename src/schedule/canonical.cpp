@@ -17,8 +17,8 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// Numbers in a row, each said so that what follows is known from what stands before. A word has 64 bits: sizes and offsets fill
-/// one, what is small shares one.
+/// Numbers in a row, each said so that what follows is known from what stands before. A word has 64 bits: sizes and
+/// offsets fill one, what is small shares one.
 class Writer {
  public:
   Writer(const Collected& plan, Canonical& out, std::vector<uint64_t>& words) : plan_(plan), out_(out), words_(words) {}
@@ -38,20 +38,23 @@ class Writer {
         node(p);
         state(p);
         for (; edge < plan_.history.size() && plan_.history[edge].position == static_cast<int32_t>(i); ++edge)
-          word(static_cast<uint32_t>(plan_.history[edge].source) | static_cast<uint64_t>(plan_.history[edge].backing) << 32);
+          word(static_cast<uint32_t>(plan_.history[edge].source) | static_cast<uint64_t>(plan_.history[edge].backing)
+                                                                       << 32);
       }
       word(kEnd);
     }
     for (int32_t r : plan_.roots) word(r);
     word(kEnd);
-    for (const StorageUse& s : plan_.storages) word(uint64_t{s.writable()} << 7 | static_cast<uint64_t>(alignment_of(*s.storage)));
+    for (const StorageUse& s : plan_.storages)
+      word(uint64_t{s.writable()} << 7 | static_cast<uint64_t>(alignment_of(*s.storage)));
   }
 
  private:
   static constexpr uint64_t kEnd = ~uint64_t{0};
   static constexpr uint64_t kSymbolic = uint64_t{1} << 63;  ///< no size is so large
   static constexpr uint64_t kSlot = 0xfe, kConstant = 0xfd;
-  static constexpr uint32_t kNoPosition = uint32_t{1} << 31;  ///< in the upper half of a word that else is a source's position
+  static constexpr uint32_t kNoPosition = uint32_t{1}
+                                          << 31;  ///< in the upper half of a word that else is a source's position
 
   template <std::integral T>
   void word(T v) {
@@ -114,7 +117,8 @@ class Writer {
       word(w->axis);
       word(w->step);
     } else if (const auto* r = std::get_if<ir::ReduceAttr>(&n->attr)) {
-      word(static_cast<uint64_t>(r->combine) | static_cast<uint64_t>(r->result) << 8 | static_cast<uint64_t>(r->tree.lanes) << 32);
+      word(static_cast<uint64_t>(r->combine) | static_cast<uint64_t>(r->result) << 8 |
+           static_cast<uint64_t>(r->tree.lanes) << 32);
       word(r->tree.block);
       ints(r->axes);
     } else if (!std::holds_alternative<std::monostate>(n->attr)) {

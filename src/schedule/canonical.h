@@ -1,6 +1,6 @@
-// The plan key: a hash of canonical words, which say a collected plan with slots in place of buffers and positions in place
-// of nodes, and without the numbers that change (SEMANTICS N1, N3, N4). Two plans of one key differ in nothing that a
-// decision or a kernel may look at.
+// The plan key: a hash of canonical words, which say a collected plan with slots in place of buffers and positions in
+// place of nodes, and without the numbers that change (SEMANTICS N1, N3, N4). Two plans of one key differ in nothing
+// that a decision or a kernel may look at.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Canonical {
   runtime::Hash128 key;
   std::vector<Number> numbers;  ///< by position; in one: constant sources in order, then its own number or offsets
   InlineVector<uint32_t, 16> first_number;  ///< per position
-  std::vector<BoundVar> vars;          ///< in order of first use
+  std::vector<BoundVar> vars;               ///< in order of first use
 
   /// The number of a size's variable; -1 for a fixed size.
   int var_of(const Dim& d) const;

@@ -132,8 +132,8 @@ class Collector {
       return ir::mix(ir::mix(h, static_cast<uint64_t>(a)), static_cast<uint64_t>(b));
     }
     for (Operand s : scratch_)
-      h = ir::mix(
-          h, s.constant() ? ir::splat_const(out_.constants[s.number()])->scalar().bits() : static_cast<uint64_t>(s.index));
+      h = ir::mix(h, s.constant() ? ir::splat_const(out_.constants[s.number()])->scalar().bits()
+                                  : static_cast<uint64_t>(s.index));
     return h;
   }
   bool equal(const Position& p, UOp n) const {
@@ -148,7 +148,8 @@ class Collector {
     if (a.constant() != b.constant()) return false;
     if (!a.constant()) return a == b;
     UOp x = out_.constants[a.number()], y = out_.constants[b.number()];
-    return x == y || (x->dtype == y->dtype && x->shape == y->shape && ir::splat_const(x)->scalar() == ir::splat_const(y)->scalar());
+    return x == y || (x->dtype == y->dtype && x->shape == y->shape &&
+                      ir::splat_const(x)->scalar() == ir::splat_const(y)->scalar());
   }
 
   void finish() {
@@ -191,9 +192,7 @@ class Collector {
 
 }  // namespace
 
-bool StorageUse::writable() const {
-  return owners == storage->owners && !storage->foreign() && storage->error.empty();
-}
+bool StorageUse::writable() const { return owners == storage->owners && !storage->foreign() && storage->error.empty(); }
 
 uint64_t bytes_let_go(const Collected& plan, Device device) {
   std::vector<uint8_t> stays(plan.positions.size()), held(plan.storages.size());

@@ -45,7 +45,8 @@ class Run final : public Execution {
 
   void bind(const Bindings& bindings) override {
     bits_.clear();
-    for (size_t i = 0; i < bindings.args.size(); ++i) bits_.push_back(ir::to_bits(plan_.arg_types[i], bindings.args[i]));
+    for (size_t i = 0; i < bindings.args.size(); ++i)
+      bits_.push_back(ir::to_bits(plan_.arg_types[i], bindings.args[i]));
     run_->bind(bindings.slots, bindings.vars, bits_);
     brief = run_->brief();
     same_ = bindings.same;
@@ -70,8 +71,8 @@ class Run final : public Execution {
   bool spares(std::span<const uint8_t> same) const override { return run_->spares(same); }
   bool forget() override { return run_->forget(); }
 
-  /// A launch that needs memory of its own and does not get it comes too late for OutOfMemory, which says that nothing happened:
-  /// others of the plan may have run.
+  /// A launch that needs memory of its own and does not get it comes too late for OutOfMemory, which says that nothing
+  /// happened: others of the plan may have run.
   uint32_t run() override {
     try {
       const uint32_t bits = run_->run(same_);
@@ -103,14 +104,17 @@ std::unique_ptr<Execution> Compiled::runs_keeping(const Steady& steady) const {
   return std::make_unique<Run>(*this, std::make_shared<const runtime::Runnable>(std::move(plan)));
 }
 
-/// How kernels get their Opts, as it was when the plan was asked for: the environment may change until they are written.
+/// How kernels get their Opts, as it was when the plan was asked for: the environment may change until they are
+/// written.
 struct How {
   bool unfused;
   int beam;
 };
 
-/// The one place where a kernel's Opts are chosen: none, by trying, or by the heuristic. `decided`: false if it could not be tried.
-runtime::KernelSource write_kernel(const Scheduled& scheduled, size_t number, const runtime::Target& target, const How& how, bool& decided) {
+/// The one place where a kernel's Opts are chosen: none, by trying, or by the heuristic. `decided`: false if it could
+/// not be tried.
+runtime::KernelSource write_kernel(const Scheduled& scheduled, size_t number, const runtime::Target& target,
+                                   const How& how, bool& decided) {
   const codegen::Kernel& kernel = scheduled.kernels[number];
   if (how.unfused) return codegen::write(kernel, target, {});
   if (!how.beam || target != runtime::host_target()) return codegen::write(kernel, target);
@@ -135,8 +139,8 @@ bool picks(const PlanGraph& plan) {
                      [](ir::UOp n) { return n->op == ir::Op::Gather || n->op == ir::Op::ScatterAdd; });
 }
 
-/// What decides a plan beside the library: the program, which of its numbers are constants of which value, and how kernels get
-/// their Opts.
+/// What decides a plan beside the library: the program, which of its numbers are constants of which value, and how
+/// kernels get their Opts.
 runtime::Hash128 key_of(const Canonical& canonical, const std::vector<uint8_t>& lifted, const How& how) {
   runtime::HashBuilder fields;
   fields.add(canonical.key.low).add(canonical.key.high).add(static_cast<uint64_t>(how.beam));
@@ -151,7 +155,8 @@ bool decided_anew() {
   return runtime::env().check || runtime::logging(3) || witnessed() || runtime::faults().decide_anew;
 }
 
-runtime::Plan make_plan(const Lifted& program, const runtime::Hash128& key, const runtime::Target& target, const How& how) {
+runtime::Plan make_plan(const Lifted& program, const runtime::Hash128& key, const runtime::Target& target,
+                        const How& how) {
   const bool anew = decided_anew();
   if (!anew)
     if (std::optional<runtime::Plan> stored = runtime::load_plan(key, target)) return *std::move(stored);
@@ -190,7 +195,9 @@ Compilation make_compiled(const Collected& plan, const Liveness& decision, const
   const auto program = std::make_shared<const Lifted>(lift(plan, decision, canonical, lifted));
   const How how{unfused, runtime::env().beam};
   return {[program, target, how] { return write_kernels(*program, target, how); },
-          [program, target, how, key = key_of(canonical, lifted, how)] { return compile_plan(*program, key, target, how); }};
+          [program, target, how, key = key_of(canonical, lifted, how)] {
+            return compile_plan(*program, key, target, how);
+          }};
 }
 
 }  // namespace sinter::schedule

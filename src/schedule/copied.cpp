@@ -24,7 +24,8 @@ class Run final : public Execution {
 
   void bind(const Bindings& bindings) override {
     slots_ = bindings.slots;
-    for (const Copied::Way& way : plan_.ways) fresh.push_back(runtime::Buffer::allocate(slots_[way.slot]->bytes(), way.to));
+    for (const Copied::Way& way : plan_.ways)
+      fresh.push_back(runtime::Buffer::allocate(slots_[way.slot]->bytes(), way.to));
   }
   void let_go() override { fresh.clear(); }
   uint32_t run() override {

@@ -1,5 +1,5 @@
-// Rates per core are those measured on one AVX-512 core and scale with the vector width. Those of a GPU are an H200's by its
-// data sheet, per multiprocessor: what was not measured yet decides no more than orders of magnitude.
+// Rates per core are those measured on one AVX-512 core and scale with the vector width. Those of a GPU are an H200's
+// by its data sheet, per multiprocessor: what was not measured yet decides no more than orders of magnitude.
 #include "schedule/cost.h"
 
 namespace sinter::schedule {

@@ -9,14 +9,14 @@
 
 namespace sinter::schedule {
 
-/// Prices and caps, derived from the Target alone, so that equal Targets cut equal programs alike. Those that stand at 0
-/// here follow from the Target: prices_for().
+/// Prices and caps, derived from the Target alone, so that equal Targets cut equal programs alike. Those that stand at
+/// 0 here follow from the Target: prices_for().
 struct Prices {
-  double launch = 500;               ///< ns: fork, join and dispatch
-  double small_kernel = 20000;       ///< ns: kernels that take less share a launch with others
-  double long_sum = 500;             ///< ns on all units: a kernel with so much work and few points has its sums cut into blocks
-  double memory = 50;                ///< bytes per ns
-  double cached = 0;                 ///< bytes per ns of what fits `cached_bytes`
+  double launch = 500;          ///< ns: fork, join and dispatch
+  double small_kernel = 20000;  ///< ns: kernels that take less share a launch with others
+  double long_sum = 500;  ///< ns on all units: a kernel with so much work and few points has its sums cut into blocks
+  double memory = 50;     ///< bytes per ns
+  double cached = 0;      ///< bytes per ns of what fits `cached_bytes`
   int64_t cached_bytes = 0;          ///< a tensor up to this size counts as cached
   double elementwise = 0;            ///< simple operations per ns
   double contraction = 0;            ///< flops per ns of a product of matrices
@@ -26,19 +26,19 @@ struct Prices {
   double blow_up = 6;                ///< factor on writing a value that is far larger than what it was made from:
   int64_t far_larger = 4;            ///< so many times,
   int64_t large = 1 << 20;           ///< and more bytes than these
-  int64_t copies = 4;                ///< at most so many points that need one element are copies side by side, which share it
+  int64_t copies = 4;  ///< at most so many points that need one element are copies side by side, which share it
 
   // Rows: what a kernel computes and reads again in loops inside one outer point, from where the first of them kept it.
-  int64_t row_bytes = 0;        ///< a row that costs nothing to keep
-  int64_t row_bytes_far = 0;    ///< the longest one that stays in the core's own cache
-  int64_t tile_rows = 6;        ///< rows of a product that are computed together
-  int64_t tile = 64;            ///< elements of a row that one register tile of a product covers
-  double narrow_row = 0.15;     ///< share of a product's time lost when an axis of its result becomes a loop inside
-  double wide_row = 8;          ///< the same where that axis is longer than a tile, or its rows than the cache
-  int64_t partial_bytes = 0;    ///< the most that one point adds to for sums across outer ranges
-  int64_t block_rows = 32;      ///< the fewest rows that are a block of a sum
-  int64_t block_count = 64;     ///< blocks of a sum from which they rather become longer,
-  int64_t block_most = 4096;    ///< up to so many rows
+  int64_t row_bytes = 0;      ///< a row that costs nothing to keep
+  int64_t row_bytes_far = 0;  ///< the longest one that stays in the core's own cache
+  int64_t tile_rows = 6;      ///< rows of a product that are computed together
+  int64_t tile = 64;          ///< elements of a row that one register tile of a product covers
+  double narrow_row = 0.15;   ///< share of a product's time lost when an axis of its result becomes a loop inside
+  double wide_row = 8;        ///< the same where that axis is longer than a tile, or its rows than the cache
+  int64_t partial_bytes = 0;  ///< the most that one point adds to for sums across outer ranges
+  int64_t block_rows = 32;    ///< the fewest rows that are a block of a sum
+  int64_t block_count = 64;   ///< blocks of a sum from which they rather become longer,
+  int64_t block_most = 4096;  ///< up to so many rows
 
   // Caps keep the pass near linear and kernels compilable.
   int max_stages = 400;      ///< evaluations in a kernel

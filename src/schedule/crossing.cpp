@@ -30,7 +30,8 @@ std::vector<SumAcross> sums_across(const Kernel& k) {
 }
 
 bool shares_parts(const StageGraph& graph, const SumAcross& a, const SumAcross& b) {
-  return a.second == b.second && one_reduction(graph.stages[static_cast<size_t>(a.first)], graph.stages[static_cast<size_t>(b.first)]);
+  return a.second == b.second &&
+         one_reduction(graph.stages[static_cast<size_t>(a.first)], graph.stages[static_cast<size_t>(b.first)]);
 }
 
 Dim points_along(const IndexSpace& space, const Kernel& k, int axis) {
@@ -148,7 +149,8 @@ int64_t Partitioner::part_bytes(const Kernel& k) const {
   return bytes;
 }
 
-/// What so much time costs more when it runs on other numbers of points, of which `most` are of use; below 0 where it gains.
+/// What so much time costs more when it runs on other numbers of points, of which `most` are of use; below 0 where it
+/// gains.
 double Partitioner::idle(double ns, int64_t from, int64_t to, int64_t most) const {
   auto units = [&](int64_t n) { return static_cast<double>(std::clamp<int64_t>(n, 1, most)); };
   return ns * (units(from) / units(to) - 1);
@@ -182,8 +184,8 @@ Absorb Partitioner::turn_over(Kernel& k, const Stage& s, IndexId ix) {
   return out;
 }
 
-/// A sum that only the finish needs, of a kernel whose other sums go across outer ranges: it goes across them too, where
-/// it runs over as many elements in equal blocks.
+/// A sum that only the finish needs, of a kernel whose other sums go across outer ranges: it goes across them too,
+/// where it runs over as many elements in equal blocks.
 Absorb Partitioner::beside_sums(const Kernel& k, int number, const std::vector<IndexId>& ix) {
   const Stage& s = stage(number);
   if (s.kind != StageKind::Reduce || ix.size() != 1 || !aligned(s, ix[0])) return {};
@@ -207,7 +209,8 @@ Absorb Partitioner::beside_sums(const Kernel& k, int number, const std::vector<I
   both.outputs = k.outputs;
   both.nests = k.nests;
   both.nests.push_back(std::move(loops));
-  if (!may_cross(both, {}, both.blocks, both.late) || !(both.blocks == k.blocks) || !loops_stay_apart(both, {}, {})) return {};
+  if (!may_cross(both, {}, both.blocks, both.late) || !(both.blocks == k.blocks) || !loops_stay_apart(both, {}, {}))
+    return {};
   const int64_t result = part_bytes(both);
   if (result > prices_.partial_bytes) return {};
   const int64_t more = (result - part_bytes(k)) * points(k.outer, k.blocks);

@@ -21,7 +21,8 @@ bool is_cheap(Op op) {
 void find_stored(const Collected& plan, Liveness& d) {
   // What each position is a view of: the one behind all movement, as far as nothing on the way is stored.
   std::vector<size_t> base(plan.positions.size());
-  // Made of leaves that lie nowhere, by movement and casts alone: needs no memory to be computed again. What was stored is memory.
+  // Made of leaves that lie nowhere, by movement and casts alone: needs no memory to be computed again. What was stored
+  // is memory.
   std::vector<uint8_t> given(plan.positions.size()), viewed(plan.positions.size());
   for (size_t i = 0; i < plan.positions.size(); ++i) {
     const Position& p = plan.positions[i];

@@ -131,8 +131,8 @@ const Member* Partitioner::other_accumulator(const Kernel& k, int s, const std::
   return nullptr;
 }
 
-/// Tells the sources of s where the kernel needs them. `reduced` are the axes of its loops, the same at each index; those that it
-/// lacks are made here.
+/// Tells the sources of s where the kernel needs them. `reduced` are the axes of its loops, the same at each index;
+/// those that it lacks are made here.
 void Partitioner::push(int kernel, int s, IndexId ix, const std::vector<int>& within, std::vector<int>& reduced) {
   const Stage& st = stage(s);
   switch (st.kind) {

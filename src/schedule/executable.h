@@ -36,14 +36,15 @@ class Execution {
   virtual void let_go() = 0;
   /// Whether a run with these Bindings::same leaves something out that is kept, once it is.
   virtual bool spares(std::span<const uint8_t> same) const { return static_cast<void>(same), false; }
-  /// Gives back what is kept, which the next run makes again; false if that is nothing. Not between bind() and let_go().
+  /// Gives back what is kept, which the next run makes again; false if that is nothing. Not between bind() and
+  /// let_go().
   virtual bool forget() { return false; }
   /// Puts it on the device's queue: on the CPU that is to run it. Returns the bits of the error word (SEMANTICS F6), if
-  /// they are known. Throws BackendError when a launch fails: what the plan stores is then undefined; or OutOfMemory, and
-  /// all memory is as it was. Needs no lock of the graph.
+  /// they are known. Throws BackendError when a launch fails: what the plan stores is then undefined; or OutOfMemory,
+  /// and all memory is as it was. Needs no lock of the graph.
   virtual uint32_t run() = 0;
-  /// So short, by the plan's estimate, that run() may be called under the graph's lock: other threads gain less by using the graph
-  /// meanwhile than giving it to them costs.
+  /// So short, by the plan's estimate, that run() may be called under the graph's lock: other threads gain less by
+  /// using the graph meanwhile than giving it to them costs.
   bool brief = false;
   /// Runs go by Bindings::same.
   bool keeps = false;
@@ -65,15 +66,18 @@ class Executable {
   virtual ~Executable() = default;
   /// For runs one after the other, which this outlives; several may be there at the same time.
   virtual std::unique_ptr<Execution> runs() const = 0;
-  /// The same, where what depends on nothing but what is `steady` may be computed once, and kept while Bindings::same says that it
-  /// holds the same.
-  virtual std::unique_ptr<Execution> runs_keeping(const Steady& steady) const { return static_cast<void>(steady), runs(); }
+  /// The same, where what depends on nothing but what is `steady` may be computed once, and kept while Bindings::same
+  /// says that it holds the same.
+  virtual std::unique_ptr<Execution> runs_keeping(const Steady& steady) const {
+    return static_cast<void>(steady), runs();
+  }
 
   std::vector<Landing> targets;       ///< per stored value, sources first
   std::vector<int32_t> target_of;     ///< per position: its place in `targets`, or -1
   std::vector<uint32_t> arg_numbers;  ///< Arg n is this one of Canonical::numbers
   Liveness decision;                  ///< before stores that wait for each other were cut
-  mutable uint64_t used = 0;          ///< when it was last asked for, by the plan cache's clock; guarded by the tensor graph's mutex
+  mutable uint64_t used =
+      0;  ///< when it was last asked for, by the plan cache's clock; guarded by the tensor graph's mutex
 };
 
 /// Evaluates position by position on the interpreter: the oracle, and what runs without a compiler.

@@ -106,10 +106,12 @@ void order_stores(Partition& p, Kernel& k, const std::map<int, int>& stores) {
   const size_t n = k.outputs.size();
   const bool in_place = std::any_of(k.outputs.begin(), k.outputs.end(), [&](const Stored& s) {
     const std::vector<int>& outputs = p.graph.stages[static_cast<size_t>(s.stage)].outputs;
-    return std::any_of(outputs.begin(), outputs.end(), [&](int o) { return p.graph.homes[static_cast<size_t>(o)] >= 0; });
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](int o) { return p.graph.homes[static_cast<size_t>(o)] >= 0; });
   });
   std::vector<std::vector<int>> reads;
-  for (const Stored& o : k.outputs) reads.push_back(in_place ? homes_read(p, k, o.stage, 0, stores) : std::vector<int>());
+  for (const Stored& o : k.outputs)
+    reads.push_back(in_place ? homes_read(p, k, o.stage, 0, stores) : std::vector<int>());
   auto writes = [&](size_t i, int slot) {
     const std::vector<int>& outputs = p.graph.stages[static_cast<size_t>(k.outputs[i].stage)].outputs;
     return std::any_of(outputs.begin(), outputs.end(),
@@ -119,7 +121,8 @@ void order_stores(Partition& p, Kernel& k, const std::map<int, int>& stores) {
   auto late = [&](size_t i) { return is_late(k, k.outputs[i].stage); };
   for (size_t i = 0; i < n; ++i)
     for (size_t j = 0; j < n; ++j)
-      if (!late(i) && late(j) && std::any_of(reads[j].begin(), reads[j].end(), [&](int slot) { return writes(i, slot); }))
+      if (!late(i) && late(j) &&
+          std::any_of(reads[j].begin(), reads[j].end(), [&](int slot) { return writes(i, slot); }))
         take_new_storage(p.graph, k.outputs[i].stage);
   auto box = [&](size_t i) { return p.graph.stages[static_cast<size_t>(k.outputs[i].stage)].kind == StageKind::Box; };
   std::vector<Stored> order;

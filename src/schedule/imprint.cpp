@@ -12,16 +12,19 @@ using ir::UOp;
 enum State : uint8_t { kStored = 1, kHeld = 2, kHistory = 4, kRequiresGrad = 8, kLeaf = 16 };
 
 uint8_t state_of(UOp n, const Reach& reached) {
-  return static_cast<uint8_t>((n->storage() ? kStored : 0) | (reached.held(n) ? kHeld : 0) | (n->has_history() ? kHistory : 0) |
-                              (n->state.requires_grad ? kRequiresGrad : 0) | (n->state.leaf ? kLeaf : 0));
+  return static_cast<uint8_t>((n->storage() ? kStored : 0) | (reached.held(n) ? kHeld : 0) |
+                              (n->has_history() ? kHistory : 0) | (n->state.requires_grad ? kRequiresGrad : 0) |
+                              (n->state.leaf ? kLeaf : 0));
 }
 
 /// Where the value of a node lies, or may be written.
 Storage* memory_of(UOp n) { return n->storage() ? n->storage() : n->state.home; }
 
-/// Forms that may stand for each other: what made a value that has memory does not count, and the number of a NUM is renewed.
+/// Forms that may stand for each other: what made a value that has memory does not count, and the number of a NUM is
+/// renewed.
 bool alike(const ir::Form& a, const ir::Form& b, bool stored) {
-  return a.dtype == b.dtype && a.device == b.device && a.shape == b.shape && (stored || (a.op == ir::Op::Num && b.op == ir::Op::Num));
+  return a.dtype == b.dtype && a.device == b.device && a.shape == b.shape &&
+         (stored || (a.op == ir::Op::Num && b.op == ir::Op::Num));
 }
 
 }  // namespace
@@ -53,7 +56,11 @@ Imprint::Imprint(const Request& request, const Reach& reached, const Collected& 
   Slots slots;
   nodes_.reserve(reached.order.size());
   for (UOp n : reached.order) {
-    Met met{.form = keep(n->form), .state = state_of(n, reached), .slot = slots.number(n->storage()), .home = -1, .sources = {}};
+    Met met{.form = keep(n->form),
+            .state = state_of(n, reached),
+            .slot = slots.number(n->storage()),
+            .home = -1,
+            .sources = {}};
     if (!n->storage()) {
       met.home = slots.number(n->state.home);
       for (UOp s : n->src) met.sources.push_back(s->position);
@@ -68,7 +75,8 @@ Imprint::Imprint(const Request& request, const Reach& reached, const Collected& 
     positions_.push_back(n->position);
     if (n->op == ir::Op::Num && !n->storage()) nums_.push_back({n->position, canonical.first_number[i]});
   }
-  for (const StorageUse& use : plan.storages) storages_.push_back({use.node->position, alignment_of(*use.storage), use.writable()});
+  for (const StorageUse& use : plan.storages)
+    storages_.push_back({use.node->position, alignment_of(*use.storage), use.writable()});
 }
 
 bool Imprint::fits(const Request& request, const Reach& reached, const Collected& plan) const {

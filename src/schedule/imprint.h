@@ -1,5 +1,5 @@
-// What a walk looked like, without pointers to its nodes: by it a program that was met before is known again at the price of a comparison, and
-// what merging, keying and looking up said of it then holds for the new nodes.
+// What a walk looked like, without pointers to its nodes: by it a program that was met before is known again at the
+// price of a comparison, and what merging, keying and looking up said of it then holds for the new nodes.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class Imprint {
 
   /// Of no walk.
   bool empty() const { return nodes_.empty(); }
-  /// Whether this walk would give the same plan of the same key and the same numbers, but for those of NUMs. `plan` is the one of
-  /// the constructor or of the last renew(); none of its pointers is followed.
+  /// Whether this walk would give the same plan of the same key and the same numbers, but for those of NUMs. `plan` is
+  /// the one of the constructor or of the last renew(); none of its pointers is followed.
   bool fits(const Request& request, const Reach& reached, const Collected& plan) const;
   /// Puts the nodes, storages and numbers of a walk that fits in the places of those before.
   void renew(const Reach& reached, Collected& plan, Canonical& canonical) const;
@@ -29,7 +29,7 @@ class Imprint {
   struct Met {
     ir::KeptForm form;
     uint8_t state;
-    int32_t slot = -1, home = -1;  ///< storages, numbered as they are met
+    int32_t slot = -1, home = -1;       ///< storages, numbered as they are met
     InlineVector<uint32_t, 4> sources;  ///< places in the walk
   };
   class Slots;

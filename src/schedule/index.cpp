@@ -271,7 +271,8 @@ IndexId IndexSpace::through(UOp n, IndexId id) {
       for (size_t i = 0; i < out.size(); ++i) {
         if (source->shape[i] == 1) {
           // The padding of a single element has no index, but where it lies depends on one.
-          if (n->op == Op::Pad && !(n->shape[i] == 1)) out[i] = as_opaque(index[i], mix(3, static_cast<uint64_t>(box[i].begin.value())));
+          if (n->op == Op::Pad && !(n->shape[i] == 1))
+            out[i] = as_opaque(index[i], mix(3, static_cast<uint64_t>(box[i].begin.value())));
           continue;
         }
         out[i] = index[i];

@@ -115,7 +115,7 @@ class IndexSpace {
   static uint64_t hash_of(const Index& index);
 
   mutable std::vector<Axis> axes_;  ///< find() shortens paths
-  std::deque<Entry> entries_;  ///< references stay valid while indices are added
+  std::deque<Entry> entries_;       ///< references stay valid while indices are added
   std::unordered_multimap<uint64_t, IndexId> table_;
   static constexpr uint64_t kNotYet = ~uint64_t{0};
   uint64_t epoch_ = 0;  ///< counts unifications and splits

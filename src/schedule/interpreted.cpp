@@ -126,8 +126,7 @@ class Run final : public Execution {
         scratch_[k] = std::move(result);
       } else if (!result.data.empty()) {
         runtime::Buffer& memory = *memory_[static_cast<size_t>(step.stored)];
-        if (step.mode == EvalStep::InPlace)
-          memory.read(before_.emplace_back(&memory, memory.bytes()).second.data());
+        if (step.mode == EvalStep::InPlace) memory.read(before_.emplace_back(&memory, memory.bytes()).second.data());
         memory.write(result.data.data());
       }
     }
@@ -164,8 +163,8 @@ class Run final : public Execution {
   const Interpreted& plan_;
   Bindings bindings_;
   std::map<std::string, int64_t> vars_;
-  std::vector<runtime::Buffer*> memory_;  ///< of each stored value
-  std::vector<Array> scratch_;            ///< by step
+  std::vector<runtime::Buffer*> memory_;                                               ///< of each stored value
+  std::vector<Array> scratch_;                                                         ///< by step
   std::vector<std::pair<runtime::Buffer*, runtime::PooledVector<std::byte>>> before_;  ///< what was overwritten
 };
 

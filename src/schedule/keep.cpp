@@ -1,5 +1,5 @@
-// The greatest set of steps that need nothing but each other and what stays: all of them, less what is found not to belong. Then which of
-// those share memory.
+// The greatest set of steps that need nothing but each other and what stays: all of them, less what is found not to
+// belong. Then which of those share memory.
 #include "schedule/keep.h"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ size_t at(int number) { return static_cast<size_t>(number); }
 std::vector<uint8_t> steady_steps(const Plan& plan, const Steady& steady) {
   std::vector<uint8_t> stays(plan.steps.size(), 1), same(plan.buffers.size(), 0);
   for (size_t b = 0; b < plan.buffers.size(); ++b)
-    same[b] = plan.buffers[b].kind == PlanBuffer::Kind::Scratch || (plan.buffers[b].kind == PlanBuffer::Kind::Slot && steady.slots[b]);
+    same[b] = plan.buffers[b].kind == PlanBuffer::Kind::Scratch ||
+              (plan.buffers[b].kind == PlanBuffer::Kind::Slot && steady.slots[b]);
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t s = 0; s < plan.steps.size(); ++s) {
@@ -64,13 +65,14 @@ Plan keep_steady(Plan plan, const Steady& steady) {
   if (std::find(stays.begin(), stays.end(), 1) == stays.end()) return plan;
   const std::vector<size_t> first = joined(plan, stays);
 
-  std::map<size_t, std::vector<int>> slots;               // that decide what the steps joined to one store
-  std::vector<uint8_t> stored(plan.buffers.size(), 0);    // by steps that stay
+  std::map<size_t, std::vector<int>> slots;             // that decide what the steps joined to one store
+  std::vector<uint8_t> stored(plan.buffers.size(), 0);  // by steps that stay
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     if (!stays[s]) continue;
     for (int b : plan.steps[s].writes) stored[at(b)] = 1;
     for (int b : plan.steps[s].buffers)
-      if (std::vector<int>& of = slots[first[s]]; plan.buffers[at(b)].kind == PlanBuffer::Kind::Slot && std::find(of.begin(), of.end(), b) == of.end())
+      if (std::vector<int>& of = slots[first[s]];
+          plan.buffers[at(b)].kind == PlanBuffer::Kind::Slot && std::find(of.begin(), of.end(), b) == of.end())
         of.push_back(b);
   }
   for (size_t s = 0; s < plan.steps.size(); ++s)
@@ -83,7 +85,8 @@ Plan keep_steady(Plan plan, const Steady& steady) {
   for (const int together : plan.launches) {
     std::map<size_t, std::vector<Step>> groups;
     const size_t before = rest.size();
-    for (const size_t end = s + at(together); s < end; ++s) (stays[s] ? groups[first[s]] : rest).push_back(std::move(plan.steps[s]));
+    for (const size_t end = s + at(together); s < end; ++s)
+      (stays[s] ? groups[first[s]] : rest).push_back(std::move(plan.steps[s]));
     for (auto& [group, steps] : groups) {
       front_launches.push_back(static_cast<int>(steps.size()));
       plan.once.push_back(slots.at(group));

@@ -14,9 +14,9 @@ struct Steady {
   std::vector<uint8_t> args;   ///< per argument of the plan
 };
 
-/// The same plan, with its steps that read nothing else in launches of their own at the front (Plan::once): those that pass values to one
-/// another, however far, run again together. Scratch that later steps read of them is Kept. A step that stores an output, or into a
-/// slot, stays where it is, as each run has results of its own.
+/// The same plan, with its steps that read nothing else in launches of their own at the front (Plan::once): those that
+/// pass values to one another, however far, run again together. Scratch that later steps read of them is Kept. A step
+/// that stores an output, or into a slot, stays where it is, as each run has results of its own.
 runtime::Plan keep_steady(runtime::Plan plan, const Steady& steady);
 
 }  // namespace sinter::schedule

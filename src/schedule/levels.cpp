@@ -49,7 +49,8 @@ bool Partitioner::exact_where_stored(int k, int s, const std::vector<IndexId>& i
     if (where < 0 || find(where) != k) continue;
     // A late store runs when all that is no late member has been read.
     const std::vector<int>&late = at(k).late, &wants = late_wants_[static_cast<size_t>(k)];
-    if (std::binary_search(late.begin(), late.end(), store) && !std::binary_search(wants.begin(), wants.end(), s)) continue;
+    if (std::binary_search(late.begin(), late.end(), store) && !std::binary_search(wants.begin(), wants.end(), s))
+      continue;
     const std::vector<Stored>& outputs = at(k).outputs;
     auto out = std::find_if(outputs.begin(), outputs.end(), [&](const Stored& o) { return o.stage == store; });
     if (stage(s).kind != StageKind::Elementwise || out == outputs.end()) return false;

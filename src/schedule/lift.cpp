@@ -29,7 +29,8 @@ class Builder {
     const Position& p = plan_.positions[i];
     UOp n = p.node;
     // One Param per slot: what reads the memory in another shape than the first does so behind a Reshape.
-    if (p.slot >= 0) return value_[i] = ir::reshape(param(p.slot, plan_.storages[static_cast<size_t>(p.slot)].node), shape(n->shape));
+    if (p.slot >= 0)
+      return value_[i] = ir::reshape(param(p.slot, plan_.storages[static_cast<size_t>(p.slot)].node), shape(n->shape));
     uint32_t number = canonical_.first_number[i];
     std::vector<UOp> src;
     for (Operand s : plan_.sources_of(p)) {

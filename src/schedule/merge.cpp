@@ -103,7 +103,8 @@ AxisPairs Partitioner::correspondence(int a, int b, int s) {
             [&](int x, int y) { return std::pair(-stage(x).numel, x) < std::pair(-stage(y).numel, y); });
   if (shared.size() > kMostCompared) shared.resize(kMostCompared);
   for (int t : shared) {
-    const bool covered = std::all_of(k2.outer.begin(), k2.outer.end(), [&](int o) { return partner(pairs, o, false) >= 0; });
+    const bool covered =
+        std::all_of(k2.outer.begin(), k2.outer.end(), [&](int o) { return partner(pairs, o, false) >= 0; });
     if (covered) break;
     through(t);
   }
@@ -204,8 +205,7 @@ Union Partitioner::unite_at_rows(const Kernel& k1, const Kernel& k2, const AxisP
     for (int a : k1.outer)
       if (!contains(lost1, a)) rest.push_back(a);
     if (!shares_sum || points(lost1) > prices_.tile || points(lost2) > prices_.tile ||
-        points(rest) < prices_.parallel || stage(s).kind == StageKind::Buffer ||
-        stage(s).bytes < prices_.cached_bytes)
+        points(rest) < prices_.parallel || stage(s).kind == StageKind::Buffer || stage(s).bytes < prices_.cached_bytes)
       return u;
     u.why = "products over one reduced axis";
   } else {

@@ -1,5 +1,5 @@
-// Where a kernel that nears a cap is cut: where it needs the fewest bytes from others, so that these are stored, not whatever
-// happens to be open when the cap is met.
+// Where a kernel that nears a cap is cut: where it needs the fewest bytes from others, so that these are stored, not
+// whatever happens to be open when the cap is met.
 #include <unordered_set>
 
 #include "schedule/partitioner.h"
@@ -11,7 +11,8 @@ Fill Partitioner::fill_of(const Kernel& k) const {
           static_cast<int>(k.reads.size() + k.wanted.size() + k.outputs.size())};
 }
 
-/// Whether a kernel that needs s needs more than without it: not if s is made of numbers and of what it needs or reads anyway.
+/// Whether a kernel that needs s needs more than without it: not if s is made of numbers and of what it needs or reads
+/// anyway.
 bool Partitioner::is_pending(const Kernel& k, int s) const {
   const std::vector<Source>& sources = stage(s).sources;
   return std::any_of(sources.begin(), sources.end(), [&](const Source& src) {
@@ -19,9 +20,9 @@ bool Partitioner::is_pending(const Kernel& k, int s) const {
   });
 }
 
-/// Ends the kernel if fewer bytes were never needed from others, and there is no room for what came between the last two such
-/// places. Where a sixth of a cap has passed without one, the fewest bytes of that stretch are few. What lies behind is looked at
-/// once per kernel, as far as there is room for it.
+/// Ends the kernel if fewer bytes were never needed from others, and there is no room for what came between the last
+/// two such places. Where a sixth of a cap has passed without one, the fewest bytes of that stretch are few. What lies
+/// behind is looked at once per kernel, as far as there is room for it.
 void Partitioner::end_at_narrow_place(int kernel) {
   const Kernel& k = at(kernel);
   Narrow& narrow = narrow_[static_cast<size_t>(kernel)];
@@ -39,8 +40,10 @@ void Partitioner::end_at_narrow_place(int kernel) {
   int64_t bytes = 0;
   Fill free{};  // of what the kernel evaluates after its end
   for (const auto& [s, indices] : k.wanted) {
-    if (is_pending(k, s)) bytes += stage(s).bytes;
-    else ++free[0], free[1] += stage(s).loops();
+    if (is_pending(k, s))
+      bytes += stage(s).bytes;
+    else
+      ++free[0], free[1] += stage(s).loops();
   }
   narrow.since = narrow.since < 0 ? bytes : std::min(narrow.since, bytes);
   if (wide) narrow.least = std::max(narrow.least, narrow.since);

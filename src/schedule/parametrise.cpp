@@ -56,7 +56,8 @@ std::unique_ptr<Parametrised> known(const Request& request, const Reach& reached
 }
 
 /// Collected, keyed and looked up.
-std::unique_ptr<Parametrised> keyed(const Request& request, const Reach& reached, const runtime::Target& target, const runtime::Hash128& salt) {
+std::unique_ptr<Parametrised> keyed(const Request& request, const Reach& reached, const runtime::Target& target,
+                                    const runtime::Hash128& salt) {
   auto out = std::make_unique<Parametrised>();
   out->target = target;
   out->copies = request.copies;
@@ -65,26 +66,32 @@ std::unique_ptr<Parametrised> keyed(const Request& request, const Reach& reached
   out->plan = collect(request, reached);
   out->canonical = canonicalise(out->plan, salt);
   out->executable = PlanCache::get().find(out->canonical);
-  if (out->executable && reached.order.size() <= kLargeRecent) out->imprint = Imprint(request, reached, out->plan, out->canonical);
+  if (out->executable && reached.order.size() <= kLargeRecent)
+    out->imprint = Imprint(request, reached, out->plan, out->canonical);
   return out;
 }
 
 bool checking() { return runtime::faults().check_plans || runtime::env().check; }
 
-/// All decisions follow from the key, and the key from the imprint: said once more, at the price of deciding and of keying.
+/// All decisions follow from the key, and the key from the imprint: said once more, at the price of deciding and of
+/// keying.
 void check(const Parametrised& program, const Parametrised& again) {
   if (decide(program.plan) != program.executable->decision)
     throw InternalError("two programs of one plan key store different values or write in different places");
   const auto storage = [](const StorageUse& use) { return std::tuple(use.storage, use.node.get(), use.owners); };
   const auto number = [](const Number& n) { return std::tuple(n.value.bits(), n.dtype, n.always); };
-  const auto place = [](const Position& p) { return std::tuple(p.node.get(), p.slot, p.home, p.root, p.outlives, p.backs_outside); };
+  const auto place = [](const Position& p) {
+    return std::tuple(p.node.get(), p.slot, p.home, p.root, p.outlives, p.backs_outside);
+  };
   const auto same = [](const auto& a, const auto& b, auto what) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const auto& x, const auto& y) { return what(x) == what(y); });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](const auto& x, const auto& y) { return what(x) == what(y); });
   };
   const Collected &a = program.plan, &b = again.plan;
-  if (!(program.canonical.key == again.canonical.key) || program.executable != again.executable || a.position_of != b.position_of ||
-      a.roots != b.roots || a.nodes != b.nodes || a.constants != b.constants || !same(a.positions, b.positions, place) ||
-      !same(a.storages, b.storages, storage) || !same(program.canonical.numbers, again.canonical.numbers, number))
+  if (!(program.canonical.key == again.canonical.key) || program.executable != again.executable ||
+      a.position_of != b.position_of || a.roots != b.roots || a.nodes != b.nodes || a.constants != b.constants ||
+      !same(a.positions, b.positions, place) || !same(a.storages, b.storages, storage) ||
+      !same(program.canonical.numbers, again.canonical.numbers, number))
     throw InternalError("a program was taken for one that ran with the same walk, and is another");
 }
 

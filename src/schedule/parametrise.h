@@ -1,5 +1,6 @@
-// From what is asked for to a plan that can run: reach, collect, key, look up; on a miss decide, lift and build. A program
-// seen before costs one walk over its nodes, and one that was seen a moment ago is known by that walk (imprint.h).
+// From what is asked for to a plan that can run: reach, collect, key, look up; on a miss decide, lift and build. A
+// program seen before costs one walk over its nodes, and one that was seen a moment ago is known by that walk
+// (imprint.h).
 #pragma once
 
 #include <functional>
@@ -16,16 +17,18 @@ using debug::Executor;
 
 struct Parametrised {
   Collected plan;
-  runtime::Target target;  ///< the device's, at this moment: the plan's key names it, and its kernels are written for it
-  bool copies = false;     ///< the plan copies between devices, and computes nothing
+  runtime::Target
+      target;           ///< the device's, at this moment: the plan's key names it, and its kernels are written for it
+  bool copies = false;  ///< the plan copies between devices, and computes nothing
   Canonical canonical;
   std::shared_ptr<const Executable> executable;  ///< null: not seen before
-  bool claimed = false;    ///< a plan in flight will store one of the nodes: wait, and ask again. Nothing else is set then
-  bool mixed = false;      ///< what was asked for spans devices: ask for its parts. Nothing else is set then
-  bool known = false;      ///< it ran before with the same walk: nothing was keyed or looked up
-  runtime::Hash128 salt;   ///< of all that decides the plan beside the program
-  uint64_t place = 0;      ///< where recycle() keeps it
-  Imprint imprint;         ///< of the walk; empty where it cannot be known again
+  bool claimed =
+      false;           ///< a plan in flight will store one of the nodes: wait, and ask again. Nothing else is set then
+  bool mixed = false;  ///< what was asked for spans devices: ask for its parts. Nothing else is set then
+  bool known = false;  ///< it ran before with the same walk: nothing was keyed or looked up
+  runtime::Hash128 salt;           ///< of all that decides the plan beside the program
+  uint64_t place = 0;              ///< where recycle() keeps it
+  Imprint imprint;                 ///< of the walk; empty where it cannot be known again
   std::unique_ptr<Execution> run;  ///< of `executable`, once this was bound
 };
 

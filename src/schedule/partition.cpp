@@ -165,7 +165,8 @@ Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, 
   // Beside another accumulator of the same elements, which has a kernel of its own, it comes for nothing.
   const auto twin = alone_.find(st.node->src.empty() ? nullptr : st.node->src[0].get());
   const bool beside = twin != alone_.end() && one_reduction(stage(twin->second), st);
-  o.split_price = (beside ? 0 : st.own * 1.001) + reads + prices_.launch + write * static_cast<double>(1 + kernels.size()) + 1;
+  o.split_price =
+      (beside ? 0 : st.own * 1.001) + reads + prices_.launch + write * static_cast<double>(1 + kernels.size()) + 1;
   return o;
 }
 
@@ -221,14 +222,16 @@ void Partitioner::do_split(int s, const std::vector<int>& kernels, const std::ve
   const Shape& shape = st.target ? st.target->shape : st.node->shape;
   const IndexId root = space_.fresh(shape);
   for (size_t i = 0; i < shape.rank(); ++i) {
-    // Two updates of a scatter may meet in one element, and a scan goes from one to the next: that axis is a loop inside.
+    // Two updates of a scatter may meet in one element, and a scan goes from one to the next: that axis is a loop
+    // inside.
     if (st.kind == StageKind::ScatterAdd && static_cast<int64_t>(i) == st.node->integer()) continue;
     if (st.kind == StageKind::Scan && static_cast<int64_t>(i) == st.node->reduction().axes[0]) continue;
     for (const Digit& d : space_[root][i].digits) at(k).outer.push_back(d.axis);
   }
   at(k).outputs.push_back({s, root});
   stored_by_[static_cast<size_t>(s)] = k;
-  if (st.kind == StageKind::Reduce && ir::state_count(st.node->reduction().combine) > 1) alone_[st.node->src[0].get()] = s;
+  if (st.kind == StageKind::Reduce && ir::state_count(st.node->reduction().combine) > 1)
+    alone_[st.node->src[0].get()] = s;
   const char* reason = "cheaper than any other";
   if (kernels.empty())
     reason = "root";

@@ -59,8 +59,8 @@ struct Kernel {
       {};  ///< members that run when all points are done: such sums and what is made of them, ascending
   std::vector<Member> members;  ///< users before sources
   std::vector<Stored> outputs;
-  Uses reads;                ///< from memory: Buffers, and what other kernels store
-  Uses wanted;               ///< stages that it needs and that are not decided yet
+  Uses reads;   ///< from memory: Buffers, and what other kernels store
+  Uses wanted;  ///< stages that it needs and that are not decided yet
   /// Per stage that it needs: the reductions in whose loops it is used. What is kept for a row has loops of its own.
   std::unordered_map<int, std::vector<int>> within;
   int level = 0;             ///< above all levels that use its outputs: equal levels cannot depend on each other
@@ -109,8 +109,8 @@ struct Partition {
   std::vector<Kernel> kernels;      ///< users before sources: levels ascend
   std::vector<Decision> decisions;  ///< in the order in which they were taken
   std::vector<Meeting> meetings;
-  std::vector<int> kernel_of;       ///< per stage: the kernel that stores it, or -1
-  int64_t steps = 0;                ///< what the pass did: indices priced in a kernel or handed to a source, loops named anew
+  std::vector<int> kernel_of;  ///< per stage: the kernel that stores it, or -1
+  int64_t steps = 0;  ///< what the pass did: indices priced in a kernel or handed to a source, loops named anew
 };
 
 /// How many of a sum's axes, from the first on, are among these outer ranges; -1 if others stand before one that is.

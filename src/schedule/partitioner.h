@@ -1,7 +1,7 @@
 // The working state of the partition, shared by its parts: the visit (partition.cpp), what becomes of a kernel that
-// evaluates a stage (evaluate.cpp), the prices of that (absorb.cpp), sums across outer ranges (crossing.cpp), loops over a
-// row (rows.cpp), the levels of kernels (levels.cpp), their union (merge.cpp) and their end (narrow.cpp). Nothing else
-// includes it.
+// evaluates a stage (evaluate.cpp), the prices of that (absorb.cpp), sums across outer ranges (crossing.cpp), loops
+// over a row (rows.cpp), the levels of kernels (levels.cpp), their union (merge.cpp) and their end (narrow.cpp).
+// Nothing else includes it.
 #pragma once
 
 #include <algorithm>
@@ -28,10 +28,10 @@ struct Absorb {
   const char* how = "";
   std::vector<int> lost = {};  ///< outer axes that become loops inside
   bool kept = false;           ///< a row of it is kept in memory, each element computed once
-  AxisPairs siblings = {};     ///< inner axes that become one: its indices are then one evaluation, read by sibling loops
-  std::vector<int> outer = {};  ///< where the kernel is turned over: its new outer axes,
-  Blocks blocks = {};           ///< the one that runs in blocks,
-  std::vector<int> late = {};   ///< and what waits for all of them
+  AxisPairs siblings = {};  ///< inner axes that become one: its indices are then one evaluation, read by sibling loops
+  std::vector<int> outer = {};   ///< where the kernel is turned over: its new outer axes,
+  Blocks blocks = {};            ///< the one that runs in blocks,
+  std::vector<int> late = {};    ///< and what waits for all of them
   std::vector<int> across = {};  ///< outer ranges that its own loops run over, in the blocks that the kernel has
 };
 
@@ -75,7 +75,8 @@ struct Narrow {
 
 /// Of such a stage there is one kernel that evaluates and stores it.
 constexpr bool always_stored(StageKind kind) {
-  return kind == StageKind::Contiguous || kind == StageKind::Box || kind == StageKind::ScatterAdd || kind == StageKind::Scan;
+  return kind == StageKind::Contiguous || kind == StageKind::Box || kind == StageKind::ScatterAdd ||
+         kind == StageKind::Scan;
 }
 
 /// How one kernel may go into another.
@@ -87,8 +88,8 @@ struct Union {
   bool swapped = false;        ///< the outer ranges are those of the second
   Blocks blocks = {};          ///< where sums go across outer ranges
   std::vector<int> late = {};
-  int64_t partial = 0;         ///< bytes that all points store for them
-  double idle = 0;             ///< ns: what both lose by the number of points that blocks leave
+  int64_t partial = 0;  ///< bytes that all points store for them
+  double idle = 0;      ///< ns: what both lose by the number of points that blocks leave
   const char* why = "";
 };
 
@@ -100,7 +101,7 @@ class Partitioner {
  private:
   struct Options {
     double inline_price, join_price, split_price;
-    int host = -1;               // the kernel of the join
+    int host = -1;                    // the kernel of the join
     std::vector<Absorb> absorb = {};  // per needing kernel
   };
 
@@ -199,7 +200,8 @@ class Partitioner {
   mutable std::vector<Kernel> kernels_;  // find() shortens paths
   std::vector<std::vector<int>> users_;  // per stage: kernels that need it, once each but for merges
   std::vector<int> stored_by_;           // per stage
-  std::unordered_map<const ir::Node*, int> alone_;  // reductions of several accumulators that were split, by the first value
+  std::unordered_map<const ir::Node*, int>
+      alone_;                                 // reductions of several accumulators that were split, by the first value
   std::vector<std::vector<int>> late_wants_;  // per kernel: what only its late members need, ascending
   std::vector<Narrow> narrow_;                // per kernel
   std::vector<Decision> decisions_;

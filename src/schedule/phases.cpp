@@ -21,8 +21,8 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int64_t kLongest = 8;    ///< stride: each of its phases is a loop of its own
-constexpr int64_t kPanel = 16;     ///< columns, or a multiple of it, that make whole vectors on every machine
+constexpr int64_t kLongest = 8;  ///< stride: each of its phases is a loop of its own
+constexpr int64_t kPanel = 16;   ///< columns, or a multiple of it, that make whole vectors on every machine
 
 /// Which outer ranges the values of sums divide, and by what.
 class Divisions {
@@ -36,12 +36,13 @@ class Divisions {
       if (seen_.insert(n.get()).second) visit(n);
     }
   }
-  /// By id of the range: the one number that it is divided by where the remainder counts too: the stride of a window; or where one load
-  /// needs both, the width of its panels.
+  /// By id of the range: the one number that it is divided by where the remainder counts too: the stride of a window;
+  /// or where one load needs both, the width of its panels.
   std::map<int, int64_t> widths() const {
     std::map<int, int64_t> out;
     for (const auto& [id, found] : ranges_)
-      if (found.quotient && found.remainder && found.by > 0 && (found.panels ? found.by % kPanel == 0 : found.by <= kLongest))
+      if (found.quotient && found.remainder && found.by > 0 &&
+          (found.panels ? found.by % kPanel == 0 : found.by <= kLongest))
         out[id] = found.by;
     return out;
   }
@@ -64,12 +65,15 @@ class Divisions {
 
   static void note(UOp n, Ranges& to) {
     int64_t k = 0;
-    if (n->dtype != DType::Index || (n->op != Op::IDiv && n->op != Op::Mod) || !ir::constant_of(n->src[1], k) || k < 2) return;
+    if (n->dtype != DType::Index || (n->op != Op::IDiv && n->op != Op::Mod) || !ir::constant_of(n->src[1], k) || k < 2)
+      return;
     const ir::Linear place = ir::linear_of(n->src[0]);
-    const auto apart = std::count_if(place.terms.begin(), place.terms.end(), [k](const ir::Term& t) { return t.factor % k != 0; });
+    const auto apart =
+        std::count_if(place.terms.begin(), place.terms.end(), [k](const ir::Term& t) { return t.factor % k != 0; });
     for (const ir::Term& t : place.terms)
       if (t.atom->op == Op::Range && codegen::is_outer(t.atom) && t.factor % k)
-        to[codegen::range_id(t.atom)].add({t.factor == 1 ? k : -1, n->op == Op::IDiv, n->op == Op::Mod, apart > 1 || place.constant % k != 0});
+        to[codegen::range_id(t.atom)].add(
+            {t.factor == 1 ? k : -1, n->op == Op::IDiv, n->op == Op::Mod, apart > 1 || place.constant % k != 0});
   }
   /// A load counts by where it lies, not by its indices: of axes that lie in one piece no division is left.
   void visit(UOp n) {

@@ -1,5 +1,5 @@
-// Every sum in which outer ranges occur is looked at, that of a whole offset for a LOAD or STORE. A joined range takes the place of the
-// last of its parts, and the others are 0: the sums stay what they were.
+// Every sum in which outer ranges occur is looked at, that of a whole offset for a LOAD or STORE. A joined range takes
+// the place of the last of its parts, and the others are 0: the sums stay what they were.
 #include "schedule/pieces.h"
 
 #include <algorithm>

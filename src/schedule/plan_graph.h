@@ -16,22 +16,23 @@ struct Slot {
   Shape shape;
 };
 
-/// A value that the plan stores; no two outputs have one value. An After node is a version: stored whole, or, in its home, only its box.
+/// A value that the plan stores; no two outputs have one value. An After node is a version: stored whole, or, in its
+/// home, only its box.
 struct Output {
   ir::UOp value;
   int home = -1;  ///< slot that may take the value in place, or -1; at most one output names a slot
 };
 
-/// Leaves: Param (slots), Arg (launch arguments), Const, Arange, Var. No Data, Num, Leaf or Detach, and no After of a whole
-/// tensor. Shrink, Pad and After have further sources, one Index Arg or Const per axis, where their begin changes from call to
-/// call; the attribute's begin is then 0 and its end the box's size. Equal nodes are one node (N5). Sizes that are symbolic stand
-/// at their bound. An output may be a leaf.
+/// Leaves: Param (slots), Arg (launch arguments), Const, Arange, Var. No Data, Num, Leaf or Detach, and no After of a
+/// whole tensor. Shrink, Pad and After have further sources, one Index Arg or Const per axis, where their begin changes
+/// from call to call; the attribute's begin is then 0 and its end the box's size. Equal nodes are one node (N5). Sizes
+/// that are symbolic stand at their bound. An output may be a leaf.
 struct PlanGraph {
   std::shared_ptr<ir::Arena> graph;
   std::vector<Slot> slots;
-  std::vector<Output> outputs;   ///< sources first: an output may use those before it
-  std::vector<Var> vars;         ///< symbolic sizes, in order of first use
-  std::vector<DType> args;       ///< types of Arg 0 .. n-1; Index for offsets
+  std::vector<Output> outputs;  ///< sources first: an output may use those before it
+  std::vector<Var> vars;        ///< symbolic sizes, in order of first use
+  std::vector<DType> args;      ///< types of Arg 0 .. n-1; Index for offsets
 };
 
 /// The roots: what each output stores.

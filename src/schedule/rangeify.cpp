@@ -66,11 +66,11 @@ class Writer {
 
  private:
   struct Request {
-    int stage = -1;       // a stage, or
-    UOp leaf = {};        // numbers without memory
-    int place = 0;        // where it is needed
-    UOp gate = {};        // the value is zero where this is false
-    int part = -1;        // of a sum across outer ranges: what one point adds to this accumulator
+    int stage = -1;  // a stage, or
+    UOp leaf = {};   // numbers without memory
+    int place = 0;   // where it is needed
+    UOp gate = {};   // the value is zero where this is false
+    int part = -1;   // of a sum across outer ranges: what one point adds to this accumulator
   };
   struct Frame {
     Request of;
@@ -82,7 +82,8 @@ class Writer {
   const Stage& stage(int s) const { return p_.graph.stages[static_cast<size_t>(s)]; }
   bool member(int s) const { return member_of_[static_cast<size_t>(s)] == number_; }
   static uint64_t key(const Request& r) {
-    return static_cast<uint64_t>(r.stage) << 34 | static_cast<uint64_t>(r.part + 1) << 32 | static_cast<uint32_t>(r.place);
+    return static_cast<uint64_t>(r.stage) << 34 | static_cast<uint64_t>(r.part + 1) << 32 |
+           static_cast<uint32_t>(r.place);
   }
 
   /// From the place of `head` down its movement nodes.
@@ -172,7 +173,8 @@ class Writer {
       Places::Bound bound = places_.bind(loops, at);
       size_t next = 0;
       at.index = ir::with_axes(std::move(at.index), s.node->reduction().axes, [&](int64_t d) {
-        return s.node->src[0]->shape[d] == 1 ? places_.zero(DType::Index) : places_.expression(p_.space.expand({loops[next++]}), bound.index);
+        return s.node->src[0]->shape[d] == 1 ? places_.zero(DType::Index)
+                                             : places_.expression(p_.space.expand({loops[next++]}), bound.index);
       });
       f.ranges = std::move(bound.ranges);
       const int inside = places_.place(std::move(at));

@@ -22,7 +22,8 @@ class Walk {
 
   void run() {
     for (UOp r : request_.roots) walk(r);
-    for (size_t i = 0; i < out_.order.size(); ++i)  // grows: a plan that passes a gradient also walks the loss behind it
+    for (size_t i = 0; i < out_.order.size();
+         ++i)  // grows: a plan that passes a gradient also walks the loss behind it
       if (Node* loss = out_.order[i]->state.loss; loss && !out_.order[i]->storage() && !loss->storage()) walk(loss);
     out_.mixed &= !request_.copies;
     if (!out_.claimed && !out_.mixed) count();

@@ -18,14 +18,15 @@ using ir::UOp;
 
 // Lanes fill one 64-byte vector, on every CPU: the tree is part of a program's meaning.
 constexpr int64_t kLaneBytes = 64;
-constexpr int64_t kNear = 4;             // elements from one to the next that a vector of them may lie apart
-constexpr int64_t kShortRow = 8;         // below which a part of a vector is none
-constexpr int64_t kThreadLanes = 256;    // on a GPU at most: one for each thread of a block
-constexpr int64_t kFewOutputs = 4096;    // of a product of matrices, which a block of a GPU has one of; else each thread some
-constexpr int64_t kShortest = 64;        // elements below which a chain is as good
-constexpr int64_t kPacked = 8;           // results that share each element of a product's operands, from which these are rather
-                                         // copied so that lanes lie along results
-constexpr int64_t kLong = 65536;         // elements of a row that is a block by itself
+constexpr int64_t kNear = 4;           // elements from one to the next that a vector of them may lie apart
+constexpr int64_t kShortRow = 8;       // below which a part of a vector is none
+constexpr int64_t kThreadLanes = 256;  // on a GPU at most: one for each thread of a block
+constexpr int64_t kFewOutputs =
+    4096;                          // of a product of matrices, which a block of a GPU has one of; else each thread some
+constexpr int64_t kShortest = 64;  // elements below which a chain is as good
+constexpr int64_t kPacked = 8;  // results that share each element of a product's operands, from which these are rather
+                                // copied so that lanes lie along results
+constexpr int64_t kLong = 65536;  // elements of a row that is a block by itself
 
 /// A value made of several: in order along an axis if all that move along it are.
 void meet(Strides& into, const Strides& with) {
@@ -54,8 +55,8 @@ int64_t divisor_from(int64_t n, int64_t least) {
   return best;
 }
 
-/// Elements of the leading axes that are summed by themselves; 0 where they are too few. A block is some values of one of
-/// those axes with all of the axes behind it.
+/// Elements of the leading axes that are summed by themselves; 0 where they are too few. A block is some values of one
+/// of those axes with all of the axes behind it.
 int64_t block_of(const std::vector<int64_t>& leading, const Prices& prices) {
   int64_t rows = 1;
   for (int64_t n : leading) rows *= n;
@@ -76,19 +77,22 @@ int64_t block_of(const std::vector<int64_t>& leading, const Prices& prices) {
 
 int64_t floor_power(int64_t n) { return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); }
 
-/// Whether vectors can lie along an axis of the results that is longer than a row: the sources are in order there, or so near to it that
-/// lanes are picked out of whole vectors.
-bool results_in_order(const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides, int64_t row) {
+/// Whether vectors can lie along an axis of the results that is longer than a row: the sources are in order there, or
+/// so near to it that lanes are picked out of whole vectors.
+bool results_in_order(const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides,
+                      int64_t row) {
   for (size_t a = 0; a < shape.rank(); ++a) {
     if (shape[a].bound() <= row || std::find(axes.begin(), axes.end(), static_cast<int64_t>(a)) != axes.end()) continue;
-    const auto [fewest, most] = std::minmax_element(strides.begin(), strides.end(), [a](const Strides* x, const Strides* y) { return (*x)[a] < (*y)[a]; });
+    const auto [fewest, most] = std::minmax_element(
+        strides.begin(), strides.end(), [a](const Strides* x, const Strides* y) { return (*x)[a] < (*y)[a]; });
     if ((**fewest)[a] >= 0 && (**most)[a] >= 1 && (**most)[a] <= kNear) return true;
   }
   return false;
 }
 
 /// Lanes: where the sources lie in order along the last axis that is summed.
-int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides, bool gpu) {
+int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides,
+                 bool gpu) {
   const auto inner = static_cast<size_t>(axes.back());
   for (const Strides* s : strides)
     if ((*s)[inner] != 0 && (*s)[inner] != 1) return 1;
@@ -97,10 +101,11 @@ int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const st
   const int64_t row = shape[inner].bound();
   int64_t lanes = kLaneBytes / static_cast<int64_t>(size_of(dtype));
   if (gpu) lanes = std::min(kThreadLanes, floor_power(total));
-  // Lanes that cross from row to row would cost a division at every element: as many as divide a row, unless results could have all of
-  // them. Threads without work cost more.
+  // Lanes that cross from row to row would cost a division at every element: as many as divide a row, unless results
+  // could have all of them. Threads without work cost more.
   if (!gpu && axes.size() > 1) {
-    if (shape[inner].symbolic() || (row % lanes && (row < kShortRow || results_in_order(shape, axes, strides, row)))) return 1;
+    if (shape[inner].symbolic() || (row % lanes && (row < kShortRow || results_in_order(shape, axes, strides, row))))
+      return 1;
     lanes = std::min(lanes, row & -row);
   }
   return total < kShortest ? 1 : static_cast<int>(lanes);
@@ -115,7 +120,8 @@ bool is_one_row(const Shape& shape, const ir::Ints& axes, const std::vector<cons
     if (axes[next - 1] != static_cast<int64_t>(a) || shape[a].symbolic()) return false;
     --next;
     for (const Strides* s : strides)
-      if (inside && (*s)[a] != (*s)[static_cast<size_t>(inside)] * shape[static_cast<size_t>(inside)].value()) return false;
+      if (inside && (*s)[a] != (*s)[static_cast<size_t>(inside)] * shape[static_cast<size_t>(inside)].value())
+        return false;
     inside = static_cast<int64_t>(a);
   }
   return axes.size() > 1 && axes[0] > 0;
@@ -127,7 +133,8 @@ int64_t sharing(const Shape& shape, const ir::Ints& axes, const std::vector<cons
   for (const Strides* s : strides) {
     int64_t results = 1;
     for (size_t a = 0; a < shape.rank(); ++a)
-      if ((*s)[a] == 0 && std::find(axes.begin(), axes.end(), static_cast<int64_t>(a)) == axes.end()) results *= shape[a].bound();
+      if ((*s)[a] == 0 && std::find(axes.begin(), axes.end(), static_cast<int64_t>(a)) == axes.end())
+        results *= shape[a].bound();
     fewest = std::min(fewest, results);
   }
   return fewest;
@@ -239,15 +246,16 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
         const bool contraction = is_contraction(attr.combine, values);
         const bool packed = contraction && (target.cuda() ? n->shape.bound() >= kFewOutputs
                                                           : sharing(values[0]->shape, axes, of(values)) >= kPacked);
-        if (!packed)
-          attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values), target.cuda());
+        if (!packed) attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values), target.cuda());
         if (!packed && !target.cuda() && attr.tree.lanes == 1 && is_one_row(values[0]->shape, axes, of(values))) {
           for (UOp& v : values) v = flattened(v, static_cast<size_t>(axes[0]));
           attr.axes = axes = {axes[0]};
           attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values), false);
         }
-        if (is_float(dtype) && !contraction) attr.tree.block = choose_block(values[0]->shape, axes, attr.tree.lanes, prices);
-        if (attr.tree.block) attr.tree.lanes = static_cast<int>(std::min<int64_t>(attr.tree.lanes, floor_power(attr.tree.block)));
+        if (is_float(dtype) && !contraction)
+          attr.tree.block = choose_block(values[0]->shape, axes, attr.tree.lanes, prices);
+        if (attr.tree.block)
+          attr.tree.lanes = static_cast<int>(std::min<int64_t>(attr.tree.lanes, floor_power(attr.tree.block)));
       }
       // Both are chains that keep the first of equal elements: the same bits, from the loop that finds the place.
       if (placed.contains(n) && attr.tree == ir::Tree{}) {

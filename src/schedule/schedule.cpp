@@ -62,7 +62,8 @@ bool unbox(std::vector<bool>& boxed, const std::vector<int>& outputs) {
 }
 
 /// Stages whose stores in place wait for nobody in a circle.
-StageGraph stages_in_order(PlanGraph& plan, const PlanGraph& versions, std::vector<bool>& boxed, const runtime::Target& target) {
+StageGraph stages_in_order(PlanGraph& plan, const PlanGraph& versions, std::vector<bool>& boxed,
+                           const runtime::Target& target) {
   for (;;) {
     plan = versions;
     step(plan, "versions", [&] { lower_versions(plan, boxed); });
@@ -93,7 +94,8 @@ class PlanWriter {
       const bool idle = std::any_of(outer.begin(), outer.end(), [&](int a) { return p_.space.bound(a) == 0; });
       if (!idle) add(k);  // it would store nothing
     }
-    if (out_.plan.steps.size() > before) out_.plan.launches.push_back(static_cast<int>(out_.plan.steps.size() - before));
+    if (out_.plan.steps.size() > before)
+      out_.plan.launches.push_back(static_cast<int>(out_.plan.steps.size() - before));
   }
 
   /// Nothing of use when `alike` is not empty: the indices of these SCATTER_ADDs must be stored.
@@ -109,7 +111,8 @@ class PlanWriter {
  private:
   void add(int k) {
     Ranged ranged = rangeifier_.kernel(k);
-    if (!target_.cuda()) {  // whose threads share ranges as they are: neighbouring ones would take neighbouring phases, or stop at panels
+    if (!target_.cuda()) {  // whose threads share ranges as they are: neighbouring ones would take neighbouring phases,
+                            // or stop at panels
       join_pieces(ranged.kernel);
       split_phases(ranged.kernel);
     }

@@ -1,5 +1,5 @@
-// A beam search. Times are ratios to the heuristic's list, measured side by side: errors do not add up from one find to the
-// next. At the end the beam is measured again, because the best of many readings is partly luck.
+// A beam search. Times are ratios to the heuristic's list, measured side by side: errors do not add up from one find to
+// the next. At the end the beam is measured again, because the best of many readings is partly luck.
 #include "schedule/search.h"
 
 #include <fmt/core.h>
@@ -15,11 +15,11 @@
 #include <string>
 #include <utility>
 
-#include "codegen/search/bound.h"
 #include "codegen/heuristic/heuristic.h"
 #include "codegen/loops/loop_tree.h"
-#include "codegen/search/neighbours.h"
 #include "codegen/opt/opt_parse.h"
+#include "codegen/search/bound.h"
+#include "codegen/search/neighbours.h"
 #include "runtime/build_id.h"
 #include "runtime/cpu/known_roofs.h"
 #include "runtime/cpu/trial.h"
@@ -37,7 +37,8 @@ using codegen::Opt;
 using runtime::cpu::Trial;
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kBatch = 8;         ///< candidates per member of the beam that are compiled together and timed before it goes on
+constexpr size_t kBatch =
+    8;  ///< candidates per member of the beam that are compiled together and timed before it goes on
 constexpr int kFruitless = 2;        ///< batches one after the other without a faster list
 constexpr double kShort = 5e3;       ///< ns of a launch that mostly is its dispatch: one batch of candidates is enough
 constexpr double kWorth = 0.97;      ///< of the heuristic's time: what is slower is not worth a decision
@@ -63,7 +64,8 @@ size_t step_of(const runtime::Plan& plan, size_t number) {
   return static_cast<size_t>(std::find_if(plan.steps.begin(), plan.steps.end(), runs) - plan.steps.begin());
 }
 
-/// Values for the plan's variables: the largest of those that the kernel loops over, for which heuristics decide as well.
+/// Values for the plan's variables: the largest of those that the kernel loops over, for which heuristics decide as
+/// well.
 std::vector<int64_t> vars_of(const Scheduled& scheduled, size_t number) {
   const runtime::Step& step = scheduled.plan.steps[step_of(scheduled.plan, number)];
   std::vector<int64_t> values;
@@ -82,8 +84,8 @@ std::vector<int64_t> vars_of(const Scheduled& scheduled, size_t number) {
 
 class Search {
  public:
-  Search(const Scheduled& scheduled, size_t number, const codegen::Prepared& kernel, const runtime::Target& target, int beam,
-         const SearchLimits& limits, const runtime::Toolchain& tools)
+  Search(const Scheduled& scheduled, size_t number, const codegen::Prepared& kernel, const runtime::Target& target,
+         int beam, const SearchLimits& limits, const runtime::Toolchain& tools)
       : kernel_(kernel),
         target_(target),
         width_(static_cast<size_t>(beam)),
@@ -104,7 +106,8 @@ class Search {
     const double near = kNear * floor_of(Trial::load(*reference_));
     const double most = limits_.seconds * static_cast<double>(width_);
     const size_t count = (before < kShort ? std::min(kBatch, limits_.candidates) : limits_.candidates) * width_;
-    for (int fruitless = 0; fruitless < kFruitless && beam_[0].ns > near && timed_ < count && seconds_since(start_) < most;) {
+    for (int fruitless = 0;
+         fruitless < kFruitless && beam_[0].ns > near && timed_ < count && seconds_since(start_) < most;) {
       const double fastest = beam_[0].ns;
       std::vector<Tried> batch = promising(std::min(kBatch * width_, count - timed_));
       if (batch.empty()) break;
@@ -117,11 +120,13 @@ class Search {
     std::sort(beam_.begin(), beam_.end(), faster);
     const bool better = beam_[0].ns < kWorth * before;
     if (runtime::logging(2))
-      runtime::log(2, fmt::format("search: {}: {:.1f} us instead of {:.1f} with {}; timed {} lists (at most {}), ruled out {} by their "
-                                  "bounds, in {:.1f} s (at most {:.0f})",
-                                  kernel_.main.name, (better ? beam_[0].ns : before) * 1e-3, before * 1e-3,
-                                  better ? to_string(beam_[0].opts) : "the heuristic's Opts", timed_, count, slower_,
-                                  seconds_since(start_), most));
+      runtime::log(
+          2, fmt::format(
+                 "search: {}: {:.1f} us instead of {:.1f} with {}; timed {} lists (at most {}), ruled out {} by their "
+                 "bounds, in {:.1f} s (at most {:.0f})",
+                 kernel_.main.name, (better ? beam_[0].ns : before) * 1e-3, before * 1e-3,
+                 better ? to_string(beam_[0].opts) : "the heuristic's Opts", timed_, count, slower_,
+                 seconds_since(start_), most));
     return better ? beam_[0].opts : heuristic;
   }
 
@@ -133,7 +138,8 @@ class Search {
     return std::max(load.flops / roofs.flops, bytes < kUncached ? 0 : bytes / roofs.copy) * 1e9;
   }
 
-  /// New neighbours of the beam that may be faster than its best: of each kind of change as many, those with the lowest bounds.
+  /// New neighbours of the beam that may be faster than its best: of each kind of change as many, those with the lowest
+  /// bounds.
   std::vector<Tried> promising(size_t most) {
     struct Ranked {
       Tried tried;
@@ -175,9 +181,7 @@ class Search {
         if (!programs_.insert(source.name).second) return true;
         sources.push_back(std::move(source));
         return false;
-      } catch (const codegen::IllegalOpt&) {
-        return true;
-      }
+      } catch (const codegen::IllegalOpt&) { return true; }
     });
     std::vector<const runtime::KernelSource*> list;
     for (const runtime::KernelSource& s : sources) list.push_back(&s);
@@ -188,7 +192,9 @@ class Search {
   }
 
   /// `best`: a time that it should reach, over the heuristic's.
-  void measure(Tried& t, double best) { t.ns = std::max(reference_ns_ * Trial::ratio(*t.candidate, *reference_, best), t.bound); }
+  void measure(Tried& t, double best) {
+    t.ns = std::max(reference_ns_ * Trial::ratio(*t.candidate, *reference_, best), t.bound);
+  }
 
   /// Times a batch. The fastest of all are the beam then.
   void compare(std::vector<Tried> batch) {
@@ -219,15 +225,20 @@ class Search {
 };
 
 /// All that a decision depends on: what is legal for the kernel, and what was measured.
-runtime::Hash128 key_of(const codegen::Prepared& kernel, const runtime::Target& target, int beam, const SearchLimits& limits,
-                        const std::string& compiler) {
+runtime::Hash128 key_of(const codegen::Prepared& kernel, const runtime::Target& target, int beam,
+                        const SearchLimits& limits, const std::string& compiler) {
   runtime::HashBuilder key;
-  key.add("sinter search 2").add(static_cast<uint64_t>(beam)).add(compiler).add(target.key()).add(codegen::opt_vocabulary());
+  key.add("sinter search 2")
+      .add(static_cast<uint64_t>(beam))
+      .add(compiler)
+      .add(target.key())
+      .add(codegen::opt_vocabulary());
   key.add(limits.candidates).add(std::bit_cast<uint64_t>(limits.seconds)).add(std::bit_cast<uint64_t>(limits.peak));
   key.add(runtime::build_id());
   key.add(ir::dump(kernel.main.sink)).add(kernel.finish ? ir::dump(kernel.finish->sink) : "");
   for (const Dim& d : kernel.main.outer) key.add(static_cast<uint64_t>(d.symbolic() ? -1 : d.value()));
-  for (const Var& v : kernel.main.vars) key.add(v.name()).add(static_cast<uint64_t>(v.min())).add(static_cast<uint64_t>(v.max()));
+  for (const Var& v : kernel.main.vars)
+    key.add(v.name()).add(static_cast<uint64_t>(v.min())).add(static_cast<uint64_t>(v.max()));
   return key.hash();
 }
 
@@ -238,8 +249,7 @@ std::optional<std::vector<Opt>> known(const codegen::Prepared& kernel, const run
   try {
     std::vector<Opt> opts = codegen::parse_opts(*text);
     if (codegen::is_legal(kernel.main, opts)) return opts;
-  } catch (const UsageError&) {
-  }
+  } catch (const UsageError&) {}
   return std::nullopt;
 }
 
@@ -254,7 +264,8 @@ std::optional<std::vector<Opt>> search_opts(const Scheduled& scheduled, size_t n
     const std::unique_ptr<const runtime::Toolchain> tools = runtime::cpu::toolchain(target);
     const runtime::Hash128 key = key_of(kernel, target, beam, limits, tools->id());
     if (std::optional<std::vector<Opt>> opts = known(kernel, key)) {
-      if (runtime::logging(2)) runtime::log(2, fmt::format("search: {}: decided before: {}", kernel.main.name, to_string(*opts)));
+      if (runtime::logging(2))
+        runtime::log(2, fmt::format("search: {}: decided before: {}", kernel.main.name, to_string(*opts)));
       return opts;
     }
     if (tools->replaced()) continue;  // the key is that of another compiler then
@@ -263,7 +274,8 @@ std::optional<std::vector<Opt>> search_opts(const Scheduled& scheduled, size_t n
       runtime::DiskCache::current()->store(kEntry, key, to_string(opts), "");
       return opts;
     } catch (const BackendError& error) {  // no memory beside the program's, or no threads to measure with
-      if (runtime::logging(2)) runtime::log(2, fmt::format("search: {}: the heuristic's Opts: {}", kernel.main.name, error.what()));
+      if (runtime::logging(2))
+        runtime::log(2, fmt::format("search: {}: the heuristic's Opts: {}", kernel.main.name, error.what()));
       return std::nullopt;
     }
   }

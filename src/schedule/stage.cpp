@@ -90,7 +90,8 @@ class Builder {
   void add_output(int number) {
     const Output& o = plan_.outputs[static_cast<size_t>(number)];
     UOp n = o.value;
-    // New memory has the order of its elements only: a reshaped value is stored as it is computed. A box is in its home alone.
+    // New memory has the order of its elements only: a reshaped value is stored as it is computed. A box is in its home
+    // alone.
     while (o.home < 0 && n->op == Op::Reshape) n = n->src[0];
     int at = ir::is_movement(n->op) || placeless(n->op) ? -1 : stage_of_[n->position];
     if (at < 0 || n->op == Op::Param || (n->op == Op::After && o.home < 0)) {

@@ -118,7 +118,8 @@ class Pass {
     }
   }
 
-  /// The mean stays a sum of its own for whoever else reads it: what it is must not follow from who asks for squares too.
+  /// The mean stays a sum of its own for whoever else reads it: what it is must not follow from who asks for squares
+  /// too.
   UOp squares(UOp sum) const {
     UOp x = made_.at(sum->src[0]->src[0]->src[0]);
     const UOp values[] = {ir::like(x, 1.0), x, ir::like(x, 0.0)};

@@ -21,7 +21,8 @@ void check_late(const Partition& p, size_t k) {
   const Kernel& kernel = p.kernels[k];
   std::vector<int> across, sums;
   for (const Nest& n : kernel.nests)
-    if (crossed(n.axes, kernel.outer) < 0) fail(p, k, n.stage, "a sum goes across an outer range that is not its first");
+    if (crossed(n.axes, kernel.outer) < 0)
+      fail(p, k, n.stage, "a sum goes across an outer range that is not its first");
   for (const auto& [sum, ranges] : sums_across(kernel)) {
     if (ranges.back() != kernel.blocks.axis) fail(p, k, sum, "a sum goes across a range that has no blocks");
     if (p.graph.stages[static_cast<size_t>(sum)].contraction) fail(p, k, sum, "a product goes across outer ranges");
@@ -36,9 +37,8 @@ void check_late(const Partition& p, size_t k) {
   for (const Member* m : members) {
     const std::vector<Source>& sources = p.graph.stages[static_cast<size_t>(m->stage)].sources;
     const bool sum = contains(sums, m->stage);
-    const bool after = std::any_of(sources.begin(), sources.end(), [&](const Source& s) {
-      return contains(waits, s.stage);
-    });
+    const bool after =
+        std::any_of(sources.begin(), sources.end(), [&](const Source& s) { return contains(waits, s.stage); });
     if (sum && after) fail(p, k, m->stage, "goes across outer ranges and waits for a sum that does");
     const bool late = contains(kernel.late, m->stage);
     if (!sum && !after && !late) continue;

@@ -73,7 +73,9 @@ Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v,
   }
   if (o.mask.defined()) s = masked(s, node_of(o.mask));
   Tensor weights = wrap(tensor::softmax(s, static_cast<int64_t>(s->rank()) - 1));
-  if (o.dropout > 0) weights = where(bernoulli(o.dropout, weights.shape(), {.device = weights.device()}), 0.0, weights * (1.0 / (1.0 - o.dropout)));
+  if (o.dropout > 0)
+    weights = where(bernoulli(o.dropout, weights.shape(), {.device = weights.device()}), 0.0,
+                    weights * (1.0 / (1.0 - o.dropout)));
   return matmul(weights, v).to(t);
 }
 

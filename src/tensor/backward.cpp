@@ -67,8 +67,7 @@ void collect(const Reached& r, UOp g, UOp loss) {
     cell.grad->node = ir::Hold(tensor::next_version(*cell.grad, cell.grad->node.get() + g));
   } else {
     TensorGraph& graph = TensorGraph::get();
-    cell.grad =
-        std::make_shared<Cell>(graph.make({ir::Op::After, g->dtype, g->shape, {g}}));
+    cell.grad = std::make_shared<Cell>(graph.make({ir::Op::After, g->dtype, g->shape, {g}}));
     cell.taker.clear();
   }
   TensorGraph::get().set_loss(cell.grad->node.get(), loss);
@@ -104,8 +103,7 @@ Tensor& Tensor::requires_grad(bool on, Loc where) {
     return *this;
   }
   if (!is_float(n->dtype))
-    usage_error(fmt::format("{} has no gradient: only floats have; convert it with .to(float32)",
-                            tensor::describe(n)));
+    usage_error(fmt::format("{} has no gradient: only floats have; convert it with .to(float32)", tensor::describe(n)));
   TensorGraph& graph = TensorGraph::get();
   const uint64_t id = graph.fresh_id();
   UOp leaf = graph.make({ir::Op::Leaf, n->dtype, n->shape, {n}});
@@ -138,9 +136,10 @@ void Tensor::backward(const Tensor& seed, bool keep_graph, Loc where) const {
         "{} depends on nothing that requires grad; call requires_grad() on the parameters before they are used",
         tensor::describe(loss)));
   if (!seed.defined() && loss->rank() != 0)
-    usage_error(fmt::format("the value has shape {} and not [], so it has no single gradient; reduce it with sum() or "
-                            "mean() first, or give a seed of that shape",
-                            sinter::to_string(loss->shape)));
+    usage_error(
+        fmt::format("the value has shape {} and not [], so it has no single gradient; reduce it with sum() or "
+                    "mean() first, or give a seed of that shape",
+                    sinter::to_string(loss->shape)));
   const ir::Hold factor(seed.defined() ? seed_of(seed, loss) : UOp());
   placed([&] {
     std::vector<UOp> carriers = autodiff::carriers(loss);

@@ -19,9 +19,10 @@ std::string made_by(const ir::Origin& origin) {
 }
 
 [[noreturn]] void refuse_kept(ir::UOp n) {
-  usage_error(fmt::format("something beside the results of the jitted function holds a value that it computes ({}), which later "
-                          "calls would not renew; return it",
-                          made_by(*n->state.origin)));
+  usage_error(fmt::format(
+      "something beside the results of the jitted function holds a value that it computes ({}), which later "
+      "calls would not renew; return it",
+      made_by(*n->state.origin)));
 }
 
 template <class Range, class T>
@@ -52,28 +53,33 @@ void Capture::met(const std::shared_ptr<Cell>& cell) {
   if (own && !storage) return;
   const auto same = [&](const Met& m) { return m.storage && m.storage == storage; };
   const bool alias = std::any_of(met_.begin(), met_.end(), same);
-  const bool of_input = std::any_of(inputs_.begin(), inputs_.end(), [&](const auto& c) { return storage && c->node->storage() == storage; });
+  const bool of_input = std::any_of(inputs_.begin(), inputs_.end(),
+                                    [&](const auto& c) { return storage && c->node->storage() == storage; });
   if (own && (alias || of_input)) return;  // a clone of what was met before, or its value
   if (own)
-    usage_error(fmt::format("the jitted function makes data from host memory ({}), which later calls would not make again; make "
-                            "it outside, or pass it as an input",
-                            made_by(cell->origin)));
+    usage_error(fmt::format(
+        "the jitted function makes data from host memory ({}), which later calls would not make again; make "
+        "it outside, or pass it as an input",
+        made_by(cell->origin)));
   if (alias || of_input)
-    usage_error(fmt::format("the jitted function uses two tensors that share their memory, one of them {}; which of them later "
-                            "calls should read is unknown: use one, or a computed copy",
-                            made_by(cell->origin)));
+    usage_error(
+        fmt::format("the jitted function uses two tensors that share their memory, one of them {}; which of them later "
+                    "calls should read is unknown: use one, or a computed copy",
+                    made_by(cell->origin)));
   if (storage) storage->retain();
   met_.push_back({cell, storage});
   const ir::UOp n = cell->node.get();
-  replay.cells.push_back({cell, storage ? 0 : n->id, n->dtype, n->shape, n->device, n->state.requires_grad, n->state.leaf});
+  replay.cells.push_back(
+      {cell, storage ? 0 : n->id, n->dtype, n->shape, n->device, n->state.requires_grad, n->state.leaf});
 }
 
 void Capture::assigned(const std::shared_ptr<Cell>& cell) {
   if (returned_) return;
   if (const int input = place_of(inputs_, cell); input >= 0)
-    usage_error(fmt::format("the jitted function assigns its input {}; assign outside, or let the function use that tensor "
-                            "without passing it",
-                            input));
+    usage_error(
+        fmt::format("the jitted function assigns its input {}; assign outside, or let the function use that tensor "
+                    "without passing it",
+                    input));
   if (cell->number <= start_ && place_of(assigned_, cell) < 0) assigned_.push_back(cell);
 }
 
@@ -84,23 +90,27 @@ void Capture::drawn(Generator& generator, uint64_t count, ir::UOp seed, ir::UOp 
 
 void Capture::computes() const {
   if (!returned_)
-    usage_error("a jitted function reads or realises a tensor, as a step() of an optimiser does, and later calls would not do it again; "
-                "return the tensor, and read it or step outside");
+    usage_error(
+        "a jitted function reads or realises a tensor, as a step() of an optimiser does, and later calls would not do "
+        "it again; "
+        "return the tensor, and read it or step outside");
 }
 
 void Capture::returned(std::span<const Tensor> results) {
   for (const RandomSource& source : replay.randoms)
     if (source.generator.expired())
-      usage_error("the jitted function draws numbers from a generator that is gone when it returns, and later calls would not "
-                  "make it again; make the generator outside");
+      usage_error(
+          "the jitted function draws numbers from a generator that is gone when it returns, and later calls would not "
+          "make it again; make the generator outside");
   for (size_t i = 0; i < results.size(); ++i) {
     const ir::UOp n = node_of(results[i]);
     if (n->storage() || results[i].cell()->number <= start_)
       usage_error(fmt::format("result {} of the jitted function is not computed by it; return what it computes", i));
     if (n->has_history())
-      usage_error(fmt::format("result {} of the jitted function requires grad, and later calls would record no history; call it "
-                              "under no_grad, or return what detach() gives",
-                              i));
+      usage_error(fmt::format(
+          "result {} of the jitted function requires grad, and later calls would record no history; call it "
+          "under no_grad, or return what detach() gives",
+          i));
     results_.push_back(results[i].cell());
     replay.results.push_back(static_cast<uint32_t>(place_of(results_, results[i].cell())));
   }
@@ -131,8 +141,9 @@ void Capture::take_slots(const schedule::Parametrised& plan) {
     } else if (met != met_.end()) {
       source.number = static_cast<uint32_t>(met - met_.begin());
     } else {
-      usage_error(fmt::format("the jitted function uses a tensor that waits to be computed, from one {}; realize() it before",
-                              made_by(*use.node->state.origin)));
+      usage_error(
+          fmt::format("the jitted function uses a tensor that waits to be computed, from one {}; realize() it before",
+                      made_by(*use.node->state.origin)));
     }
     replay.slots.push_back(source);
   }
@@ -153,9 +164,10 @@ void Capture::take_numbers(const schedule::Parametrised& plan) {
       if (n->id == drawn_[d].first) replay.randoms[d].first = arg_of[number], known = true;
     }
     if (!known)
-      usage_error(fmt::format("the jitted function uses a number() ({}), whose value later calls would not know; pass it as a "
-                              "tensor",
-                              made_by(*n->state.origin)));
+      usage_error(
+          fmt::format("the jitted function uses a number() ({}), whose value later calls would not know; pass it as a "
+                      "tensor",
+                      made_by(*n->state.origin)));
     replay.numbers[number] = {};
   }
   for (const uint32_t n : plan.executable->arg_numbers) replay.args.push_back(replay.numbers[n]);
@@ -172,10 +184,12 @@ void Capture::take_targets(const schedule::Parametrised& plan) {
       for (size_t r = 0; r < results_.size(); ++r)
         if (replay.results[r] == r && holds(results_[r])) target.results.push_back(static_cast<uint32_t>(r));
       for (size_t c = 0; c < met_.size(); ++c)
-        if (place_of(assigned_, met_[c].cell) >= 0 && holds(met_[c].cell)) target.cells.push_back(static_cast<uint32_t>(c));
+        if (place_of(assigned_, met_[c].cell) >= 0 && holds(met_[c].cell))
+          target.cells.push_back(static_cast<uint32_t>(c));
     }
     if (landing.home >= 0) replay.slots[static_cast<size_t>(landing.home)].written = true;
-    for (SlotSource& source : replay.slots) source.assigned |= !source.input && place_of(target.cells, source.number) >= 0;
+    for (SlotSource& source : replay.slots)
+      source.assigned |= !source.input && place_of(target.cells, source.number) >= 0;
     replay.targets.push_back(std::move(target));
   }
   // What is kept was stored, or is cheap to compute again.
@@ -188,7 +202,8 @@ void Capture::take_targets(const schedule::Parametrised& plan) {
   for (const ReplayTarget& t : replay.targets) versions += t.cells.size();
   for (const std::shared_ptr<Cell>& c : assigned_)
     if (c->node->has_history())
-      usage_error("the jitted function assigns a value that requires grad; assign under no_grad, or what detach() gives");
+      usage_error(
+          "the jitted function assigns a value that requires grad; assign under no_grad, or what detach() gives");
   if (versions != assigned_.size())
     usage_error("the jitted function assigns a tensor a value that it does not compute; compute it, or assign outside");
 }

@@ -1,5 +1,5 @@
-// What jit() sees of a function while it runs: the tensors that it meets, what it assigns, where its random numbers come
-// from; and the plan that this becomes. Inside a GraphScope.
+// What jit() sees of a function while it runs: the tensors that it meets, what it assigns, where its random numbers
+// come from; and the plan that this becomes. Inside a GraphScope.
 #pragma once
 
 #include <cstdint>
@@ -88,8 +88,8 @@ class Capture {
   void computes() const;
   /// It has returned these.
   void returned(std::span<const Tensor> results);
-  /// The first of the `plans` plans that its results, and what it assigned, became. Before it runs. Throws UsageError if that
-  /// cannot be repeated.
+  /// The first of the `plans` plans that its results, and what it assigned, became. Before it runs. Throws UsageError
+  /// if that cannot be repeated.
   void planned(const schedule::Parametrised& plan, size_t plans);
 
   Replay replay;

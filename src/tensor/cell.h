@@ -16,8 +16,7 @@ inline namespace v0 {
 
 /// What copies of a handle share. Guarded by the tensor graph's mutex; the handles count on the shared_ptr.
 struct Cell {
-  explicit Cell(ir::UOp node)
-      : node(node), origin(*node->state.origin), number(ir::TensorGraph::get().fresh_id()) {
+  explicit Cell(ir::UOp node) : node(node), origin(*node->state.origin), number(ir::TensorGraph::get().fresh_id()) {
     ++origin.tensors;
   }
   ~Cell();

@@ -26,8 +26,9 @@ void check_channels(UOp x, UOp weight, UOp bias, int64_t groups) {
     usage_error(fmt::format("the weight {} has {} output channels, which {} groups do not divide; choose a divisor",
                             describe(weight), to_string(out), groups));
   if (in.symbolic() || in.value() % groups || in.value() / groups != each.value())
-    usage_error(fmt::format("{} has {} channels, but the weight {} takes {} in each of {} {}; together they must be equal", describe(x),
-                            to_string(in), describe(weight), to_string(each), groups, groups == 1 ? "group" : "groups"));
+    usage_error(fmt::format(
+        "{} has {} channels, but the weight {} takes {} in each of {} {}; together they must be equal", describe(x),
+        to_string(in), describe(weight), to_string(each), groups, groups == 1 ? "group" : "groups"));
   if (bias && !(bias->shape == Shape{out}))
     usage_error(fmt::format("the bias is {}, the output has {} channels; give one number for each", describe(bias),
                             to_string(out)));
@@ -65,7 +66,8 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
   seen = ir::expand(seen, shape, {2});
   ir::Ints summed = tensor::tap_axes(seen, sliding);
   summed.insert(summed.begin(), 3);
-  UOp y = ir::reduce(tensor::addition_of(t), seen * ir::broadcast_to(ir::reshape(ir::computed(w), weights), shape, over_windows), summed);
+  UOp y = ir::reduce(tensor::addition_of(t),
+                     seen * ir::broadcast_to(ir::reshape(ir::computed(w), weights), shape, over_windows), summed);
   Shape joined{y->shape[0], out};
   for (size_t i = 3; i < y->rank(); ++i) joined.push_back(y->shape[i]);
   y = ir::reshape(y, joined);

@@ -86,8 +86,9 @@ Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shap
   check_shape(shape);
   const size_t needed = static_cast<size_t>(shape.numel()) * size_of(dtype);
   if (bytes != needed)
-    usage_error(fmt::format("shape {} of {} holds {} elements, {} bytes, but {} bytes were given; make the shape and the data agree",
-                            to_string(shape), name_of(dtype), shape.numel(), needed, bytes));
+    usage_error(fmt::format(
+        "shape {} of {} holds {} elements, {} bytes, but {} bytes were given; make the shape and the data agree",
+        to_string(shape), name_of(dtype), shape.numel(), needed, bytes));
   return from_bytes(data, dtype, shape, device, where);
 }
 

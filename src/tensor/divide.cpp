@@ -14,7 +14,8 @@ using ir::UOp;
 
 bool pending(UOp n) { return !n->storage(); }
 
-/// What is pending behind the roots, and behind the losses of gradients among that, which a plan walks too: sources first.
+/// What is pending behind the roots, and behind the losses of gradients among that, which a plan walks too: sources
+/// first.
 std::vector<UOp> walk(std::span<const UOp> roots) {
   std::vector<UOp> from(roots.begin(), roots.end());
   for (;;) {

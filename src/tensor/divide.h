@@ -15,8 +15,8 @@ struct Division {
   bool last = false;                        ///< with these plans all roots are computed
 };
 
-/// Of roots without storage. No node behind them is claimed. A reshape that is to be copied gets the memory of what it is a reshape of.
-/// Inside a GraphScope.
+/// Of roots without storage. No node behind them is claimed. A reshape that is to be copied gets the memory of what it
+/// is a reshape of. Inside a GraphScope.
 Division divide(std::span<const ir::UOp> roots);
 
 }  // namespace sinter::tensor

@@ -144,10 +144,11 @@ DType type_of(const std::vector<Tensor>& operands) {
   return type;
 }
 
-/// The operands in the type in which ops on `type` are computed, with their labels; `ellipsis` becomes the most axes that
+/// The operands in the type in which ops on `type` are computed, with their labels; `ellipsis` becomes the most axes
+/// that
 /// "..." stands for.
-std::vector<Term> parse_terms(std::string_view inputs, std::string_view formula, const std::vector<Tensor>& operands, DType type,
-                              size_t& ellipsis) {
+std::vector<Term> parse_terms(std::string_view inputs, std::string_view formula, const std::vector<Tensor>& operands,
+                              DType type, size_t& ellipsis) {
   std::vector<std::string_view> parts = split_commas(inputs);
   if (parts.size() != operands.size())
     usage_error(fmt::format("\"{}\" names {} operands, {} are given; write one list of letters for each", formula,
@@ -219,7 +220,8 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
     sum_rest(product, needed_from(i + 1, i));
   }
   ir::Ints places;
-  for (Label l : result) places.push_back(std::find(product.labels.begin(), product.labels.end(), l) - product.labels.begin());
+  for (Label l : result)
+    places.push_back(std::find(product.labels.begin(), product.labels.end(), l) - product.labels.begin());
   return tensor::wrap(ir::cast(ir::permute(product.x, places), type));
 }
 

@@ -29,9 +29,7 @@ struct Flights {
     static Flights* all = new Flights;
     return *all;
   }
-  Flights() {
-    runtime::call_in_child(land_orphans);
-  }
+  Flights() { runtime::call_in_child(land_orphans); }
   static void land_orphans();
   void land(Flight* flight) {
     std::erase(in_air, flight);
@@ -51,7 +49,8 @@ struct Flights {
   }
 };
 
-/// In a child: what other threads had in the air. fork() waited for their launches, and the threads did not come with it.
+/// In a child: what other threads had in the air. fork() waited for their launches, and the threads did not come with
+/// it.
 void Flights::land_orphans() {
   Flights& all = get();
   const ir::GraphScope scope;
@@ -150,7 +149,8 @@ std::string Flight::fault() const {
 }
 
 std::shared_ptr<ir::Notice> Flight::notice() {
-  return std::move(read_).notice(*program_.run, index_error_, [this] { return index_error_ ? fault() : late_index_fault(picks_); });
+  return std::move(read_).notice(*program_.run, index_error_,
+                                 [this] { return index_error_ ? fault() : late_index_fault(picks_); });
 }
 
 void Flight::store(const std::shared_ptr<ir::Notice>& notice) {

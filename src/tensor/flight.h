@@ -1,5 +1,5 @@
-// A plan on its way from a claim to stored values (SEMANTICS H6, V6): what it holds, its run outside the graph's mutex, and
-// the threads that wait for it.
+// A plan on its way from a claim to stored values (SEMANTICS H6, V6): what it holds, its run outside the graph's mutex,
+// and the threads that wait for it.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ class Flight {
   std::thread::id thread() const { return thread_; }
   /// Without the graph's mutex. Errors are kept for land().
   void run() noexcept;
-  /// Gives the nodes their storage; throws what the launch threw. If that left all memory as it was, the nodes are still
-  /// to be computed.
+  /// Gives the nodes their storage; throws what the launch threw. If that left all memory as it was, the nodes are
+  /// still to be computed.
   void land();
 
   /// For a thread that needs a claimed node: waits, without the graph's mutex, until some plan has landed.
@@ -50,7 +50,7 @@ class Flight {
   };
   InlineVector<Stored, 4> stored_;
   NoticesRead read_;
-  std::vector<ir::Origin*> picks_;                   ///< calls that pick elements, if the device tells of them late
+  std::vector<ir::Origin*> picks_;  ///< calls that pick elements, if the device tells of them late
   std::exception_ptr error_;
   const std::thread::id thread_ = std::this_thread::get_id();
   bool index_error_ = false;

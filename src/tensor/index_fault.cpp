@@ -70,7 +70,8 @@ std::string index_fault(std::span<const UOp> values, const std::function<bool(UO
 std::string late_index_fault(std::span<ir::Origin* const> calls) {
   std::string places;
   for (const ir::Origin* o : calls)
-    if (!o->call.empty()) places += fmt::format("{}{} at {}:{}", places.empty() ? ", in " : " or ", o->call, o->file, o->line);
+    if (!o->call.empty())
+      places += fmt::format("{}{} at {}:{}", places.empty() ? ", in " : " or ", o->call, o->file, o->line);
   return fmt::format("an index is out of range{}{}", places, kConsequence);
 }
 
@@ -79,7 +80,8 @@ void NoticesRead::add(const ir::Storage& memory) {
   if (n && !n->silent() && std::find(notices_.begin(), notices_.end(), n) == notices_.end()) notices_.push_back(n);
 }
 
-std::shared_ptr<ir::Notice> NoticesRead::notice(schedule::Execution& run, bool index_error, const std::function<std::string()>& text) && {
+std::shared_ptr<ir::Notice> NoticesRead::notice(schedule::Execution& run, bool index_error,
+                                                const std::function<std::string()>& text) && {
   if (index_error) return std::make_shared<ir::Notice>(text(), nullptr, std::move(notices_));
   if (run.error)
     return std::make_shared<ir::Notice>(

@@ -67,15 +67,16 @@ bool is_of(const Signature& signature, std::span<const Tensor> inputs) {
 struct Program {
   Signature signature;
   Replay replay;
-  bool sure = false;              ///< two calls that it fitted in a row gave it
-  int others = 0;                 ///< programs before it, each of them another
-  std::optional<Replay> instead;  ///< of the last call, which `replay` did not fit
+  bool sure = false;                                ///< two calls that it fitted in a row gave it
+  int others = 0;                                   ///< programs before it, each of them another
+  std::optional<Replay> instead;                    ///< of the last call, which `replay` did not fit
   std::unique_ptr<tensor::Repeated> repeated = {};  ///< of `replay`; null before its first run
 };
 
 /// Throws UsageError if numbers differ where nothing else does.
 bool same_program(const Replay& a, const Replay& b) {
-  if (a.key != b.key || a.targets != b.targets || a.randoms != b.randoms || a.results != b.results || a.cells.size() != b.cells.size())
+  if (a.key != b.key || a.targets != b.targets || a.randoms != b.randoms || a.results != b.results ||
+      a.cells.size() != b.cells.size())
     return false;
   for (size_t i = 0; i < a.cells.size(); ++i)
     if (a.cells[i].cell.lock() != b.cells[i].cell.lock() || a.cells[i].node != b.cells[i].node) return false;
@@ -83,14 +84,16 @@ bool same_program(const Replay& a, const Replay& b) {
     if (a.slots[i].input != b.slots[i].input || a.slots[i].number != b.slots[i].number) return false;
   for (size_t i = 0; i < a.vars.size(); ++i)  // those of inputs are the signature's
     if (a.vars[i] != b.vars[i])
-      tensor::usage_error(fmt::format("a symbolic size that the jitted function binds itself was {} in one call and {} in the next, and what "
-                                      "it will be is unknown; bind it to an axis of an input",
-                                      a.vars[i], b.vars[i]));
+      tensor::usage_error(fmt::format(
+          "a symbolic size that the jitted function binds itself was {} in one call and {} in the next, and what "
+          "it will be is unknown; bind it to an axis of an input",
+          a.vars[i], b.vars[i]));
   for (size_t i = 0; i < a.numbers.size(); ++i)
     if (!(a.numbers[i] == b.numbers[i]))
-      tensor::usage_error(fmt::format("a number of the jitted function was {} in one call and {} in the next, and what it will be "
-                                      "is unknown; pass it as a tensor",
-                                      a.numbers[i].as_double(), b.numbers[i].as_double()));
+      tensor::usage_error(
+          fmt::format("a number of the jitted function was {} in one call and {} in the next, and what it will be "
+                      "is unknown; pass it as a tensor",
+                      a.numbers[i].as_double(), b.numbers[i].as_double()));
   return a.executable == b.executable;
 }
 
@@ -114,11 +117,13 @@ struct JitPlans::Known {
       if (is_of(p.signature, inputs)) return &p;
     return nullptr;
   }
-  /// `known`: that of the signature, or null. `fitted`: the tensors of the call were as the known program needs them. A call in which they
-  /// were not, because somebody held the old value perhaps, says nothing against that program unless the next is like it.
+  /// `known`: that of the signature, or null. `fitted`: the tensors of the call were as the known program needs them. A
+  /// call in which they were not, because somebody held the old value perhaps, says nothing against that program unless
+  /// the next is like it.
   void learn(Program* known, const Signature& signature, Replay replay, bool fitted) {
     if (!known) return programs.push_back({signature, std::move(replay), false, 0, {}}), void();
-    const bool again = same_program(known->replay, replay) || (!fitted && known->instead && same_program(*known->instead, replay));
+    const bool again =
+        same_program(known->replay, replay) || (!fitted && known->instead && same_program(*known->instead, replay));
     if (!again && !fitted) return known->instead = std::move(replay), void();
     known->instead.reset();
     if (again) {
@@ -126,9 +131,10 @@ struct JitPlans::Known {
       known->others = 0;
     } else if (++known->others >= kMostPrograms) {
       known->others = 0;
-      tensor::usage_error(fmt::format("the jitted function built another program at each of {} calls in a row; jit a part that does "
-                                      "the same every time",
-                                      kMostPrograms + 1));
+      tensor::usage_error(
+          fmt::format("the jitted function built another program at each of {} calls in a row; jit a part that does "
+                      "the same every time",
+                      kMostPrograms + 1));
     } else {
       known->sure = false;
     }

@@ -23,9 +23,9 @@ UOp contract(UOp a, UOp b, int64_t axis) { return ir::reduce(tensor::addition_of
 
 void check_inner(UOp a, UOp b, const Dim& k, const Dim& other) {
   if (!(k == other))
-    usage_error(
-        fmt::format("inner sizes differ: {} x {}, {} against {}; the last axis of the first must be the {}", describe(a), describe(b),
-                    to_string(k), to_string(other), b->rank() == 1 ? "only one of the second" : "second last of the second, try transpose"));
+    usage_error(fmt::format("inner sizes differ: {} x {}, {} against {}; the last axis of the first must be the {}",
+                            describe(a), describe(b), to_string(k), to_string(other),
+                            b->rank() == 1 ? "only one of the second" : "second last of the second, try transpose"));
 }
 
 /// The sizes before those of a matrix.

@@ -58,7 +58,8 @@ Report report() {
 }
 
 std::string to_string(const Report& r) {
-  std::string text = fmt::format("{} in {} buffers, {} tensors, {} nodes\n", readable(r.bytes), r.buffers, r.tensors, r.nodes);
+  std::string text =
+      fmt::format("{} in {} buffers, {} tensors, {} nodes\n", readable(r.bytes), r.buffers, r.tensors, r.nodes);
   for (const DeviceUse& d : r.devices)
     text += fmt::format("{}: allocated {}, peak {}, pooled {}, limit {}\n", to_string(d.device), readable(d.allocated),
                         readable(d.peak), readable(d.pooled), readable(d.limit));

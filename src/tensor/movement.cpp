@@ -171,7 +171,9 @@ Tensor Tensor::squeeze(Axes axes, Loc where) const {
   Call call("squeeze", where);
   UOp x = node_of(*this);
   Ints list = tensor::axes_of(x, axes);
-  list.erase(std::remove_if(list.begin(), list.end(), [&](int64_t a) { return !(x->shape[static_cast<size_t>(a)] == 1); }), list.end());
+  list.erase(
+      std::remove_if(list.begin(), list.end(), [&](int64_t a) { return !(x->shape[static_cast<size_t>(a)] == 1); }),
+      list.end());
   return wrap(tensor::drop_axes(x, list));
 }
 

@@ -14,8 +14,8 @@ namespace {
 
 DType type_of(const Arg& a) { return a.is_tensor() ? node_of(a.cell())->dtype : default_type(a.kind()); }
 
-/// Whether a number of the C++ program is a value of the type: of an integer type a whole one in its range; floats round, bools ask
-/// whether it is 0.
+/// Whether a number of the C++ program is a value of the type: of an integer type a whole one in its range; floats
+/// round, bools ask whether it is 0.
 bool fits(DType dtype, const Arg& a) {
   if (is_float(dtype) || is_bool(dtype)) return true;
   if (a.kind() == Arg::Kind::Float) {
@@ -81,7 +81,8 @@ void check_usable(DType dtype) {
   if (dtype == DType::Index || dtype == DType::Void)
     usage_error(fmt::format("{} is no type of elements; give float32, int64, bool or the like", name_of(dtype)));
   if (is_float(dtype) && size_of(dtype) == 1)
-    usage_error(fmt::format("{} is a name only, nothing computes with it; use float16, bfloat16 or float32", name_of(dtype)));
+    usage_error(
+        fmt::format("{} is a name only, nothing computes with it; use float16, bfloat16 or float32", name_of(dtype)));
 }
 
 DType type_or(DType given, DType fallback) {
@@ -109,11 +110,13 @@ Shape common_shape(const Shape& a, const Shape& b) {
   for (size_t i = 0; i < rank; ++i) {  // from the last axis
     const Dim x = i < a.rank() ? a[a.rank() - 1 - i] : Dim(1), y = i < b.rank() ? b[b.rank() - 1 - i] : Dim(1);
     if (!(x == y || x == 1 || y == 1))
-      usage_error(fmt::format("shapes {} and {} do not broadcast: {} against {} in axis {}; {}", to_string(a), to_string(b), to_string(x),
-                              to_string(y), rank - 1 - i,
-                              x.symbolic() && y.symbolic() && x.var() == y.var() ? "a Var has one value in a program, bind it to the same number in both"
-                              : x.symbolic() || y.symbolic() ? "a symbolic size matches only itself and 1, give both tensors the same Var"
-                                                             : "sizes must be equal or 1, reshape or expand one of them"));
+      usage_error(fmt::format("shapes {} and {} do not broadcast: {} against {} in axis {}; {}", to_string(a),
+                              to_string(b), to_string(x), to_string(y), rank - 1 - i,
+                              x.symbolic() && y.symbolic() && x.var() == y.var()
+                                  ? "a Var has one value in a program, bind it to the same number in both"
+                              : x.symbolic() || y.symbolic()
+                                  ? "a symbolic size matches only itself and 1, give both tensors the same Var"
+                                  : "sizes must be equal or 1, reshape or expand one of them"));
     out[rank - 1 - i] = x == 1 ? y : x;
   }
   Shape common(std::move(out));
@@ -126,8 +129,9 @@ ir::Scalar number_of(const Arg& a, DType dtype) {
   if (!fits(dtype, a))
     usage_error(fmt::format("{} does not fit {}, which holds {}{}; {}", describe(a), name_of(dtype),
                             a.kind() == Arg::Kind::Float ? "whole numbers from " : "", range_of(dtype),
-                            a.kind() == Arg::Kind::Float ? "round it, or choose a float type"
-                                                         : "choose a dtype that holds it, to(int64) converts a tensor"));
+                            a.kind() == Arg::Kind::Float
+                                ? "round it, or choose a float type"
+                                : "choose a dtype that holds it, to(int64) converts a tensor"));
   if (a.kind() == Arg::Kind::Float) return ir::Scalar::of(dtype, a.real());
   return a.kind() == Arg::Kind::Unsigned ? ir::Scalar::of(dtype, a.natural()) : ir::Scalar::of(dtype, a.integer());
 }
@@ -156,8 +160,9 @@ ir::Sources operands(Args args, DType dtype) {
 ir::UOp assignable(ir::UOp value, ir::UOp target, const Shape& part) {
   const ir::UOp v = on_device(value, target->device, target->shape);
   if (v->rank() > part.rank() || common_shape(v->shape, part) != part)
-    usage_error(fmt::format("a value of shape {} does not broadcast to the shape {} that is assigned; reshape or reduce it first",
-                            to_string(v->shape), to_string(part)));
+    usage_error(fmt::format(
+        "a value of shape {} does not broadcast to the shape {} that is assigned; reshape or reduce it first",
+        to_string(v->shape), to_string(part)));
   return ir::broadcast_to(v, part);
 }
 

@@ -46,19 +46,21 @@ Shape common_shape(const Shape& a, const Shape& b);
 ir::UOp operand(const Arg& a, DType dtype);
 /// A tensor argument's node in its own type; a number in its default type.
 ir::UOp operand(const Arg& a);
-/// The operand of an op of floats alone: in its own type, or float32 for integers and bools. Functions of several ops compute
-/// with ir::computed() of it and round once, at their end.
+/// The operand of an op of floats alone: in its own type, or float32 for integers and bools. Functions of several ops
+/// compute with ir::computed() of it and round once, at their end.
 ir::UOp float_operand(const Arg& x);
 /// All arguments in `dtype` and in their common shape.
 ir::Sources operands(Args args, DType dtype);
 /// In their common shape and on one device, types as they are.
 void broadcast(std::span<ir::UOp> nodes);
-/// A value as it is assigned to a part of `target`: beside it, and broadcast to the part's shape. UsageError if it does not fit.
+/// A value as it is assigned to a part of `target`: beside it, and broadcast to the part's shape. UsageError if it does
+/// not fit.
 ir::UOp assignable(ir::UOp value, ir::UOp target, const Shape& part);
 /// UsageError when x has none of the allowed kinds; `what` says what is needed, such as "integers or bool".
 void require_type(bool allowed, const Arg& x, std::string_view what);
 
-/// A plain number in that type; UsageError for a tensor, and for a number that an integer type does not hold: 300 as uint8, 1.5 as any.
+/// A plain number in that type; UsageError for a tensor, and for a number that an integer type does not hold: 300 as
+/// uint8, 1.5 as any.
 ir::Scalar number_of(const Arg& a, DType dtype);
 
 }  // namespace sinter::tensor

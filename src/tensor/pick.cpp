@@ -52,7 +52,8 @@ UOp pick(UOp x, const ir::Ints& axes, std::vector<UOp> index, int64_t place) {
     for (size_t k = 0; k < count; ++k) {
       const int64_t size = fixed_size(x, static_cast<int64_t>(k), "indexed together with others");
       dims[0] = dims[0].value() * size;
-      const UOp here = checked(index[k], size), end = ir::like(here, ir::Scalar::of(DType::I64, size)), out = ir::eq(here, end);
+      const UOp here = checked(index[k], size), end = ir::like(here, ir::Scalar::of(DType::I64, size)),
+                out = ir::eq(here, end);
       at = at ? at * end + here : here;
       beyond = beyond ? beyond | out : out;
     }

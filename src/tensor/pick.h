@@ -12,7 +12,8 @@ ir::UOp index_operand(ir::UOp index);
 /// x with the axes replaced by the common shape of the indices, at `place` among the other axes:
 /// out[.., s, ..] = x[.., index0[s], .., index1[s], ..]. Each index is checked against its own axis.
 ir::UOp pick(ir::UOp x, const ir::Ints& axes, std::vector<ir::UOp> index, int64_t place);
-/// index as int64 from 0 to size-1: negative ones counted from the end; those out of range are `size`, and reported at the first host read.
+/// index as int64 from 0 to size-1: negative ones counted from the end; those out of range are `size`, and reported at
+/// the first host read.
 ir::UOp checked(ir::UOp index, const Dim& size);
 
 }  // namespace sinter::tensor

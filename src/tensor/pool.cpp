@@ -30,7 +30,8 @@ std::vector<Sliding> pooling(const PerAxis& kernel, const PerAxis& stride, const
   for (const Sliding& s : out)
     if (s.padding > s.span() / 2)
       usage_error(
-          fmt::format("padding {} is more than half of the kernel, which covers {}: a window would see nothing else; give at most {}",
+          fmt::format("padding {} is more than half of the kernel, which covers {}: a window would see nothing else; "
+                      "give at most {}",
                       s.padding, s.span(), s.span() / 2));
   return out;
 }
@@ -65,8 +66,8 @@ Tensor max_pool2d(Arg input, const PerAxis& kernel, const MaxPoolOptions& o) {
     inside = ir::broadcast_to(taps_last(inside), w->shape);
     w = ir::where(inside, w, ir::like(w, ir::identity_of(Combine::Max, w->dtype)));
   }
-  // The first largest takes the gradient (SEMANTICS G7). Taps are few: 32 bits make as many lanes as a float32 has. A plan that wants
-  // no place finds no place, and one that trains shares this node with a metric under no_grad (N5).
+  // The first largest takes the gradient (SEMANTICS G7). Taps are few: 32 bits make as many lanes as a float32 has. A
+  // plan that wants no place finds no place, and one that trains shares this node with a metric under no_grad (N5).
   UOp place = ir::cast(tensor::position(w->shape, axis, w->device), DType::I32);
   if (inside) place = ir::where(inside, place, ir::like(place, ir::identity_of(Combine::ArgMax, DType::I32, 1)));
   const UOp pairs[] = {w, place};

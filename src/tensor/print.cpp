@@ -17,8 +17,8 @@ using runtime::Array;
 constexpr int64_t kThreshold = 1000, kEdge = 3;
 constexpr size_t kLineWidth = 75, kPrecision = 8;
 
-/// Of all numbers that round to v in a 16-bit float the one with the fewest digits; their own digits would tell v from its
-/// neighbours in float64.
+/// Of all numbers that round to v in a 16-bit float the one with the fewest digits; their own digits would tell v from
+/// its neighbours in float64.
 double fewest_digits(DType dtype, double v) {
   char text[32];
   double read = 0;
@@ -45,8 +45,8 @@ struct Digits {
   std::string whole, fraction, exponent;
 };
 
-/// At most `kPrecision` digits after the point, as many as tell the number from its neighbours; before an exponent at least
-/// `fewest`, which go on with those of the number.
+/// At most `kPrecision` digits after the point, as many as tell the number from its neighbours; before an exponent at
+/// least `fewest`, which go on with those of the number.
 Digits digits_of(DType dtype, double v, bool scientific, size_t fewest = 0) {
   const auto form = scientific ? std::chars_format::scientific : std::chars_format::fixed;
   auto cut = [](const std::string& text) {

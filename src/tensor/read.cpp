@@ -1,8 +1,8 @@
 // Host reads: realise, then copy out of the tensor's memory.
 #include <fmt/core.h>
 
-#include <type_traits>
 #include <string>
+#include <type_traits>
 
 #include "runtime/array.h"
 #include "runtime/buffer.h"
@@ -34,9 +34,7 @@ const runtime::Buffer& memory_of(const Tensor& t) {
 }
 
 /// Whether the elements are not as T has them: 16-bit floats read as floats.
-bool widens(const Tensor& t, DType asked) {
-  return asked == float32 && ir::is_short_float(tensor::node_of(t)->dtype);
-}
+bool widens(const Tensor& t, DType asked) { return asked == float32 && ir::is_short_float(tensor::node_of(t)->dtype); }
 void require_type(const Tensor& t, DType asked) {
   const DType has = tensor::node_of(t)->dtype;
   if (has == asked || widens(t, asked)) return;

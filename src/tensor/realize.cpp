@@ -35,8 +35,8 @@ using ir::TensorGraph;
 using ir::UOp;
 using schedule::Parametrised;
 
-/// What n is a reshape of: the same elements in the same order, so both lie in one memory (SEMANTICS H3). A reshape that a plan in
-/// flight stores itself gets memory of its own, which is waited for (H6).
+/// What n is a reshape of: the same elements in the same order, so both lie in one memory (SEMANTICS H3). A reshape
+/// that a plan in flight stores itself gets memory of its own, which is waited for (H6).
 UOp base_of(UOp n) {
   while (!n->storage() && !n->state.claimed && (n->op == Op::Reshape || n->op == Op::Detach)) n = n->src[0];
   return n;
@@ -101,12 +101,14 @@ class Realization {
   bool attempt() {
     TensorGraph::get().drain();
     settle_reshapes();
-    asked_.erase(std::remove_if(asked_.begin(), asked_.end(), [](UOp n) { return n->storage() != nullptr; }), asked_.end());
+    asked_.erase(std::remove_if(asked_.begin(), asked_.end(), [](UOp n) { return n->storage() != nullptr; }),
+                 asked_.end());
     if (asked_.empty()) {
       if (commit_) commit_->switch_cells();  // plans that were not the last have stored all versions
       return true;
     }
-    schedule::Request request{captured_ ? asked_ : roots_for(asked_), commit_ ? ir::Sources(commit_->ending()) : ir::Sources(), keep_.nodes()};
+    schedule::Request request{captured_ ? asked_ : roots_for(asked_),
+                              commit_ ? ir::Sources(commit_->ending()) : ir::Sources(), keep_.nodes()};
     const std::vector<UOp> records = recorded([&](const Cell& c) { return commit_ && commit_->switches(&c); });
     const bool more = with_records_ && !records.empty();
     if (more) request.roots.insert(request.roots.end(), records.begin(), records.end());
@@ -141,7 +143,8 @@ class Realization {
       last = division.last;
       for (const std::vector<UOp>& roots : division.plans) {
         // What runs before the last plans ends no reference: those read the same values.
-        schedule::Request part{roots, last ? request.ending : ir::Sources(), last ? request.kept : ir::Sources(), division.copies};
+        schedule::Request part{roots, last ? request.ending : ir::Sources(), last ? request.kept : ir::Sources(),
+                               division.copies};
         plans.emplace_back(schedule::parametrise(part, executor_));
         if (plans.back().program->mixed) throw InternalError("a part of a program that spans devices does too");
       }
@@ -219,7 +222,7 @@ class Realization {
     if (error) std::rethrow_exception(error);
   }
 
-  const Keep keep_;     ///< of all that was asked for
+  const Keep keep_;    ///< of all that was asked for
   ir::Sources asked_;  ///< those that have no storage yet
   StepCommit* commit_;
   const debug::Executor executor_;

@@ -12,8 +12,9 @@ class StepCommit;
 /// Gives n the memory of what it is a reshape of (SEMANTICS H3), if that has any.
 void lie_with_base(ir::UOp n);
 
-/// What a plan computes for `asked`: instead of a reshape what it is a reshape of, with which it lies, if that is computed,
-/// not a number or a view, which others may share that want no memory for it; nothing for what has memory already.
+/// What a plan computes for `asked`: instead of a reshape what it is a reshape of, with which it lies, if that is
+/// computed, not a number or a view, which others may share that want no memory for it; nothing for what has memory
+/// already.
 ir::Sources roots_for(std::span<const ir::UOp> asked);
 
 /// Computes what has no storage of `asked`, in one plan with what the calling thread has assigned, or in several where

@@ -22,8 +22,9 @@ using ir::UOp;
 /// Guarded by the graph's mutex.
 struct Pending {
   size_t limit = kPendingLimit, look_at = kPendingLimit, patience = 0;  ///< nodes
-  bool noting = false;       ///< it may soon be time to look
-  double look_at_share = 0;  ///< no look before so much of a device's memory is live: the last one found nothing to gain
+  bool noting = false;                                                  ///< it may soon be time to look
+  double look_at_share =
+      0;  ///< no look before so much of a device's memory is live: the last one found nothing to gain
   std::array<std::weak_ptr<Cell>, 64> made;  ///< the latest values, in a circle
   size_t next = 0;
 
@@ -100,10 +101,11 @@ void look(bool many, const runtime::Fill& fill) {
   if (many)
     runtime::log(1, fmt::format("realised by itself: of {} live nodes {} are left", nodes, g.live_nodes()));
   else
-    runtime::log(1, fmt::format("realised by itself: pending values held {:.1f} MB of {}, more than half of the limit of "
-                                "{:.1f} MB; {:.1f} MB are live now",
-                                static_cast<double>(held) / 1e6, to_string(fill.device),
-                                static_cast<double>(fill.limit) / 1e6, static_cast<double>(now.live) / 1e6));
+    runtime::log(
+        1, fmt::format("realised by itself: pending values held {:.1f} MB of {}, more than half of the limit of "
+                       "{:.1f} MB; {:.1f} MB are live now",
+                       static_cast<double>(held) / 1e6, to_string(fill.device), static_cast<double>(fill.limit) / 1e6,
+                       static_cast<double>(now.live) / 1e6));
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ void set_pending_limit(size_t nodes);
 void note_value(const std::shared_ptr<Cell>& cell);
 
 /// Where a public call begins, which holds no bare node yet: realises the latest values that nothing pending reads if
-/// more than kPendingLimit nodes live, or if what they alone hold is more than half of what a device may have. Inside the
-/// call's GraphScope. Throws nothing: where a launch fails, reading the values throws (SEMANTICS V6).
+/// more than kPendingLimit nodes live, or if what they alone hold is more than half of what a device may have. Inside
+/// the call's GraphScope. Throws nothing: where a launch fails, reading the values throws (SEMANTICS V6).
 void relieve();
 
 }  // namespace tensor

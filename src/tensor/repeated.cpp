@@ -34,7 +34,8 @@ Repeated::~Repeated() {
 }
 
 schedule::Execution& Repeated::bind(schedule::Bindings& bindings, const Versions& now) {
-  for (size_t s = 0; s < now.size(); ++s) bindings.same.push_back(s < versions_.size() && now[s] == versions_[s] && now[s]);
+  for (size_t s = 0; s < now.size(); ++s)
+    bindings.same.push_back(s < versions_.size() && now[s] == versions_[s] && now[s]);
   if (keeping_) decide(bindings.same);
   const auto bound = [&]() -> schedule::Execution& {
     schedule::Execution& run = chosen();

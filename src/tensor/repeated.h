@@ -1,4 +1,5 @@
-// Runs of a jitted function's plan, one after the other, and whether what some of its kernels make is kept from one to the next.
+// Runs of a jitted function's plan, one after the other, and whether what some of its kernels make is kept from one to
+// the next.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,9 @@
 
 namespace sinter::tensor {
 
-/// Keeping costs memory, and kernels apart that one launch could have run: where nothing of it is used in some runs in a row, or somebody
-/// needed the memory, the next runs go without, until it would have been used many times. Inside a GraphScope, but for the destructor.
+/// Keeping costs memory, and kernels apart that one launch could have run: where nothing of it is used in some runs in
+/// a row, or somebody needed the memory, the next runs go without, until it would have been used many times. Inside a
+/// GraphScope, but for the destructor.
 class Repeated {
  public:
   using Versions = InlineVector<uint64_t, 8>;
@@ -24,9 +26,9 @@ class Repeated {
 
   /// Versions are asked for only then.
   bool may_keep() const { return keeping_ != nullptr; }
-  /// The execution that is to run, bound to `bindings`, with Bindings::same by `now`: per slot a number that no other value of its tensor
-  /// has, 0 for what may hold another one at any time. Without memory this function keeps nothing, and then no other one does; throws OutOfMemory if that
-  /// was in vain.
+  /// The execution that is to run, bound to `bindings`, with Bindings::same by `now`: per slot a number that no other
+  /// value of its tensor has, 0 for what may hold another one at any time. Without memory this function keeps nothing,
+  /// and then no other one does; throws OutOfMemory if that was in vain.
   schedule::Execution& bind(schedule::Bindings& bindings, const Versions& now);
   /// The last run did not throw.
   void ran(const Versions& now) { versions_ = now; }
@@ -41,9 +43,9 @@ class Repeated {
 
   const schedule::Executable& executable_;
   std::unique_ptr<schedule::Execution> keeping_, plain_;  ///< null: nothing can be kept; not needed so far
-  bool keep_ = false;  ///< the next run does
-  int against_ = 0;    ///< runs in a row that say otherwise
-  Versions versions_;  ///< of the last run
+  bool keep_ = false;                                     ///< the next run does
+  int against_ = 0;                                       ///< runs in a row that say otherwise
+  Versions versions_;                                     ///< of the last run
 };
 
 /// Gives back what all jitted functions keep; false if that is nothing. Inside a GraphScope.

@@ -43,7 +43,8 @@ bool Rerun::ready() {
   cells_.reserve(replay_.cells.size());
   for (const UsedCell& used : replay_.cells) {
     cells_.push_back(used.cell.lock());
-    if (!cells_.back() || !fits(used, cells_.back()->node.get()) || is_input(cells_.back()->node->storage())) return false;
+    if (!cells_.back() || !fits(used, cells_.back()->node.get()) || is_input(cells_.back()->node->storage()))
+      return false;
   }
   generators_.reserve(replay_.randoms.size());
   for (const RandomSource& source : replay_.randoms)
@@ -54,7 +55,8 @@ bool Rerun::ready() {
     auto* buffer = static_cast<runtime::Buffer*>(storage);
     if (!storage->error.empty()) throw BackendError(storage->error);
     if (reinterpret_cast<uintptr_t>(buffer->data()) % static_cast<size_t>(source.alignment)) return false;
-    if (source.written && (storage->foreign() || storage->owners > 1 || cells_[source.number]->node->state.refs > 1)) return false;
+    if (source.written && (storage->foreign() || storage->owners > 1 || cells_[source.number]->node->state.refs > 1))
+      return false;
     bindings_.slots.push_back(buffer);
   }
   return true;
@@ -92,7 +94,8 @@ bool Rerun::fits(const UsedCell& used, UOp n) {
 
 /// An input that shares its memory with a used tensor would be read while that is written in place.
 bool Rerun::is_input(const Storage* storage) const {
-  return storage && std::any_of(inputs_.begin(), inputs_.end(), [&](const Tensor& t) { return t.cell()->node->storage() == storage; });
+  return storage && std::any_of(inputs_.begin(), inputs_.end(),
+                                [&](const Tensor& t) { return t.cell()->node->storage() == storage; });
 }
 
 Repeated::Versions Rerun::versions() const {

@@ -20,9 +20,9 @@ class Rerun {
 
   /// False if the tensors are not as the program needs them. Throws BackendError for one that a failed launch has left.
   bool ready();
-  /// The results. Kernels that read nothing but versions of tensors that the run before read too are not launched: what they gave
-  /// is kept in `repeated`, which the first run makes. Throws OutOfMemory, and every tensor is as it was; or BackendError, and what it
-  /// writes in place is poisoned.
+  /// The results. Kernels that read nothing but versions of tensors that the run before read too are not launched: what
+  /// they gave is kept in `repeated`, which the first run makes. Throws OutOfMemory, and every tensor is as it was; or
+  /// BackendError, and what it writes in place is poisoned.
   std::vector<Tensor> run(std::unique_ptr<Repeated>& repeated);
 
  private:

@@ -20,8 +20,8 @@ UOp fitted(const Arg& value, UOp target, const Shape& part) {
   const DType meant = value.is_tensor() ? tensor::operand(value)->dtype : tensor::default_type(value.kind());
   if (tensor::kind_of(meant) > tensor::kind_of(target->dtype))
     usage_error(fmt::format("{} value ({}) does not fit {} tensor ({}); convert it with .to({})",
-                            kKinds[tensor::kind_of(meant)], tensor::describe(value), kKinds[tensor::kind_of(target->dtype)],
-                            tensor::describe(target), name_of(target->dtype)));
+                            kKinds[tensor::kind_of(meant)], tensor::describe(value),
+                            kKinds[tensor::kind_of(target->dtype)], tensor::describe(target), name_of(target->dtype)));
   return tensor::assignable(tensor::operand(value, target->dtype), target, part);
 }
 

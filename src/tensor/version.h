@@ -17,8 +17,8 @@ ir::UOp next_version(const Cell& cell, ir::UOp value, const std::optional<ir::Re
 /// Installs it, and notes that the calling thread owes it.
 void install(const std::shared_ptr<Cell>& cell, ir::UOp version);
 
-/// The next version is the value of this one on that device, as is that of its gradient. A leaf stays the leaf that it is
-/// (SEMANTICS V5).
+/// The next version is the value of this one on that device, as is that of its gradient. A leaf stays the leaf that it
+/// is (SEMANTICS V5).
 void move(const std::shared_ptr<Cell>& cell, Device device);
 
 /// The versions without storage of cells that the calling thread has assigned, in program order, but for cells that

@@ -76,7 +76,8 @@ Scalar Scalar::of(DType dtype, double value) {
 }
 
 Scalar Scalar::of(DType dtype, int64_t value) {
-  if (is_float(dtype)) return of(dtype, dtype == DType::F64 ? static_cast<double>(value) : static_cast<double>(static_cast<float>(value)));
+  if (is_float(dtype))
+    return of(dtype, dtype == DType::F64 ? static_cast<double>(value) : static_cast<double>(static_cast<float>(value)));
   Scalar s;
   s.bits_ = static_cast<uint64_t>(wrap(dtype, value));
   return s;
@@ -116,7 +117,8 @@ uint64_t hash_of(const Attr& attr) {
           h = mix(h, mix(static_cast<uint64_t>(a.tree.lanes), static_cast<uint64_t>(a.tree.block)));
           if (a.result) h = mix(h, static_cast<uint64_t>(a.result));
         }
-        if constexpr (std::is_same_v<T, RangeAttr>) h = mix(h, mix(static_cast<uint64_t>(a.id), static_cast<uint64_t>(a.kind)));
+        if constexpr (std::is_same_v<T, RangeAttr>)
+          h = mix(h, mix(static_cast<uint64_t>(a.id), static_cast<uint64_t>(a.kind)));
         if constexpr (std::is_same_v<T, sinter::Var>) h = mix(h, hash_text(a.name()));
         return h;
       },

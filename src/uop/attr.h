@@ -50,7 +50,8 @@ struct WindowAttr {
   friend bool operator==(const WindowAttr&, const WindowAttr&) = default;
 };
 
-/// How a reduction combines. What each does with its sources and accumulators, one step and two partial results, is data: uop/combine.h.
+/// How a reduction combines. What each does with its sources and accumulators, one step and two partial results, is
+/// data: uop/combine.h.
 enum class Combine : uint8_t {
   Add,
   Mul,
@@ -59,14 +60,15 @@ enum class Combine : uint8_t {
   Dot,      ///< of (a, b) the sum, as fma(a, b, sum): Add over a*b with the FMA chosen (SEMANTICS F1)
   ArgMax,   ///< of (x, place) the largest x and its smallest place; the first NaN wins
   ArgMin,   ///< the smallest
-  Moments,  ///< of (count, mean, squares) of parts that of the whole: squared distances from the mean, added up (Chan et al., 1979)
+  Moments,  ///< of (count, mean, squares) of parts that of the whole: squared distances from the mean, added up (Chan
+            ///< et al., 1979)
   ExpSum    ///< of (x, v) the largest x, m, and the sum of exp(x - m) * v
 };
 
-/// The order of combination (SEMANTICS F2). {1, 0} is one chain in index order. lanes L > 1: element i goes to chain i % L, each
-/// chain in index order, then chains are halved: c[j] = c[j] + c[j + L/2] until one is left; L is a power of two. block B > 0:
-/// consecutive blocks of B elements are reduced by themselves, then their results in one chain in block order. The elements are
-/// those of the reduced axes, flattened in row-major order.
+/// The order of combination (SEMANTICS F2). {1, 0} is one chain in index order. lanes L > 1: element i goes to chain i
+/// % L, each chain in index order, then chains are halved: c[j] = c[j] + c[j + L/2] until one is left; L is a power of
+/// two. block B > 0: consecutive blocks of B elements are reduced by themselves, then their results in one chain in
+/// block order. The elements are those of the reduced axes, flattened in row-major order.
 struct Tree {
   int lanes = 1;
   int64_t block = 0;
@@ -89,15 +91,16 @@ constexpr int value_count(Combine c) {
 constexpr int state_count(Combine c) { return c == Combine::Dot ? 1 : value_count(c); }
 
 enum class AxisKind : uint8_t { Outer, Inner };
-/// A loop of a kernel. Outer ranges are parallel and shared by all stores; Inner ones run inside a point of the outer ones: those of
-/// stores, and those that REDUCEs bind.
+/// A loop of a kernel. Outer ranges are parallel and shared by all stores; Inner ones run inside a point of the outer
+/// ones: those of stores, and those that REDUCEs bind.
 struct RangeAttr {
   int id = 0;
   AxisKind kind = AxisKind::Outer;
   friend bool operator==(const RangeAttr&, const RangeAttr&) = default;
 };
 
-using Attr = std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceAttr, RangeAttr, sinter::Var, WindowAttr>;
+using Attr =
+    std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceAttr, RangeAttr, sinter::Var, WindowAttr>;
 
 /// Of nodes without one. Never destroyed: destructors of static objects make nodes (SEMANTICS V7).
 inline const Attr& no_attr() {
@@ -120,10 +123,13 @@ inline uint64_t hash_of(const Shape& shape) {
   for (const Dim& d : shape) h = mix(h, hash_of(d));
   return h;
 }
-/// The same, blind to what may change between calls of one program: values of symbolic sizes and offsets of boxes (SEMANTICS N1, N3).
+/// The same, blind to what may change between calls of one program: values of symbolic sizes and offsets of boxes
+/// (SEMANTICS N1, N3).
 uint64_t likeness_of(const Attr& attr);
 uint64_t likeness_of_symbolic(const Dim& d);
-inline uint64_t likeness_of(const Dim& d) { return d.symbolic() ? likeness_of_symbolic(d) : static_cast<uint64_t>(d.value()); }
+inline uint64_t likeness_of(const Dim& d) {
+  return d.symbolic() ? likeness_of_symbolic(d) : static_cast<uint64_t>(d.value());
+}
 inline uint64_t likeness_of(const Shape& shape) {
   uint64_t h = shape.rank();
   for (const Dim& d : shape) h = mix(h, likeness_of(d));

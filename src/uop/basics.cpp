@@ -19,16 +19,35 @@ namespace sinter {
 inline namespace v0 {
 namespace {
 
-struct DTypeInfo { std::string_view name; size_t size; };
+struct DTypeInfo {
+  std::string_view name;
+  size_t size;
+};
 constexpr std::array<DTypeInfo, 17> kDTypes = {{
-    {"bool", 1}, {"uint8", 1}, {"int8", 1}, {"uint16", 2}, {"int16", 2}, {"uint32", 4}, {"int32", 4},
-    {"uint64", 8}, {"int64", 8}, {"float8_e4m3", 1}, {"float8_e5m2", 1}, {"float16", 2}, {"bfloat16", 2},
-    {"float32", 4}, {"float64", 8}, {"index", 8}, {"void", 0},
+    {"bool", 1},
+    {"uint8", 1},
+    {"int8", 1},
+    {"uint16", 2},
+    {"int16", 2},
+    {"uint32", 4},
+    {"int32", 4},
+    {"uint64", 8},
+    {"int64", 8},
+    {"float8_e4m3", 1},
+    {"float8_e5m2", 1},
+    {"float16", 2},
+    {"bfloat16", 2},
+    {"float32", 4},
+    {"float64", 8},
+    {"index", 8},
+    {"void", 0},
 }};
 
-/// Takes an axis into what those before it span; false if that is more than can be counted. An empty one takes nothing from the others.
+/// Takes an axis into what those before it span; false if that is more than can be counted. An empty one takes nothing
+/// from the others.
 bool span(int64_t& elements, const Dim& d) {
-  return !__builtin_mul_overflow(elements, std::max<int64_t>(d.bound(), 1), &elements) && elements <= Shape::kMaxElements;
+  return !__builtin_mul_overflow(elements, std::max<int64_t>(d.bound(), 1), &elements) &&
+         elements <= Shape::kMaxElements;
 }
 
 [[noreturn]] void not_countable(const Shape& shape) {
@@ -80,14 +99,15 @@ UsageError::UsageError(const std::string& message, std::source_location where)
     : Error(where.line() ? fmt::format("{}\n  at {}:{}", message, where.file_name(), where.line()) : message),
       where_(where) {}
 
-/// All variables, in a tree by the bits of their hashes. It only grows, by one exchange of a pointer: no lock, which a fork would
-/// inherit.
+/// All variables, in a tree by the bits of their hashes. It only grows, by one exchange of a pointer: no lock, which a
+/// fork would inherit.
 struct Var::Known : Info {
   mutable std::atomic<const Known*> next[4] = {};
 
   static const Info* one(std::string name, int64_t min, int64_t max) {
     static std::atomic<const Known*> root{nullptr};
-    uint64_t bits = std::hash<std::string>()(name) ^ static_cast<uint64_t>(min) * 31 ^ static_cast<uint64_t>(max) * 0x9e3779b97f4a7c15u;
+    uint64_t bits = std::hash<std::string>()(name) ^ static_cast<uint64_t>(min) * 31 ^
+                    static_cast<uint64_t>(max) * 0x9e3779b97f4a7c15u;
     auto made = std::unique_ptr<Known>(new Known{{std::move(name), min, max}});
     for (auto* place = &root;; bits = std::rotr(bits, 2)) {
       const Known* here = nullptr;
@@ -100,19 +120,23 @@ struct Var::Known : Info {
 
 Var::Var(std::string name, int64_t min, int64_t max, std::source_location where) {
   if (min < 0 || max < min)
-    throw UsageError(fmt::format("Var \"{}\": bounds [{}, {}] are no range of sizes; give 0 <= min <= max", name, min, max), where);
+    throw UsageError(
+        fmt::format("Var \"{}\": bounds [{}, {}] are no range of sizes; give 0 <= min <= max", name, min, max), where);
   info_ = Known::one(std::move(name), min, max);
 }
 
 Dim Var::operator()(int64_t value, std::source_location where) const {
   if (value < min() || value > max())
-    throw UsageError(fmt::format("Var \"{}\": value {} lies outside its bounds [{}, {}]; widen the bounds", name(), value, min(), max()), where);
+    throw UsageError(fmt::format("Var \"{}\": value {} lies outside its bounds [{}, {}]; widen the bounds", name(),
+                                 value, min(), max()),
+                     where);
   return Dim(value, info_);
 }
 
 Dim::operator int64_t() const {
   if (symbolic())
-    throw UsageError(fmt::format("size {} is symbolic and no fixed number; ask value() for the number of this call", to_string(*this)));
+    throw UsageError(fmt::format("size {} is symbolic and no fixed number; ask value() for the number of this call",
+                                 to_string(*this)));
   return value_;
 }
 
@@ -153,7 +177,8 @@ Device Device::parse(std::string_view text, std::source_location where) {
   const char *begin = text.data() + std::min(text.size(), kNumbered.size()), *end = text.data() + text.size();
   const auto [rest, failed] = std::from_chars(begin, end, index);
   if (!text.starts_with(kNumbered) || failed != std::errc() || rest != end || index < 0)
-    throw UsageError(fmt::format("Device::parse: \"{}\" names no device; give cpu, cuda, or cuda: and a number", text), where);
+    throw UsageError(fmt::format("Device::parse: \"{}\" names no device; give cpu, cuda, or cuda: and a number", text),
+                     where);
   return cuda(index);
 }
 

@@ -31,19 +31,23 @@ UOp move(UOp x, Op op, const Shape& shape, const Attr& attr = no_attr()) {
 
 bool is_short(UOp x) { return is_short_float(x->dtype); }
 
-/// Whether a view of x is made one of x's source: not in the tensor graph, where equal programs with and without history are to stay
-/// equal, and a gradient with regard to x may be asked for.
+/// Whether a view of x is made one of x's source: not in the tensor graph, where equal programs with and without
+/// history are to stay equal, and a gradient with regard to x may be asked for.
 bool sees_through(UOp x, Op op) { return x->op == op && x->graph != &TensorGraph::get(); }
 
 }  // namespace
 
-UOp constant(Graph& g, Scalar value, DType dtype, Device device) { return g.make({Op::Const, dtype, {}, {}, value, device}); }
+UOp constant(Graph& g, Scalar value, DType dtype, Device device) {
+  return g.make({Op::Const, dtype, {}, {}, value, device});
+}
 UOp full(Graph& g, const Shape& shape, DType dtype, double value, Device device) {
   return broadcast_to(constant(g, dtype, value, device), shape);
 }
 UOp like(UOp x, Scalar value) { return broadcast_to(constant(*x->graph, value, x->dtype, x->device), x->shape); }
 UOp like(UOp x, double value) { return like(x, Scalar::of(x->dtype, value)); }
-UOp arange(Graph& g, const Dim& size, Device device) { return g.make({Op::Arange, DType::I64, Shape{size}, {}, {}, device}); }
+UOp arange(Graph& g, const Dim& size, Device device) {
+  return g.make({Op::Arange, DType::I64, Shape{size}, {}, {}, device});
+}
 UOp position(Graph& g, const Shape& shape, int64_t axis, Device device) {
   return expand(arange(g, shape[axis], device), shape, others(shape.rank(), {axis}));
 }
@@ -61,14 +65,18 @@ UOp copy(UOp x, Device device) {
   return moved;
 }
 UOp everywhere(UOp x) { return full(*x->graph, x->shape, DType::Bool, 1, x->device); }
-UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device) { return g.make({Op::Var, dtype, {}, {}, var, device}); }
+UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device) {
+  return g.make({Op::Var, dtype, {}, {}, var, device});
+}
 UOp bound_size(Graph& g, const Dim& size, Device device) {
   return g.make({Op::Var, DType::I64, {}, {}, Region{{0, size}}, device});
 }
 UOp param(Graph& g, int64_t slot, DType dtype, const Shape& shape, Device device) {
   return g.make({Op::Param, dtype, shape, {}, slot, device});
 }
-UOp argument(Graph& g, int64_t number, DType dtype, Device device) { return g.make({Op::Arg, dtype, {}, {}, number, device}); }
+UOp argument(Graph& g, int64_t number, DType dtype, Device device) {
+  return g.make({Op::Arg, dtype, {}, {}, number, device});
+}
 
 UOp alu(Op op, Sources src) {
   const OpInfo& row = info(op);
@@ -77,7 +85,8 @@ UOp alu(Op op, Sources src) {
   for (size_t i = 0; i + 1 < src.size(); ++i) {
     require(src[i]->shape == last->shape, op, "shapes differ", src[i], last);
     const bool condition = op == Op::Where && i == 0;
-    require(src[i]->dtype == (condition ? DType::Bool : last->dtype), op, condition ? "condition is not bool" : "dtypes differ", src[i], last);
+    require(src[i]->dtype == (condition ? DType::Bool : last->dtype), op,
+            condition ? "condition is not bool" : "dtypes differ", src[i], last);
   }
   if (has(op, kFloat)) require(is_float(last->dtype), op, "not a float", last);
   if (has(op, kInteger)) require(!is_float(last->dtype), op, "not an integer", last);
@@ -156,7 +165,8 @@ UOp shrink(UOp x, const Region& box) {
   Shape shape;
   for (size_t i = 0; i < box.size(); ++i) {
     bool all = box[i].begin == 0 && box[i].end == x->shape[i];
-    require(all || (0 <= box[i].begin.value() && box[i].begin.value() <= box[i].end.value() && box[i].end.value() <= x->shape[i].value()),
+    require(all || (0 <= box[i].begin.value() && box[i].begin.value() <= box[i].end.value() &&
+                    box[i].end.value() <= x->shape[i].value()),
             Op::Shrink, "box outside the source", x);
     shape.push_back(all ? x->shape[i] : Dim(box[i].end.value() - box[i].begin.value()));
   }
@@ -175,7 +185,8 @@ UOp reduce(Combine combine, UOp x, Ints axes) {
   return axes.empty() ? x : reduce(combine, std::span<const UOp>(&x, 1), std::move(axes), 0);
 }
 UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result) {
-  require(static_cast<int>(values.size()) == value_count(combine) && result < state_count(combine), Op::Reduce, "values do not fit");
+  require(static_cast<int>(values.size()) == value_count(combine) && result < state_count(combine), Op::Reduce,
+          "values do not fit");
   if (axes.empty()) return values[static_cast<size_t>(result)];
   if (std::any_of(values.begin(), values.end(), is_short)) {
     std::vector<UOp> wide;
@@ -185,7 +196,11 @@ UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result) 
   std::sort(axes.begin(), axes.end());
   const Shape shape = without(values[0]->shape, axes);
   UOp typed = values[static_cast<size_t>(result)];
-  return typed->graph->make({Op::Reduce, typed->dtype, shape, {values.begin(), values.end()}, ReduceAttr{combine, std::move(axes), {}, result}});
+  return typed->graph->make({Op::Reduce,
+                             typed->dtype,
+                             shape,
+                             {values.begin(), values.end()},
+                             ReduceAttr{combine, std::move(axes), {}, result}});
 }
 UOp sum(UOp x, Ints axes) { return reduce(Combine::Add, x, std::move(axes)); }
 
@@ -198,17 +213,21 @@ UOp gather(UOp x, UOp index, int64_t axis) {
   return x->graph->make({Op::Gather, x->dtype, index->shape, {x, index}, axis});
 }
 UOp scatter_add(UOp base, UOp index, UOp value, int64_t axis) {
-  require(base->rank() == index->rank() && index->shape == value->shape && base->dtype == value->dtype, Op::ScatterAdd, "sources do not fit", base, value);
+  require(base->rank() == index->rank() && index->shape == value->shape && base->dtype == value->dtype, Op::ScatterAdd,
+          "sources do not fit", base, value);
   if (is_short(base)) return cast(scatter_add(computed(base), index, computed(value), axis), base->dtype);
   return base->graph->make({Op::ScatterAdd, base->dtype, base->shape, {base, index, value}, axis});
 }
 UOp detach(UOp x) { return x->state.requires_grad ? move(x, Op::Detach, x->shape) : x; }
 UOp contiguous(UOp x) { return x->op == Op::Contiguous || x->storage() ? x : move(x, Op::Contiguous, x->shape); }
 
-UOp range(UOp bound, int id, AxisKind kind) { return bound->graph->make({Op::Range, DType::Index, {}, {bound}, RangeAttr{id, kind}}); }
+UOp range(UOp bound, int id, AxisKind kind) {
+  return bound->graph->make({Op::Range, DType::Index, {}, {bound}, RangeAttr{id, kind}});
+}
 
 UOp load(UOp param, std::span<const UOp> index, UOp gate, UOp other) {
-  require(index.size() == param->rank() && !gate == !other, Op::Load, "one index per dim; gate and other together", param);
+  require(index.size() == param->rank() && !gate == !other, Op::Load, "one index per dim; gate and other together",
+          param);
   Sources src{param};
   src.insert(src.end(), index.begin(), index.end());
   if (gate) src.push_back(gate), src.push_back(other);
@@ -216,7 +235,8 @@ UOp load(UOp param, std::span<const UOp> index, UOp gate, UOp other) {
 }
 
 UOp store(UOp param, std::span<const UOp> index, UOp value, bool add, UOp gate) {
-  require(index.size() == param->rank() && value->dtype == param->dtype, Op::Store, "index or value does not fit", param, value);
+  require(index.size() == param->rank() && value->dtype == param->dtype, Op::Store, "index or value does not fit",
+          param, value);
   Sources src{param};
   src.insert(src.end(), index.begin(), index.end());
   src.push_back(value);
@@ -225,7 +245,8 @@ UOp store(UOp param, std::span<const UOp> index, UOp value, bool add, UOp gate) 
 }
 
 UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, Tree tree, int result) {
-  require(!ranges.empty() && static_cast<int>(values.size()) == value_count(combine), Op::Reduce, "values and ranges do not fit");
+  require(!ranges.empty() && static_cast<int>(values.size()) == value_count(combine), Op::Reduce,
+          "values and ranges do not fit");
   Sources src(values.begin(), values.end());
   src.insert(src.end(), ranges.begin(), ranges.end());
   const DType dtype = values[static_cast<size_t>(result)]->dtype;
@@ -233,7 +254,8 @@ UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UO
 }
 
 UOp scan_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, int result) {
-  require(!ranges.empty() && static_cast<int>(values.size()) == value_count(combine), Op::Scan, "values and ranges do not fit");
+  require(!ranges.empty() && static_cast<int>(values.size()) == value_count(combine), Op::Scan,
+          "values and ranges do not fit");
   Sources src(values.begin(), values.end());
   src.insert(src.end(), ranges.begin(), ranges.end());
   const DType dtype = values[static_cast<size_t>(result)]->dtype;
@@ -242,6 +264,8 @@ UOp scan_over(Combine combine, std::span<const UOp> values, std::span<const UOp>
 
 UOp sink(Graph& g, Sources stores) { return g.make({Op::Sink, DType::Void, {}, std::move(stores)}); }
 
-UOp with_sources(Graph& g, UOp x, Sources src) { return g.make({x->op, x->dtype, x->shape, std::move(src), x->attr, x->device}); }
+UOp with_sources(Graph& g, UOp x, Sources src) {
+  return g.make({x->op, x->dtype, x->shape, std::move(src), x->attr, x->device});
+}
 
 }  // namespace sinter::ir

@@ -14,14 +14,20 @@ namespace sinter::ir {
 
 // -- leaves
 UOp constant(Graph& g, Scalar value, DType dtype, Device device = {});  ///< shape []
-inline UOp constant(Graph& g, DType dtype, double value, Device device = {}) { return constant(g, Scalar::of(dtype, value), dtype, device); }
-inline UOp constant(Graph& g, DType dtype, int64_t value, Device device = {}) { return constant(g, Scalar::of(dtype, value), dtype, device); }
-inline UOp constant(Graph& g, DType dtype, int value, Device device = {}) { return constant(g, dtype, static_cast<int64_t>(value), device); }
+inline UOp constant(Graph& g, DType dtype, double value, Device device = {}) {
+  return constant(g, Scalar::of(dtype, value), dtype, device);
+}
+inline UOp constant(Graph& g, DType dtype, int64_t value, Device device = {}) {
+  return constant(g, Scalar::of(dtype, value), dtype, device);
+}
+inline UOp constant(Graph& g, DType dtype, int value, Device device = {}) {
+  return constant(g, dtype, static_cast<int64_t>(value), device);
+}
 UOp full(Graph& g, const Shape& shape, DType dtype, double value, Device device = {});
 /// A constant of x's shape, dtype and device.
 UOp like(UOp x, double value);
 UOp like(UOp x, Scalar value);
-UOp arange(Graph& g, const Dim& size, Device device = {});                    ///< int64, shape [size]
+UOp arange(Graph& g, const Dim& size, Device device = {});                        ///< int64, shape [size]
 UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device = {});  ///< the bound number, shape []
 /// The value on that device: what is one number is written anew there, all else becomes a COPY.
 UOp copy(UOp x, Device device);
@@ -32,7 +38,7 @@ UOp everywhere(UOp x);
 /// In the tensor graph: the number that `size`, which is symbolic, is bound to; int64, shape [].
 UOp bound_size(Graph& g, const Dim& size, Device device = {});
 UOp param(Graph& g, int64_t slot, DType dtype, const Shape& shape, Device device = {});
-UOp argument(Graph& g, int64_t number, DType dtype, Device device = {});       ///< shape []
+UOp argument(Graph& g, int64_t number, DType dtype, Device device = {});  ///< shape []
 
 // -- elementwise
 UOp alu(Op op, Sources src);
@@ -77,26 +83,26 @@ UOp reshape(UOp x, const Shape& shape);
 UOp permute(UOp x, const Ints& order);
 /// Repeats x along new axes: `axes`, ascending, are those of `shape` that x lacks.
 UOp expand(UOp x, const Shape& shape, const Ints& axes);
-/// NumPy's rule: x is repeated along the leading axes of `shape`, which it lacks, and along those in which its own size is 1. Of the
-/// axes behind the leading ones it lacks `lacked`.
+/// NumPy's rule: x is repeated along the leading axes of `shape`, which it lacks, and along those in which its own size
+/// is 1. Of the axes behind the leading ones it lacks `lacked`.
 UOp broadcast_to(UOp x, const Shape& shape, const Ints& lacked = {});
 UOp shrink(UOp x, const Region& box);
 /// x lies in `box` of `shape`, zero elsewhere.
 UOp pad(UOp x, const Region& box, const Shape& shape);
 UOp flip(UOp x, const Ints& axes);
-/// out[.., i, k, ..] = x[.., i + k*step, k, ..] with i along `axis`, which becomes `size` long, and k along the axis behind it; zero
-/// where i + k*step lies outside. The adjoint is a slide back: step -step, size that of x.
+/// out[.., i, k, ..] = x[.., i + k*step, k, ..] with i along `axis`, which becomes `size` long, and k along the axis
+/// behind it; zero where i + k*step lies outside. The adjoint is a slide back: step -step, size that of x.
 UOp slide(UOp x, int64_t axis, int64_t step, int64_t size);
-/// The windows of x along `axis`, which becomes two axes (windows, size): tap k of window o is x[o*stride + k*dilation]. As many
-/// windows as fit; at least one must. All by slides of step `dilation`: a stride cuts the axis into rows of `stride` first, so that
-/// the adjoint visits no element that no tap reaches.
+/// The windows of x along `axis`, which becomes two axes (windows, size): tap k of window o is x[o*stride +
+/// k*dilation]. As many windows as fit; at least one must. All by slides of step `dilation`: a stride cuts the axis
+/// into rows of `stride` first, so that the adjoint visits no element that no tap reaches.
 UOp window(UOp x, int64_t axis, int64_t size, int64_t stride, int64_t dilation);
 /// The box that is all of `shape`.
 Region whole(const Shape& shape);
 
 // -- reduce, pick, state
-/// The reduced axes are gone. Axes of size 1 are reduced too: the op may change the value (Max of NaN does not). Reductions,
-/// scans and scatters of 16-bit floats are made in float32, and their result is rounded once.
+/// The reduced axes are gone. Axes of size 1 are reduced too: the op may change the value (Max of NaN does not).
+/// Reductions, scans and scatters of 16-bit floats are made in float32, and their result is rounded once.
 UOp reduce(Combine combine, UOp x, Ints axes);
 UOp sum(UOp x, Ints axes);
 /// One accumulator of a reduction of several values of one shape.

@@ -12,8 +12,8 @@ namespace {
 
 using State = std::vector<UOp>;
 
-/// The place of the extreme; equal ones by their place, so that chains may be joined in any order. On floats no comparison is used twice:
-/// so compilers keep all of them in mask registers.
+/// The place of the extreme; equal ones by their place, so that chains may be joined in any order. On floats no
+/// comparison is used twice: so compilers keep all of them in mask registers.
 State further(bool largest, const State& a, const State& b) {
   UOp beyond = largest ? lt(a[0], b[0]) : lt(b[0], a[0]), same = eq(a[0], b[0]);
   if (is_float(a[0]->dtype)) {
@@ -107,7 +107,8 @@ Scalar identity_of(Combine combine, DType dtype, int result) {
 
 std::vector<DType> state_types(UOp reduce) {
   std::vector<DType> out;
-  for (int i = 0; i < state_count(reduce->reduction().combine); ++i) out.push_back(reduce->src[static_cast<size_t>(i)]->dtype);
+  for (int i = 0; i < state_count(reduce->reduction().combine); ++i)
+    out.push_back(reduce->src[static_cast<size_t>(i)]->dtype);
   return out;
 }
 
@@ -115,7 +116,10 @@ std::vector<Op> ops_of_step(UOp reduce) {
   const Combine combine = reduce->reduction().combine;
   if (state_count(combine) == 1) {  // without a graph: one op
     if (combine == Combine::Dot) return {Op::Fma};
-    return {combine == Combine::Mul ? Op::Mul : combine == Combine::Max ? Op::Max : combine == Combine::Min ? Op::Min : Op::Add};
+    return {combine == Combine::Mul   ? Op::Mul
+            : combine == Combine::Max ? Op::Max
+            : combine == Combine::Min ? Op::Min
+                                      : Op::Add};
   }
   const Combination step = step_of(combine, state_types(reduce));
   std::vector<Op> ops;

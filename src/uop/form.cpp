@@ -24,7 +24,12 @@ uint64_t likeness(Op op, DType dtype, Device device, const Shape& shape, const A
 }  // namespace
 
 Form::Form(Op op, DType dtype, Device device, const Shape& shape, const Attr& attr, uint64_t identity)
-    : op(op), dtype(dtype), device(device), shape(shape), attr(attr), identity(identity),
+    : op(op),
+      dtype(dtype),
+      device(device),
+      shape(shape),
+      attr(attr),
+      identity(identity),
       likeness(ir::likeness(op, dtype, device, shape, attr)),
       veiled(mix(mix(0x5eed, static_cast<uint64_t>(dtype)), place_of(shape, device))) {}
 
@@ -43,6 +48,8 @@ const Form& FormTable::of(Op op, DType dtype, Device device, const Shape& shape,
   return *form;
 }
 
-FormTable::~FormTable() { table_.drop([](const Form&) { return true; }); }
+FormTable::~FormTable() {
+  table_.drop([](const Form&) { return true; });
+}
 
 }  // namespace sinter::ir

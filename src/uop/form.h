@@ -1,4 +1,5 @@
-// What a node is beside its sources. Nodes that agree in it share one form: it is copied once, and compared by its address.
+// What a node is beside its sources. Nodes that agree in it share one form: it is copied once, and compared by its
+// address.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +20,16 @@ struct Form {
   const Device device;
   const Shape shape;
   const Attr attr;
-  const uint64_t identity;     ///< hash of all that
-  const uint64_t likeness;     ///< what commutative order sees of a node, but for its sources: nothing of constants (N4)
-  const uint64_t veiled;       ///< what it sees of one whose sources and op do not count: type, shape and device
+  const uint64_t identity;  ///< hash of all that
+  const uint64_t likeness;  ///< what commutative order sees of a node, but for its sources: nothing of constants (N4)
+  const uint64_t veiled;    ///< what it sees of one whose sources and op do not count: type, shape and device
   mutable uint32_t users = 0;  ///< nodes, and whoever keeps it besides
   bool interned = false;
-  Form* next = nullptr;        ///< in the table, of one bucket
+  Form* next = nullptr;  ///< in the table, of one bucket
 };
 
-/// A form that somebody keeps beside the nodes. The graph outlives him, and is his to use whenever he takes or leaves one.
+/// A form that somebody keeps beside the nodes. The graph outlives him, and is his to use whenever he takes or leaves
+/// one.
 struct FormUse {
   void operator()(const Form* form) const { --form->users; }
 };

@@ -9,7 +9,8 @@
 namespace sinter::ir {
 namespace {
 
-/// What commutative order may see of a source: of leaves, versions, DETACH and stored nodes only type, shape and device.
+/// What commutative order may see of a source: of leaves, versions, DETACH and stored nodes only type, shape and
+/// device.
 uint64_t look(UOp s) { return s->storage() ? s->form.veiled : s->likeness; }
 
 uint64_t likeness_of(const Form& form, const Sources& src) {

@@ -12,8 +12,8 @@
 
 namespace sinter::ir {
 
-/// What make() needs to know of a node, for the time of that call: shape and attribute stay where they are, and are copied once, into a
-/// form that is new. The device is taken from the sources when there are any.
+/// What make() needs to know of a node, for the time of that call: shape and attribute stay where they are, and are
+/// copied once, into a form that is new. The device is taken from the sources when there are any.
 struct NodeSpec {
   Op op;
   DType dtype;
@@ -23,8 +23,11 @@ struct NodeSpec {
   Device device = {};
 };
 
-/// Whether make() orders the sources. Of two equal floats Max and Min give the first, and -0 equals 0: there the order counts.
-inline bool commutes(Op op, DType dtype) { return has(op, kCommutative) && !((op == Op::Max || op == Op::Min) && is_float(dtype)); }
+/// Whether make() orders the sources. Of two equal floats Max and Min give the first, and -0 equals 0: there the order
+/// counts.
+inline bool commutes(Op op, DType dtype) {
+  return has(op, kCommutative) && !((op == Op::Max || op == Op::Min) && is_float(dtype));
+}
 
 class Graph {
  public:
@@ -43,7 +46,9 @@ class Graph {
  protected:
   Graph() = default;
   static void canonicalise(NodeSpec& spec);
-  const Form& form_of(const NodeSpec& spec) { return forms_.of(spec.op, spec.dtype, spec.device, spec.shape, spec.attr); }
+  const Form& form_of(const NodeSpec& spec) {
+    return forms_.of(spec.op, spec.dtype, spec.device, spec.shape, spec.attr);
+  }
   static uint64_t identity_of(const Form& form, const Sources& src);
   UOp find(const Form& form, const Sources& src, uint64_t identity) const {
     return table_.find(identity, [&](const Node& n) { return &n.form == &form && n.src == src; });

@@ -32,8 +32,8 @@ class GraphMutex {
     owner_.store(0, std::memory_order_relaxed);
     mutex_.unlock();
   }
-  /// In the child of the thread that holds it: made anew, because a mutex belongs to a thread of the process that took it. It stays
-  /// taken so many times.
+  /// In the child of the thread that holds it: made anew, because a mutex belongs to a thread of the process that took
+  /// it. It stays taken so many times.
   void renew(int held) {
     new (&mutex_) std::mutex;
     owner_.store(0, std::memory_order_relaxed);

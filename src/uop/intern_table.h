@@ -1,4 +1,5 @@
-// Nodes, and their forms, by identity. A bucket is a chain through the things themselves, so that only doubling the table takes memory.
+// Nodes, and their forms, by identity. A bucket is a chain through the things themselves, so that only doubling the
+// table takes memory.
 #pragma once
 
 #include <cstddef>

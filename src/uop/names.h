@@ -9,7 +9,7 @@
 namespace sinter::ir {
 
 inline constexpr std::array<std::string_view, 9> kCombineNames = {"Add",    "Mul",    "Max",     "Min",   "Dot",
-                                                                   "ArgMax", "ArgMin", "Moments", "ExpSum"};
+                                                                  "ArgMax", "ArgMin", "Moments", "ExpSum"};
 inline constexpr std::array<std::string_view, 2> kAxisNames = {"Outer", "Inner"};
 
 constexpr std::string_view name_of(Combine c) { return kCombineNames[static_cast<size_t>(c)]; }

@@ -34,9 +34,10 @@ class UOp {
 
 using Sources = InlineVector<UOp, 3>;
 
-/// What the long-lived tensor graph knows of a node beyond its meaning. Guarded by that graph's mutex; untouched in arenas.
+/// What the long-lived tensor graph knows of a node beyond its meaning. Guarded by that graph's mutex; untouched in
+/// arenas.
 struct NodeState {
-  uint32_t refs = 0;           ///< edges, cells, scopes and plans in flight
+  uint32_t refs = 0;  ///< edges, cells, scopes and plans in flight
   bool requires_grad = false;
   bool leaf = false;           ///< a LEAF, or the version of one: gradients stop here
   bool consumed = false;       ///< a backward() has walked it (SEMANTICS G2)
@@ -52,8 +53,17 @@ struct NodeState {
 struct Node {
   /// No aggregate: compilers would clear all of its bytes first, for every node of every step.
   Node(Graph* graph, const Form& form, uint64_t id, const Sources& src, uint64_t identity, uint64_t likeness)
-      : graph(graph), form(form), op(form.op), dtype(form.dtype), device(form.device), id(id), shape(form.shape), attr(form.attr), src(src),
-        identity(identity), likeness(likeness) {
+      : graph(graph),
+        form(form),
+        op(form.op),
+        dtype(form.dtype),
+        device(form.device),
+        id(id),
+        shape(form.shape),
+        attr(form.attr),
+        src(src),
+        identity(identity),
+        likeness(likeness) {
     ++form.users;
   }
   ~Node() { --form.users; }
@@ -68,17 +78,21 @@ struct Node {
   const uint64_t id;   ///< number of creation in its graph: an address-free order
   const Shape& shape;  ///< of the form
   const Attr& attr;    ///< the same
-  Sources src;              ///< emptied when a node with storage lets its history go
-  const uint64_t identity;  ///< hash of form and sources: of all that makes two nodes one; 0 of a node that is never interned
-  const uint64_t likeness;  ///< hash that orders commutative operands: blind to ids, constants and what lies behind storage (N4)
+  Sources src;         ///< emptied when a node with storage lets its history go
+  const uint64_t
+      identity;  ///< hash of form and sources: of all that makes two nodes one; 0 of a node that is never interned
+  const uint64_t
+      likeness;  ///< hash that orders commutative operands: blind to ids, constants and what lies behind storage (N4)
   bool interned = false;
-  Node* next = nullptr;     ///< in the intern table, of one bucket
-  uint64_t mark = 0;        ///< of the graph's current walk
-  uint32_t position = 0;    ///< free for the walk that set the mark
+  Node* next = nullptr;   ///< in the intern table, of one bucket
+  uint64_t mark = 0;      ///< of the graph's current walk
+  uint32_t position = 0;  ///< free for the walk that set the mark
   NodeState state = {};
 
   template <class T>
-  const T& get() const { return std::get<T>(attr); }
+  const T& get() const {
+    return std::get<T>(attr);
+  }
   int64_t integer() const { return std::get<int64_t>(attr); }
   const Ints& ints() const { return std::get<Ints>(attr); }
   const Region& region() const { return std::get<Region>(attr); }

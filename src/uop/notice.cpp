@@ -19,7 +19,8 @@ Notice::Notice(std::string text, std::function<bool()> happened, std::vector<std
     unknown_ = std::max(unknown_, b->unknown_);
   }
   const auto speaks = [](const std::shared_ptr<Notice>& b) { return !b->silent(); };
-  for (std::shared_ptr<Notice>& b : before_)  // for one that only stands for others one of them, so that chains get no longer
+  for (std::shared_ptr<Notice>& b :
+       before_)  // for one that only stands for others one of them, so that chains get no longer
     if (!b->unknown_ && b->text_.empty())
       if (const auto other = std::find_if(b->before_.begin(), b->before_.end(), speaks); other != b->before_.end())
         b = std::shared_ptr<Notice>(*other);
@@ -28,7 +29,8 @@ Notice::Notice(std::string text, std::function<bool()> happened, std::vector<std
     ++unknown_;
   else if (!text_.empty())
     before_.clear();  // who reads this hears of the latest
-  else if (const auto sure = std::find_if(before_.begin(), before_.end(), [](const auto& b) { return !b->unknown_; }); sure != before_.end())
+  else if (const auto sure = std::find_if(before_.begin(), before_.end(), [](const auto& b) { return !b->unknown_; });
+           sure != before_.end())
     before_ = {std::shared_ptr<Notice>(*sure)}, unknown_ = 0;  // one is said, and this one has to be
 }
 

@@ -1,5 +1,5 @@
-// An index out of range that a plan has met: nothing stops, and the first host read of what the plan stored, or of what was
-// made from that, says it once (SEMANTICS F6).
+// An index out of range that a plan has met: nothing stops, and the first host read of what the plan stored, or of what
+// was made from that, says it once (SEMANTICS F6).
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@ namespace sinter::ir {
 /// What a read may have to say. Shared by the storages of a plan; guarded by the tensor graph's mutex, as they are.
 class Notice {
  public:
-  /// `happened` if only the device knows: waits for it; the text is said if it returns true. `before`: of what the plan read.
+  /// `happened` if only the device knows: waits for it; the text is said if it returns true. `before`: of what the plan
+  /// read.
   Notice(std::string text, std::function<bool()> happened, std::vector<std::shared_ptr<Notice>> before);
 
   /// The text, or that of one before it; empty from the second time on, and if there is nothing to say. Throws what

@@ -18,14 +18,14 @@ enum class Batching : uint8_t { Map, Move, Fold, Pick, Leaf, None };
 
 enum Trait : uint16_t {
   kNone = 0,
-  kCommutative = 1,   ///< make() orders the first two sources, but see commutes()
-  kAssociative = 2,   ///< on integers and bool; floats only where a rule says so
-  kFloat = 4,         ///< only on floats
-  kInteger = 8,       ///< only on integers and bool
-  kExpanded = 16,     ///< no target spells it: codegen/prepare/math writes it in other ops
-  kFresh = 32,        ///< two of them are never one (SEMANTICS H4, N1)
-  kEffect = 64,       ///< must not be dropped though nobody reads it
-  kNoGrad = 128,      ///< has no gradient rule: a leaf, not on floats, or only in kernels
+  kCommutative = 1,  ///< make() orders the first two sources, but see commutes()
+  kAssociative = 2,  ///< on integers and bool; floats only where a rule says so
+  kFloat = 4,        ///< only on floats
+  kInteger = 8,      ///< only on integers and bool
+  kExpanded = 16,    ///< no target spells it: codegen/prepare/math writes it in other ops
+  kFresh = 32,       ///< two of them are never one (SEMANTICS H4, N1)
+  kEffect = 64,      ///< must not be dropped though nobody reads it
+  kNoGrad = 128,     ///< has no gradient rule: a leaf, not on floats, or only in kernels
 };
 
 inline constexpr int kAny = -1;

@@ -15,8 +15,8 @@ struct Frame {
 };
 thread_local Frame frame;
 
-/// What tells call sites apart. Texts are compared, not addresses: a header's line is one site in all files that include it, and
-/// the library that a caller came from may be gone.
+/// What tells call sites apart. Texts are compared, not addresses: a header's line is one site in all files that
+/// include it, and the library that a caller came from may be gone.
 struct Site {
   std::string_view call, file;
   uint32_t line;
@@ -33,7 +33,9 @@ struct Hash {
 };
 struct Equal {
   using is_transparent = void;
-  bool operator()(const Site& a, const Site& b) const { return a.line == b.line && a.call == b.call && a.file == b.file; }
+  bool operator()(const Site& a, const Site& b) const {
+    return a.line == b.line && a.call == b.call && a.file == b.file;
+  }
   bool operator()(const Site& a, const Origin* b) const { return (*this)(a, site_of(*b)); }
   bool operator()(const Origin* a, const Site& b) const { return (*this)(site_of(*a), b); }
   bool operator()(const Origin* a, const Origin* b) const { return a == b; }
@@ -45,11 +47,13 @@ std::unordered_set<Origin*, Hash, Equal>& table() {
   return *all;
 }
 
-/// The origins that were asked for last, by where the names of call and file lie and the place in it: most calls come from a few places.
+/// The origins that were asked for last, by where the names of call and file lie and the place in it: most calls come
+/// from a few places.
 Origin*& recent(const Caller* caller) {
   static std::array<Origin*, 64> all{};
   if (!caller) return all[0];
-  const auto file = reinterpret_cast<uintptr_t>(caller->where.file_name()), call = reinterpret_cast<uintptr_t>(caller->name.data());
+  const auto file = reinterpret_cast<uintptr_t>(caller->where.file_name()),
+             call = reinterpret_cast<uintptr_t>(caller->name.data());
   return all[(file ^ call ^ caller->where.line()) % all.size()];
 }
 

@@ -1,5 +1,5 @@
-// Where things come from: the outermost public call of a thread, for errors, and the call sites at which what lives was made, for
-// the report of memory. Beside the nodes, never in their identity.
+// Where things come from: the outermost public call of a thread, for errors, and the call sites at which what lives was
+// made, for the report of memory. Beside the nodes, never in their identity.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ struct Origin {
   uint64_t tensors = 0;  ///< cells behind handles
 };
 
-/// The call site of caller(). There is one per call site of the program text; they are never destroyed. Inside a GraphScope.
+/// The call site of caller(). There is one per call site of the program text; they are never destroyed. Inside a
+/// GraphScope.
 Origin& current_origin();
 /// All call sites so far. Inside a GraphScope.
 std::vector<const Origin*> origins();

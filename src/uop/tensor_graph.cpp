@@ -21,8 +21,7 @@ UOp TensorGraph::make(NodeSpec&& spec) {
     for (UOp s : spec.src) requires_grad |= s->state.requires_grad;
   } else if (spec.op != Op::Detach) {
     for (UOp& s : spec.src)
-      if (s->state.requires_grad && !s->state.leaf)
-        s = make({Op::Detach, s->dtype, s->shape, {s}});
+      if (s->state.requires_grad && !s->state.leaf) s = make({Op::Detach, s->dtype, s->shape, {s}});
   }
   canonicalise(spec);
   const Form& form = form_of(spec);
@@ -94,7 +93,8 @@ void TensorGraph::set_loss(UOp n, UOp loss) {
 void TensorGraph::let_go(UOp n) {
   forget(n.get());
   const Sources sources = std::move(n->src);
-  if (n->op == Op::Detach && !sources.empty() && sources[0]->state.detached == n.get()) sources[0]->state.detached = nullptr;
+  if (n->op == Op::Detach && !sources.empty() && sources[0]->state.detached == n.get())
+    sources[0]->state.detached = nullptr;
   if (Storage* home = std::exchange(n->state.home, nullptr)) release_storage(home, false);
   set_loss(n, {});
   for (UOp s : sources) release(s);

@@ -28,7 +28,8 @@ class TensorGraph final : public Graph {
 
   /// Gives the node a value that lies in `storage`. What it does to the sources is settle()'s.
   void own(UOp n, Storage* storage);
-  /// After a node got storage: lets its sources go unless it has history (H3), and gives the storage to its DETACH (G6).
+  /// After a node got storage: lets its sources go unless it has history (H3), and gives the storage to its DETACH
+  /// (G6).
   void settle(UOp n);
   /// Drops sources, home and loss, and leaves the intern table.
   void let_go(UOp n);
@@ -91,8 +92,8 @@ class GraphScope {
   TensorGraph& graph_;
 };
 
-/// Holds the graph's mutex if no other thread does, and never waits: for those who only read, and may be called from where
-/// waiting for the graph is forbidden (runtime/fork.h).
+/// Holds the graph's mutex if no other thread does, and never waits: for those who only read, and may be called from
+/// where waiting for the graph is forbidden (runtime/fork.h).
 class GraphTry {
  public:
   GraphTry();
@@ -130,7 +131,10 @@ class Hold {
   explicit Hold(UOp n);
   Hold(const Hold& other) : Hold(other.node_) {}
   Hold(Hold&& other) noexcept : node_(other.node_) { other.node_ = {}; }
-  Hold& operator=(Hold other) noexcept { std::swap(node_, other.node_); return *this; }
+  Hold& operator=(Hold other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
   ~Hold();
   UOp get() const { return node_; }
   Node* operator->() const { return node_.get(); }

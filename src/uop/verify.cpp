@@ -48,7 +48,8 @@ class Verifier {
     types(n);
     if (n->op != Op::Copy)
       for (UOp s : n->src)
-        require(s->device == n->device || (s->op == Op::Const && level_ != Level::Tensor), n, "lies on another device than a source");
+        require(s->device == n->device || (s->op == Op::Const && level_ != Level::Tensor), n,
+                "lies on another device than a source");
     if (level_ != Level::Kernel) {
       if (std::string what = shape_error(n); !what.empty()) require(false, n, what);
     } else if (n->op != Op::Param) {
@@ -85,7 +86,8 @@ class Verifier {
       case Op::Const:
       case Op::Num: ok = holds(static_cast<Scalar*>(nullptr)) && n->scalar().floating() == is_float(n->dtype); break;
       case Op::Var:  // the tensor graph knows the number, not only the variable
-        ok = holds(static_cast<sinter::Var*>(nullptr)) || (level_ == Level::Tensor && holds(static_cast<Region*>(nullptr)));
+        ok = holds(static_cast<sinter::Var*>(nullptr)) ||
+             (level_ == Level::Tensor && holds(static_cast<Region*>(nullptr)));
         break;
       case Op::Param:
       case Op::Arg:
@@ -149,7 +151,8 @@ class Verifier {
     for (size_t i = 0; i < values; ++i) require(!is_short_float(n->src[i]->dtype), n, "accumulates in a 16-bit float");
     const bool places = r.combine == Combine::ArgMax || r.combine == Combine::ArgMin;
     for (size_t i = 1; i < values; ++i)
-      require(places ? is_integer(n->src[i]->dtype) : n->src[i]->dtype == n->src[0]->dtype, n, "reduces values of other types");
+      require(places ? is_integer(n->src[i]->dtype) : n->src[i]->dtype == n->src[0]->dtype, n,
+              "reduces values of other types");
     require(values == 1 || places || r.combine == Combine::Dot || is_float(n->dtype), n, "combines what are no floats");
   }
 
@@ -230,8 +233,7 @@ class KernelVerifier {
     require(r.tree.lanes > 0 && (r.tree.lanes & (r.tree.lanes - 1)) == 0 && r.tree.block >= 0, n,
             "has an impossible tree");
     for (size_t i = 0; i < n->src.size(); ++i) {
-      if (i >= values)
-        require(n->src[i]->op == Op::Range && !is_outer(n->src[i]), n, "reduces over no inner range");
+      if (i >= values) require(n->src[i]->op == Op::Range && !is_outer(n->src[i]), n, "reduces over no inner range");
     }
   }
 
@@ -267,12 +269,14 @@ class KernelVerifier {
       }
       const bool chain = n->reduction().tree == Tree{};
       for (UOp r : open)
-        require(chain || r->get<RangeAttr>().id < before, n, "has a Tree and binds a range that comes before one around it: " + describe(r));
+        require(chain || r->get<RangeAttr>().id < before, n,
+                "has a Tree and binds a range that comes before one around it: " + describe(r));
     }
     if (n->op == Op::Scan) {
       const auto own = n->src.begin() + value_count(n->reduction().combine);
       for (UOp r : open)
-        require(std::find(own, n->src.end(), r) != n->src.end() || r->get<RangeAttr>().id < (*own)->get<RangeAttr>().id, n, "scans over a range around another one: " + describe(r));
+        require(std::find(own, n->src.end(), r) != n->src.end() || r->get<RangeAttr>().id < (*own)->get<RangeAttr>().id,
+                n, "scans over a range around another one: " + describe(r));
     }
     open_.emplace(n.get(), std::move(open));
   }

@@ -28,7 +28,8 @@ std::string reduced(UOp n) {
   const ReduceAttr& r = n->reduction();
   if (r.axes.empty()) return "reduces no axis";
   if (static_cast<int>(n->src.size()) != value_count(r.combine)) return "has ranges, or too few values";
-  if (std::adjacent_find(r.axes.begin(), r.axes.end(), std::greater_equal<>()) != r.axes.end()) return "names its axes out of order, or twice";
+  if (std::adjacent_find(r.axes.begin(), r.axes.end(), std::greater_equal<>()) != r.axes.end())
+    return "names its axes out of order, or twice";
   for (UOp s : n->src)
     if (!(s->shape == n->src[0]->shape)) return "reduces values of different shapes";
   const Shape& from = n->src[0]->shape;
@@ -40,7 +41,8 @@ std::string reduced(UOp n) {
 std::string scanned(UOp n) {
   const ReduceAttr& r = n->reduction();
   if (r.axes.size() != 1 || !is_axis(r.axes[0], n->rank())) return "scans along no axis of its source";
-  if (static_cast<int>(n->src.size()) != value_count(r.combine) || !(r.tree == Tree{})) return "has ranges, too few values, or a tree";
+  if (static_cast<int>(n->src.size()) != value_count(r.combine) || !(r.tree == Tree{}))
+    return "has ranges, too few values, or a tree";
   for (UOp s : n->src)
     if (!(s->shape == n->shape)) return "scans values of another shape";
   return {};

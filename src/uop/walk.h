@@ -13,9 +13,9 @@ namespace sinter::ir {
 /// Nodes of a walk whose sources are being listed: each, and how many of them have been.
 using WalkStack = std::vector<std::pair<UOp, size_t>>;
 
-/// Appends to `order` every node reachable from the root that does not bear the mark yet, sources before users, and marks it. `enter(node)`
-/// says whether the walk goes on to the node's sources (it is listed either way). Sets node->position to the place in the list. `stack` is
-/// empty, and gives its memory.
+/// Appends to `order` every node reachable from the root that does not bear the mark yet, sources before users, and
+/// marks it. `enter(node)` says whether the walk goes on to the node's sources (it is listed either way). Sets
+/// node->position to the place in the list. `stack` is empty, and gives its memory.
 template <class Enter>
 void append_topological(UOp root, uint64_t mark, Enter enter, std::vector<UOp>& order, WalkStack& stack) {
   if (root->mark == mark) return;

@@ -26,7 +26,8 @@ uint64_t size_of(const Tensor& t) { return static_cast<uint64_t>(t.numel()) * 4;
 
 /// Bytes of all that the plan stores between its kernels.
 uint64_t between_kernels(const std::vector<Tensor>& asked) {
-  return static_cast<uint64_t>(runtime::memory_of(tensor::explain(asked, runtime::host_target()).scheduled.plan).scratch);
+  return static_cast<uint64_t>(
+      runtime::memory_of(tensor::explain(asked, runtime::host_target()).scheduled.plan).scratch);
 }
 
 }  // namespace

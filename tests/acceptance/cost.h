@@ -1,4 +1,5 @@
-// What realising costs, whether its values are right, and whether fusion changed a bit: shared by the tests that count launches.
+// What realising costs, whether its values are right, and whether fusion changed a bit: shared by the tests that count
+// launches.
 #pragma once
 
 #include <algorithm>

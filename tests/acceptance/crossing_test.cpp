@@ -100,7 +100,8 @@ TEST_CASE("blocks of a sum go on where an axis was split in parts", "[launches]"
   // 18 channels in two groups: blocks of 6 do not end where a group does.
   Tensor x = stored(rand({4, 2, 13, 17})), w = leaf({18, 1, 2, 2}), b = stored(rand({18}));
   CHECK(same_when_unfused([&] {
-    const Tensor y = avg_pool2d(relu(conv2d(x, w, b, {.padding = 1, .groups = 2})), 2, {.stride = 2}), loss = (y * y).mean();
+    const Tensor y = avg_pool2d(relu(conv2d(x, w, b, {.padding = 1, .groups = 2})), 2, {.stride = 2}),
+                 loss = (y * y).mean();
     return std::vector<Tensor>{y, loss, gradient(loss, {w})[0]};
   }));
 }
@@ -142,7 +143,8 @@ TEST_CASE("a training step of a symbolic batch is as many launches as of a fixed
     CHECK(symbolic.cost.bytes <= same.cost.bytes + same.cost.bytes / 8);
     CHECK(symbolic.loss == Approx(same.loss).epsilon(1e-5));
     CHECK(symbolic.weight.size() == same.weight.size());
-    for (size_t i = 0; i < same.weight.size(); ++i) CHECK(symbolic.weight[i] == Approx(same.weight[i]).epsilon(1e-4).margin(1e-6));
+    for (size_t i = 0; i < same.weight.size(); ++i)
+      CHECK(symbolic.weight[i] == Approx(same.weight[i]).epsilon(1e-4).margin(1e-6));
     debug::set_executor(debug::Executor::Unfused);
     const Step unfused = step(batch(n));
     debug::set_executor(debug::Executor::Compiled);
@@ -161,17 +163,21 @@ TEST_CASE("sums across a symbolic number of rows, some of whose blocks are empty
       return from(std::vector<float>(from_all.begin(), from_all.begin() + n * 40), {d, 40});
     };
     for (const auto& make : {std::function([&](const Dim& d) {
-           Tensor x = input(values, d).requires_grad(), w = stored(ones({40})).requires_grad(), b = stored(zeros({40})).requires_grad();
-           return gradient((layer_norm(x, {40}, w, b) * input(weights, d)).sum(), {x, w, b});
-         }), std::function([&](const Dim& d) {
-           Tensor x = input(values, d);
-           return std::vector<Tensor>{x.sum(0), x.sum(1), x.sum(), x.max(0), x.argmax(0), x.var(0), logsumexp(x, 0)};
-         })}) {
+                               Tensor x = input(values, d).requires_grad(), w = stored(ones({40})).requires_grad(),
+                                      b = stored(zeros({40})).requires_grad();
+                               return gradient((layer_norm(x, {40}, w, b) * input(weights, d)).sum(), {x, w, b});
+                             }),
+                             std::function([&](const Dim& d) {
+                               Tensor x = input(values, d);
+                               return std::vector<Tensor>{x.sum(0),    x.sum(1), x.sum(),        x.max(0),
+                                                          x.argmax(0), x.var(0), logsumexp(x, 0)};
+                             })}) {
       const std::vector<Tensor> symbolic = make(rows(n)), same = make(n);
       CHECK(cost_of([&] { realize_all(symbolic); }).launches == 1);
       realize_all(same);
       for (size_t i = 0; i < same.size(); ++i) {
-        const std::vector<float> a = symbolic[i].to(float32).to_vector<float>(), b = same[i].to(float32).to_vector<float>();
+        const std::vector<float> a = symbolic[i].to(float32).to_vector<float>(),
+                                 b = same[i].to(float32).to_vector<float>();
         REQUIRE(a.size() == b.size());
         for (size_t k = 0; k < a.size(); ++k)
           CHECK((a[k] == Approx(b[k]).epsilon(1e-4).margin(1e-5) || (std::isnan(a[k]) && std::isnan(b[k]))));

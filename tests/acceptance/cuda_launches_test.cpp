@@ -1,5 +1,5 @@
-// Launch counts of known programs at the Target of an H200: decided, written and, where there is NVRTC, compiled without a lint; not run.
-// The programs are those whose counts the other tests hold on the CPU.
+// Launch counts of known programs at the Target of an H200: decided, written and, where there is NVRTC, compiled
+// without a lint; not run. The programs are those whose counts the other tests hold on the CPU.
 #include <functional>
 #include <string>
 #include <vector>
@@ -57,7 +57,8 @@ TEST_CASE("threads of a row on a GPU wait only where they exchange partial sums"
 }
 
 TEST_CASE("a scan on a GPU has threads along its other axes", "[cuda]") {
-  const schedule::Written made = tensor::explain(std::vector<Tensor>{cumsum(stored(rand({4096, 256})), 1)}, runtime::cuda_target({}));
+  const schedule::Written made =
+      tensor::explain(std::vector<Tensor>{cumsum(stored(rand({4096, 256})), 1)}, runtime::cuda_target({}));
   REQUIRE(made.sources.size() == 1);
   CHECK(made.sources[0].threads > 1);
 }

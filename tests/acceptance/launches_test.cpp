@@ -92,7 +92,8 @@ TEST_CASE("a row that is read again and again is one launch", "[launches]") {
   CHECK(same_as_interpreted([] {
     manual_seed(1);
     const Tensor y = stored(rand({13, 1024})), scale = stored(rand({1024}));
-    return std::vector<Tensor>{softmax(y, 1), log_softmax(y, 1), layer_norm(y, {1024}, scale, scale), y.mean(1), y.var(1)};
+    return std::vector<Tensor>{softmax(y, 1), log_softmax(y, 1), layer_norm(y, {1024}, scale, scale), y.mean(1),
+                               y.var(1)};
   }));
 }
 
@@ -137,8 +138,10 @@ TEST_CASE("a training step of the MLP is at most 6 launches, whoever keeps the g
     nn::Linear l1(784, 128), l2(128, 10);
     std::vector<Tensor> parameters{l1.weight, l1.bias, l2.weight, l2.bias};
     std::unique_ptr<optim::Optimizer> opt;
-    if (adam) opt = std::make_unique<optim::Adam>(parameters, optim::Adam::Options{});
-    else opt = std::make_unique<optim::SGD>(parameters, optim::SGD::Options{.lr = 0.1});
+    if (adam)
+      opt = std::make_unique<optim::Adam>(parameters, optim::Adam::Options{});
+    else
+      opt = std::make_unique<optim::SGD>(parameters, optim::SGD::Options{.lr = 0.1});
     Tensor x = stored(rand({256, 784})), y = stored(randint(0, 10, {256}));
     realize_all(parameters);
     double first = 0, last = 0;

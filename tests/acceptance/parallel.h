@@ -1,5 +1,5 @@
-// No fused kernel gives up parallel work: its outer ranges have as many points as the Target has parallel units wherever
-// the unfused form has them.
+// No fused kernel gives up parallel work: its outer ranges have as many points as the Target has parallel units
+// wherever the unfused form has them.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,9 @@
 #include "schedule/cost.h"
 #include "schedule/schedule.h"
 
-/// While it lives, every plan that is decided is held to that, but for kernels that take less than `least` launches: there
-/// another launch costs more than units without work, and sums over fewer rows than 32 per unit have fewer blocks than units.
+/// While it lives, every plan that is decided is held to that, but for kernels that take less than `least` launches:
+/// there another launch costs more than units without work, and sums over fewer rows than 32 per unit have fewer blocks
+/// than units.
 class ParallelCheck final : public sinter::schedule::Witness {
  public:
   explicit ParallelCheck(double least) : least_(least), before_(sinter::schedule::set_witness(this)) {}

@@ -1,4 +1,5 @@
-// What plans make of max_pool2d: largest elements, their places where a gradient goes there, and addresses that follow from no data.
+// What plans make of max_pool2d: largest elements, their places where a gradient goes there, and addresses that follow
+// from no data.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -49,7 +50,8 @@ TEST_CASE("max_pool2d alone is a maximum, beside its gradient one loop finds ele
   for (const auto& [kernel, options] : {std::pair{2, MaxPoolOptions{}}, {3, overlapping}}) {
     INFO("kernel " << kernel);
     const Tensor x = stored(rand({2, 3, 8, 8})), leaf = x.clone().requires_grad();
-    const Content alone = content_of({max_pool2d(x, kernel, options)}), history = content_of({max_pool2d(leaf, kernel, options)});
+    const Content alone = content_of({max_pool2d(x, kernel, options)}),
+                  history = content_of({max_pool2d(leaf, kernel, options)});
     CHECK(alone.maxima == 1);
     CHECK(alone.places == 0);
     CHECK(history.maxima == 1);
@@ -61,7 +63,8 @@ TEST_CASE("max_pool2d alone is a maximum, beside its gradient one loop finds ele
   }
 }
 
-TEST_CASE("beside a loss that sums its elements, max_pool2d finds them in the kernel that finds their places", "[launches]") {
+TEST_CASE("beside a loss that sums its elements, max_pool2d finds them in the kernel that finds their places",
+          "[launches]") {
   const Tensor leaf = stored(rand({16, 16, 32, 32})).requires_grad(), weights = stored(rand({16, 16, 32, 32}));
   leaf.realize();
   const Tensor y = max_pool2d(leaf, 3, {.stride = 1, .padding = 1}), loss = (y * weights).sum();
@@ -70,21 +73,25 @@ TEST_CASE("beside a loss that sums its elements, max_pool2d finds them in the ke
   int finding = 0;
   for (const codegen::Kernel& k : made.scheduled.kernels) {
     const std::vector<ir::UOp> nodes = ir::topological(k.sink);
-    finding += std::any_of(nodes.begin(), nodes.end(), [](ir::UOp n) { return n->op == ir::Op::Reduce && n->reduction().combine == ir::Combine::ArgMax; });
+    finding += std::any_of(nodes.begin(), nodes.end(), [](ir::UOp n) {
+      return n->op == ir::Op::Reduce && n->reduction().combine == ir::Combine::ArgMax;
+    });
   }
   CHECK(finding == 1);
 }
 
 TEST_CASE("max_pool2d's gradient looks nothing up, and stores no positions for a loss that is held", "[launches]") {
   const FixedTarget fixed(kSmallPrograms);
-  const Tensor x = stored(rand({4, 8, 16, 16})), leaf = x.clone().requires_grad(), index = stored(zeros({4, 8, 16, 1}, int64));
+  const Tensor x = stored(rand({4, 8, 16, 16})), leaf = x.clone().requires_grad(),
+               index = stored(zeros({4, 8, 16, 1}, int64));
   leaf.realize();
   const Tensor loss = max_pool2d(leaf, 2).sum(), g = gradient(loss, {leaf})[0];
   CHECK(content_of({g}).looked_up == 0);
   CHECK(content_of({gather(x, 3, index)}).looked_up == 1);
   CHECK(cost(g).bytes <= 2u * 4 * 4 * 8 * 16 * 16);
   CHECK(g.sum().item() == 4 * 8 * 8 * 8);
-  // Windows that overlap and reach over the edge: no window is stored with all its taps, though the loss keeps what they are made of.
+  // Windows that overlap and reach over the edge: no window is stored with all its taps, though the loss keeps what
+  // they are made of.
   const Tensor wide = max_pool2d(leaf, 3, {.stride = 1, .padding = 1}).sum(), h = gradient(wide, {leaf})[0];
   CHECK(cost(h).bytes <= 4u * 4 * 4 * 8 * 16 * 16);  // places, written and read, the elements and their gradient
   CHECK(h.sum().item() == 4 * 8 * 16 * 16);
@@ -93,7 +100,8 @@ TEST_CASE("max_pool2d's gradient looks nothing up, and stores no positions for a
 TEST_CASE("the place of a large window's first largest is found once, not for each of its inputs", "[launches]") {
   const Tensor leaf = stored(rand({8, 16, 32, 32})).requires_grad();
   leaf.realize();
-  const schedule::Written made = tensor::explain(gradient(max_pool2d(leaf, 8).sum(), {leaf}), runtime::reference_target());
+  const schedule::Written made =
+      tensor::explain(gradient(max_pool2d(leaf, 8).sum(), {leaf}), runtime::reference_target());
   int found = 0;
   for (const codegen::Kernel& k : made.scheduled.kernels)
     for (ir::UOp n : ir::topological(k.sink)) {
@@ -122,7 +130,9 @@ TEST_CASE("max_pool2d has the same bits with and without history, alone and besi
     CHECK(bits(max_pool2d(x, kernel)) == beside);
     CHECK(bits(max_pool2d(leaf, kernel)) == beside);
     CHECK(same_when_unfused([&] { return std::vector<Tensor>{max_pool2d(x, kernel)}; }));
-    const auto both = [&] { return std::vector<Tensor>{max_pool2d(x, kernel), gradient(max_pool2d(leaf, kernel).sum(), {leaf})[0]}; };
+    const auto both = [&] {
+      return std::vector<Tensor>{max_pool2d(x, kernel), gradient(max_pool2d(leaf, kernel).sum(), {leaf})[0]};
+    };
     CHECK(same_as_interpreted(both, 0));
   }
 }

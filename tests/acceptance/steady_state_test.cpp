@@ -76,7 +76,8 @@ TEST_CASE("schedules and clipping compile nothing either", "[steady]") {
   nn::Linear l1(20, 16), l2(16, 3);
   const std::vector<Tensor> parameters{l1.weight, l1.bias, l2.weight, l2.bias};
   optim::AdamW opt(parameters, {.lr = 1e-2});
-  optim::LRScheduler schedule(opt, optim::SequentialLR{{optim::LinearLR{.total_iters = 4}, optim::CosineAnnealingLR{16}}, {4}});
+  optim::LRScheduler schedule(
+      opt, optim::SequentialLR{{optim::LinearLR{.total_iters = 4}, optim::CosineAnnealingLR{16}}, {4}});
   double before = -1;
   for (int step = 1; step <= 20; ++step) {
     debug::reset_counters();
@@ -107,7 +108,8 @@ TEST_CASE("losses agree with the interpreter's, and to the bit with the unfused 
   debug::set_executor(debug::Executor::Interpreter);
   const std::vector<double> interpreted = train(20, nothing);
   debug::set_executor(debug::Executor::Compiled);
-  for (size_t i = 0; i < fused.size(); ++i) CHECK(std::abs(fused[i] - interpreted[i]) <= 1e-4 * std::abs(interpreted[i]));
+  for (size_t i = 0; i < fused.size(); ++i)
+    CHECK(std::abs(fused[i] - interpreted[i]) <= 1e-4 * std::abs(interpreted[i]));
   CHECK(fused.back() < 0.8 * fused.front());
 }
 
@@ -131,10 +133,16 @@ TEST_CASE("between steps 1,000 and 10,000 nothing grows", "[steady][slow]") {
   optim::Adam opt({l1.weight, l1.bias, l2.weight, l2.bias}, {.lr = 1e-3});
   std::vector<float> numbers(32 * 20);
   std::vector<int64_t> labels(32);
-  struct Held { size_t nodes; uint64_t buffers, bytes; size_t plans; long kb; } early{}, late{};
+  struct Held {
+    size_t nodes;
+    uint64_t buffers, bytes;
+    size_t plans;
+    long kb;
+  } early{}, late{};
   std::string printed;
   for (int step = 1; step <= 10000; ++step) {
-    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>((i * 7 + static_cast<size_t>(step)) % 13) / 13.0f;
+    for (size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = static_cast<float>((i * 7 + static_cast<size_t>(step)) % 13) / 13.0f;
     for (size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<int64_t>((i + static_cast<size_t>(step)) % 3);
     Tensor loss = cross_entropy(l2(relu(l1(from(numbers, {32, 20})))), from(labels));
     opt.zero_grad();

@@ -1,5 +1,5 @@
-// The number of threads decides tiles, blocks and points; no result may tell it. Shapes are above every threshold from which threads share work,
-// streams are followed and operands copied.
+// The number of threads decides tiles, blocks and points; no result may tell it. Shapes are above every threshold from
+// which threads share work, streams are followed and operands copied.
 #include <cstring>
 #include <map>
 #include <string>
@@ -47,7 +47,8 @@ Results compute(int threads) {
   add("deep product of a transposed operand", matmul(noise({5000, 200}).transpose(0, 1), noise({5000, 300})));
   add("batch of products from memory", matmul(noise({80, 130, 130}), noise({80, 130, 130})));
   add("product of 16 bits", matmul(a.to(bfloat16), b.to(bfloat16)));
-  add("attention", scaled_dot_product_attention(noise({2, 4, 130, 32}), noise({2, 4, 130, 32}), noise({2, 4, 130, 32})));
+  add("attention",
+      scaled_dot_product_attention(noise({2, 4, 130, 32}), noise({2, 4, 130, 32}), noise({2, 4, 130, 32})));
 
   const Tensor tall = noise({1500, 900}), long_rows = noise({40, 50000}), stack = noise({5, 300, 600});
   add("column sums", tall.sum(0));
@@ -74,16 +75,19 @@ Results compute(int threads) {
   add("large column sums", large.sum(0));
   add("large layer norm", layer_norm(large, {2300}));
 
-  const std::pair<std::string, ConvOptions> convolutions[] = {{"convolution", {}}, {"padded convolution with a stride", {.stride = 2, .padding = 1}}};
+  const std::pair<std::string, ConvOptions> convolutions[] = {
+      {"convolution", {}}, {"padded convolution with a stride", {.stride = 2, .padding = 1}}};
   for (const auto& [name, options] : convolutions) {
-    const Tensor x = noise({12, 16, 26, 26}).requires_grad(), w = noise({32, 16, 5, 5}).requires_grad(), y = conv2d(x, w, {}, options);
+    const Tensor x = noise({12, 16, 26, 26}).requires_grad(), w = noise({32, 16, 5, 5}).requires_grad(),
+                 y = conv2d(x, w, {}, options);
     const std::vector<Tensor> gradients = gradient((y * y).sum(), {x, w});
     add(name, y);
     add(name + ", gradient of the input", gradients[0]);
     add(name + ", gradient of the weights", gradients[1]);
   }
   {
-    const Tensor x = noise({700, 800}).requires_grad(), scale = noise({800}).requires_grad(), shift = noise({800}).requires_grad();
+    const Tensor x = noise({700, 800}).requires_grad(), scale = noise({800}).requires_grad(),
+                 shift = noise({800}).requires_grad();
     const std::vector<Tensor> of_norm = gradient(square(layer_norm(x, {800}, scale, shift)).sum(), {x, scale, shift});
     add("gradient of layer norm, input", of_norm[0]);
     add("gradient of layer norm, scale", of_norm[1]);

@@ -53,9 +53,10 @@ TEST_CASE("statistics of a whole tensor read it once, on all threads, and agree 
   };
   Tensor big = stored(rand({16000000})), columns = stored(rand({4096, 300})), small = stored(rand({70001}) * 4.0),
          few = stored(rand({2049, 3}) * 4.0);
-  for (const Make& make : {Make([](const Tensor& x) { return x.argmax(0); }), Make([](const Tensor& x) { return x.argmin(0); }),
-                           Make([](const Tensor& x) { return x.var(0); }), Make([](const Tensor& x) { return logsumexp(x, 0); }),
-                           Make([](const Tensor& x) { return x.mean(0) + x.std(0); })}) {
+  for (const Make& make :
+       {Make([](const Tensor& x) { return x.argmax(0); }), Make([](const Tensor& x) { return x.argmin(0); }),
+        Make([](const Tensor& x) { return x.var(0); }), Make([](const Tensor& x) { return logsumexp(x, 0); }),
+        Make([](const Tensor& x) { return x.mean(0) + x.std(0); })}) {
     check(big, make);
     check(columns, make);
     for (const Tensor& x : {small, few, columns}) {
@@ -79,7 +80,8 @@ TEST_CASE("long rows: a value is the same to the bit, alone or beside others", "
 TEST_CASE("long rows: a fused and an unfused run agree to the bit", "[launches]") {
   const Tensor x = stored(rand({3, 6001}) * 4.0), v = stored(rand({6001, 5}));
   CHECK(same_when_unfused([&]() -> std::vector<Tensor> {
-    return {x.var(1), x.mean(1) + x.std(1), logsumexp(x, 1), log_softmax(x, 1), softmax(x, 1), x.argmax(1), matmul(softmax(x, 1), v),
-            x.var(), layer_norm(x, {6001}), cumsum(x, 1), cumsum(x, 0)};
+    return {x.var(1),    x.mean(1) + x.std(1),     logsumexp(x, 1), log_softmax(x, 1),     softmax(x, 1),
+            x.argmax(1), matmul(softmax(x, 1), v), x.var(),         layer_norm(x, {6001}), cumsum(x, 1),
+            cumsum(x, 0)};
   }));
 }

@@ -23,10 +23,7 @@ struct Case {
 };
 
 // The call stands on the line of its macro, which the error has to report.
-#define BAD(name, expression, first, second)                             \
-  {                                                                      \
-    name, __LINE__, [] { static_cast<void>(expression); }, first, second \
-  }
+#define BAD(name, expression, first, second) {name, __LINE__, [] { static_cast<void>(expression); }, first, second}
 
 constexpr int64_t kHuge = int64_t{1} << 32, kMost = Shape::kMaxElements, kLarge = int64_t{1} << 61;
 
@@ -415,7 +412,8 @@ TEST_CASE("the text names the index, the elements there are, and the call that u
     INFO(text);
     for (const std::string& part : parts) CHECK(text.find(part) != text.npos);
   };
-  const Tensor picked = gather(x, 1, from({{0}, {7}})); const int line = __LINE__;
+  const Tensor picked = gather(x, 1, from({{0}, {7}}));
+  const int line = __LINE__;
   says(picked * 2, {"index 7 ", " 4 elements", "axis 1", "in gather at", fmt::format("error_test.cpp:{}", line)});
   says(x[i] + 1, {"index -5 ", " 3 elements"});
   says(x[x.argmax(1) + 1] + x[from({1})], {"index 4 ", " 3 elements"});  // an index that the plan computes

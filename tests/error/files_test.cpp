@@ -70,7 +70,8 @@ TEST_CASE("IDX files of any damage are refused", "[error]") {
 }
 
 TEST_CASE("the subset in the library is real and whole", "[nn]") {
-  const runtime_test::Setting nowhere("SINTER_DATA", {}), cache("XDG_CACHE_HOME", temporary("sinter_no_cache").string());
+  const runtime_test::Setting nowhere("SINTER_DATA", {}),
+      cache("XDG_CACHE_HOME", temporary("sinter_no_cache").string());
   data::Mnist m = data::mnist();
   REQUIRE(m.subset);
   CHECK(m.train.size() == 6000);
@@ -123,7 +124,10 @@ TEST_CASE("safetensors: what is saved is what is loaded", "[nn]") {
   nn::load(b, path);
   CHECK(b.weight.to_vector<float>() == a.weight.to_vector<float>());
   CHECK(b.weight.needs_grad());
-  nn::NamedTensors all{{"i", arange(5)}, {"d", from(std::vector<double>{1.5, -0.0}, {2, 1})}, {"b", arange(3) == 1}, {"empty", zeros({0, 3})}};
+  nn::NamedTensors all{{"i", arange(5)},
+                       {"d", from(std::vector<double>{1.5, -0.0}, {2, 1})},
+                       {"b", arange(3) == 1},
+                       {"empty", zeros({0, 3})}};
   nn::save(all, path);
   nn::NamedTensors back = nn::load_file(path);
   REQUIRE(back.size() == 4);
@@ -160,8 +164,7 @@ TEST_CASE("safetensors of any damage are refused and nothing is half-loaded", "[
     write(path, bad);
     try {
       nn::load_file(path);
-    } catch (const UsageError&) {
-    }
+    } catch (const UsageError&) {}
   }
   write(path, good);
   nn::NamedTensors state = nn::load_file(path);

@@ -13,8 +13,8 @@
 #include "unit/runtime_support.h"
 
 using namespace sinter;
-using fuzz::Mutant;
 using Catch::Matchers::Contains;
+using fuzz::Mutant;
 
 namespace {
 

@@ -20,10 +20,10 @@ using ir::UOp;
 
 namespace {
 
-constexpr std::array kTypes = {float32, float64, float16, bfloat16, int64,  int32, int16,
+constexpr std::array kTypes = {float32, float64, float16, bfloat16, int64, int32,  int16,
                                int8,    uint64,  uint32,  uint16,   uint8, boolean};
-constexpr std::array kCombines = {ir::Combine::Add, ir::Combine::Mul,    ir::Combine::Max,
-                                  ir::Combine::Min, ir::Combine::ArgMax, ir::Combine::ArgMin};  // the compiler makes others
+constexpr std::array kCombines = {ir::Combine::Add,    ir::Combine::Mul,   ir::Combine::Max, ir::Combine::Min,
+                                  ir::Combine::ArgMax, ir::Combine::ArgMin};  // the compiler makes others
 
 std::string name_of_op(Op op) { return std::string(ir::info(op).name); }
 std::string row(ir::Combine c) { return fmt::format("Reduce {}", ir::name_of(c)); }

@@ -1,9 +1,9 @@
 // A deliberate fault for a scope.
 #pragma once
 
-#include "sinter/debug.h"
 #include "fuzz/mutant.h"
 #include "runtime/faults.h"
+#include "sinter/debug.h"
 
 namespace fuzz {
 

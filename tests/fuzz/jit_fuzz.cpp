@@ -1,5 +1,6 @@
-// Random functions under jit, called again and again while what they use changes now and then: each call gives what the function
-// gives, to the bit, and leaves what the function leaves. FUZZ_PROGRAMS sets how many, FUZZ_SEED the first seed.
+// Random functions under jit, called again and again while what they use changes now and then: each call gives what the
+// function gives, to the bit, and leaves what the function leaves. FUZZ_PROGRAMS sets how many, FUZZ_SEED the first
+// seed.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -124,11 +125,11 @@ TEST_CASE("random jitted functions give what they give without jit", "[programs]
 }
 
 TEST_CASE("each wrong rule of what is kept is found by random jitted functions", "[.mutants]") {
-  const auto [name, mutant] = GENERATE(table<std::string, fuzz::Mutant>(
-      {{"what is kept serves every version", fuzz::Mutant::KeptForever},
-       {"what the function assigns stays", fuzz::Mutant::KeptOfChanging},
-       {"a step's sources stay where it runs again", fuzz::Mutant::KeptApart},
-       {"random numbers stay", fuzz::Mutant::KeptRandom}}));
+  const auto [name, mutant] =
+      GENERATE(table<std::string, fuzz::Mutant>({{"what is kept serves every version", fuzz::Mutant::KeptForever},
+                                                 {"what the function assigns stays", fuzz::Mutant::KeptOfChanging},
+                                                 {"a step's sources stay where it runs again", fuzz::Mutant::KeptApart},
+                                                 {"random numbers stay", fuzz::Mutant::KeptRandom}}));
   CAPTURE(name);
   std::optional<std::string> found;
   uint64_t saved = 0, seed = 0;

@@ -1,6 +1,6 @@
 // The proof that random programs find miscompilations: each fault of mutant.h that concerns kernels is switched on, and
-// programs rich in the ops named beside it are run until the ways of running them disagree. MUTANT_PROGRAMS sets how many
-// are tried; MUTANT: only faults whose name has that text.
+// programs rich in the ops named beside it are run until the ways of running them disagree. MUTANT_PROGRAMS sets how
+// many are tried; MUTANT: only faults whose name has that text.
 #include <fmt/core.h>
 
 #include <cstdlib>

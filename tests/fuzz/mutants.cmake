@@ -45,8 +45,9 @@ edit(src/schedule/canonical.cpp [=[
           word(static_cast<uint32_t>(plan_.history[edge].source)]=] [=[
           if (!FAULT(NarrowKey)) @@]=])
 edit(src/schedule/canonical.cpp [=[
-for (const StorageUse& s : plan_.storages) word]=] [=[
-if (!FAULT(NarrowKey))
+    for (const StorageUse& s : plan_.storages)
+      word(]=] [=[
+    if (!FAULT(NarrowKey))
       @@]=])
 
 # -- src/schedule/hazards.cpp

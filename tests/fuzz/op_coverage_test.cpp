@@ -29,7 +29,8 @@ TEST_CASE("every op that tensor calls make has a case in random programs", "[pro
   for (int i = 0; i < ir::kOpCount; ++i) {
     const Op op = static_cast<Op>(i);
     const ir::OpClass cls = ir::info(op).cls;
-    const bool computes = cls == ir::OpClass::Alu || cls == ir::OpClass::Movement || cls == ir::OpClass::Reduce || cls == ir::OpClass::Pick;
+    const bool computes = cls == ir::OpClass::Alu || cls == ir::OpClass::Movement || cls == ir::OpClass::Reduce ||
+                          cls == ir::OpClass::Pick;
     if (!computes || made_later(op)) continue;
     INFO(ir::info(op).name << ": add a case to tests/fuzz/op_cases.cpp");
     CHECK(met.count(op) == 1);

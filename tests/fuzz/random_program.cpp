@@ -38,9 +38,9 @@ std::vector<Shape> long_shapes(Run& r) {
     }
   }
 }
-constexpr std::string_view kAlongRows[] = {"var",    "exponents", "softmax",        "cumsum",      "argmax", "argmin",
-                                           "sum",    "mean",      "sums both ways", "weighted sum", "row gradient",
-                                           "detour"};
+constexpr std::string_view kAlongRows[] = {"var",          "exponents", "softmax", "cumsum",         "argmax",
+                                           "argmin",       "sum",       "mean",    "sums both ways", "weighted sum",
+                                           "row gradient", "detour"};
 
 }  // namespace
 
@@ -61,7 +61,8 @@ Item& Run::any() {
     if (s.rank() && chance(4)) s[pick(0, static_cast<int64_t>(s.rank()) - 1)] = 0;
     return leaf(kind, s);
   }
-  return pool[pool.size() - 1 - static_cast<size_t>(pick(0, static_cast<int64_t>(std::min<size_t>(pool.size(), 8)) - 1))];
+  return pool[pool.size() - 1 -
+              static_cast<size_t>(pick(0, static_cast<int64_t>(std::min<size_t>(pool.size(), 8)) - 1))];
 }
 
 DType Run::type() {
@@ -94,9 +95,11 @@ Item& Run::leaf(DType dtype, const Shape& shape, int64_t low, int64_t high) {
   std::vector<double> values;
   // Neighbouring lanes, or the parts of a row, that differ: what joins their sums shows.
   const int64_t comb = !exact && !family_.empty() && chance(40) ? 16 : 0;
-  const double slope = !exact && !family_.empty() && chance(40) ? 0.9 / static_cast<double>(std::max<int64_t>(1, n)) : 0;
+  const double slope =
+      !exact && !family_.empty() && chance(40) ? 0.9 / static_cast<double>(std::max<int64_t>(1, n)) : 0;
   for (int64_t i = 0; i < n; ++i) {
-    values.push_back(exact || !is_float(dtype) ? static_cast<double>(pick(low, high)) : static_cast<double>(pick(-1000, 1000)) / 500.0);
+    values.push_back(exact || !is_float(dtype) ? static_cast<double>(pick(low, high))
+                                               : static_cast<double>(pick(-1000, 1000)) / 500.0);
     if (comb) values.back() = values.back() / 20 + static_cast<double>(i % comb) / 8 - 1;
     if (slope > 0) values.back() += slope * static_cast<double>(i);
   }
@@ -107,7 +110,8 @@ Item& Run::leaf(DType dtype, const Shape& shape, int64_t low, int64_t high) {
 
 Item& Run::like(const Item& x) {
   for (size_t i = 0; i < pool.size(); ++i)
-    if (Item& y = pool[pool.size() - 1 - i]; y.t.shape() == x.t.shape() && y.t.dtype() == x.t.dtype() && chance(50)) return y;
+    if (Item& y = pool[pool.size() - 1 - i]; y.t.shape() == x.t.shape() && y.t.dtype() == x.t.dtype() && chance(50))
+      return y;
   return leaf(x.t.dtype(), x.t.shape());
 }
 

@@ -1,8 +1,9 @@
 // Random programs in the public API, replayable from a seed, for comparing one way of running with another.
 //
-// An exact program holds only whole numbers so small that every order of summation gives the same result, and only ops that keep
-// them whole: all ways of running must agree to the bit. A real program works on real numbers; each value carries a bound on its
-// magnitude and on the error that roundings can have caused, and takes part in no op that is discontinuous on inexact values.
+// An exact program holds only whole numbers so small that every order of summation gives the same result, and only ops
+// that keep them whole: all ways of running must agree to the bit. A real program works on real numbers; each value
+// carries a bound on its magnitude and on the error that roundings can have caused, and takes part in no op that is
+// discontinuous on inexact values.
 #pragma once
 
 #include <cstdint>
@@ -56,21 +57,28 @@ class Program {
   Sizes sizes_;
 };
 
-/// How the program's results differ between running it interpreted, fused, and with every op a kernel of its own. Empty if
-/// they agree: exact ones to the bit, real ones within their bounds, and both to the bit between the fused and unfused run.
+/// How the program's results differ between running it interpreted, fused, and with every op a kernel of its own. Empty
+/// if they agree: exact ones to the bit, real ones within their bounds, and both to the bit between the fused and
+/// unfused run.
 std::string disagreement(const Program& program, bool exact, Coverage* coverage = nullptr);
 
 /// The state of one run, which the op table works on.
 class Run {
  public:
   Run(uint64_t seed, bool exact, Coverage* coverage = nullptr, Sizes sizes = Sizes::Small);
-  int64_t pick(int64_t low, int64_t high) { return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1)); }
+  int64_t pick(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
+  }
   bool chance(int percent) { return pick(0, 99) < percent; }
   Item& any();
   /// An item whose dtype satisfies the predicate; a new leaf when there is none.
   Item& of(const std::function<bool(sinter::DType)>& good, sinter::DType otherwise);
-  Item& floating() { return of([](sinter::DType d) { return sinter::is_float(d); }, sinter::float32); }
-  Item& number() { return of([](sinter::DType d) { return d != sinter::boolean; }, sinter::int32); }
+  Item& floating() {
+    return of([](sinter::DType d) { return sinter::is_float(d); }, sinter::float32);
+  }
+  Item& number() {
+    return of([](sinter::DType d) { return d != sinter::boolean; }, sinter::int32);
+  }
   Item& leaf(sinter::DType dtype, const sinter::Shape& shape, int64_t low = -3, int64_t high = 3);
   /// In a long program not of a lowest rank beyond 1.
   sinter::Shape shape(size_t lowest_rank = 0);
@@ -105,5 +113,7 @@ struct OpCase {
 const std::vector<OpCase>& op_cases();
 /// Those of row_cases.cpp.
 void add_row_cases(std::vector<OpCase>& cases);
+/// Those of situation_cases.cpp.
+void add_situation_cases(std::vector<OpCase>& cases);
 
 }  // namespace fuzz

@@ -83,8 +83,7 @@ Item exponents(Run& r) {
       const double all = static_cast<double>(x.numel());
       return done(exp(x - largest).sum(), all, all * (std::expm1(2 * e) + (all + 80) * rounding(r, d, 1) / 2));
     }
-    case 3:
-      return done(logsumexp(x, axes, true) + largest, 2 * size, 2 * e + roundings + rounding(r, d, 2 * size));
+    case 3: return done(logsumexp(x, axes, true) + largest, 2 * size, 2 * e + roundings + rounding(r, d, 2 * size));
     default: return done(logsumexp(x, axes, r.chance(50)), size, e + roundings + rounding(r, d, size));
   }
 }

@@ -220,9 +220,7 @@ inline T maximum(const T& x, const T& y) {
   const Mat first = map(x.a(), y.a(), [](double a, double b) { return a > b ? 1.0 : a < b ? 0.0 : .5; });
   const Mat second = map(first, first, [](double a, double) { return 1 - a; });
   return T(made(map(x.a(), y.a(), [](double a, double b) { return a > b ? a : b; }), {x.v(), y.v()},
-                [first, second](const Mat& g) {
-                  return std::vector<Mat>{g * first, g * second};
-                }));
+                [first, second](const Mat& g) { return std::vector<Mat>{g * first, g * second}; }));
 }
 inline T matmul(const T& x, const T& y) {
   return T(made(product(x.a(), y.a()), {x.v(), y.v()}, [p = x.a(), q = y.a()](const Mat& g) {

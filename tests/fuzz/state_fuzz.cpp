@@ -120,10 +120,10 @@ class Program {
       Given,
       Flat
     };
-    static constexpr Kind kKinds[] = {New,      Op,       Op,   Op,   Op,   Op,   Op,    Slice,  Assign, Assign,
-                                      Assign,   Item,     Item, Drop, Drop, Copy, Clone, Detach, Leaf,   Toggle,
-                                      Backward, Backward, Step, Grad, Zero, View, Fault, Fault,  Thread, Gradient,
-                                      Given,    Given,    Flat, Flat};
+    static constexpr Kind kKinds[] = {New,    Op,     Op,       Op,       Op,    Op,   Op,   Slice, Assign,
+                                      Assign, Assign, Item,     Item,     Drop,  Drop, Copy, Clone, Detach,
+                                      Leaf,   Toggle, Backward, Backward, Step,  Grad, Zero, View,  Fault,
+                                      Fault,  Thread, Gradient, Given,    Given, Flat, Flat};
     const Kind kind = live_.size() < 2 ? New : kKinds[below(std::size(kKinds))];
     const Both x = live_.empty() ? fresh() : live_[pick()], y = live_.empty() ? fresh() : live_[pick()];
     switch (kind) {
@@ -171,8 +171,8 @@ class Program {
     }
   }
 
-  /// Leaves that lie nowhere until they are stored as they are: positions, constants and arguments of the launch. And what is made of
-  /// them alone, as cheap as it is.
+  /// Leaves that lie nowhere until they are stored as they are: positions, constants and arguments of the launch. And
+  /// what is made of them alone, as cheap as it is.
   void given(std::vector<Both>& list, const Both& x) {
     const bool positions = &list == &positions_;
     auto leaf = [&]() -> Both {
@@ -214,9 +214,7 @@ class Program {
 
   /// Reshapes, which lie where their sources lie: one memory, read and written in two shapes.
   void flat(const Both& x) {
-    auto reshaped = [&](Both& f) {
-      both([&] { f.t = x.t.reshape({9}); }, [&] { f.e = eager::scale(x.e, 1); });
-    };
+    auto reshaped = [&](Both& f) { both([&] { f.t = x.t.reshape({9}); }, [&] { f.e = eager::scale(x.e, 1); }); };
     while (flats_.size() < 2) reshaped(flats_.emplace_back());
     Both& f = flats_[below(flats_.size())];
     switch (below(5)) {
@@ -252,11 +250,8 @@ class Program {
     static constexpr std::pair<int, int> kRows[] = {{0, 1}, {1, 2}, {0, 2}, {1, 3}};
     const auto [a, b] = kRows[below(4)];
     const int from = chance(.5) ? 0 : 3 - (b - a), to = from + b - a;
-    both(
-        [&] {
-          x.t.at({sinter::Slice{a, b}}) = y.t.index({sinter::Slice{from, to}});
-        },
-        [&] { x.e.assign(rows(y.e, from, to), a, b); });
+    both([&] { x.t.at({sinter::Slice{a, b}}) = y.t.index({sinter::Slice{from, to}}); },
+         [&] { x.e.assign(rows(y.e, from, to), a, b); });
   }
   void backward(const Both& x) {
     const bool keep = chance(.4), square = chance(.5);

@@ -1,5 +1,5 @@
-// The kernels of the golden programs as NVRTC takes them: for each kind of GPU, with no register spilled and no more shared memory
-// than there is. Nothing runs, so no GPU is needed.
+// The kernels of the golden programs as NVRTC takes them: for each kind of GPU, with no register spilled and no more
+// shared memory than there is. Nothing runs, so no GPU is needed.
 #include <iostream>
 
 #include "catch.h"
@@ -45,13 +45,15 @@ TEST_CASE("NVRTC spills no register of a product, however its operands lie", "[g
     bool a_turned, b_turned;
   };
   // Of whole blocks in every layout; with edges and without vectors.
-  for (const Case& c : {Case{1024, false, false}, Case{1024, false, true}, Case{1024, true, false}, Case{1024, true, true}, Case{1023, false, true}})
+  for (const Case& c : {Case{1024, false, false}, Case{1024, false, true}, Case{1024, true, false},
+                        Case{1024, true, true}, Case{1023, false, true}})
     for (const runtime::Target& target : targets()) {
       INFO(c.size << ": A" << (c.a_turned ? "^T" : "") << " B" << (c.b_turned ? "^T" : ""));
       const std::vector<float> zeros(static_cast<size_t>(c.size * c.size));
       const Tensor a = from(zeros, {c.size, c.size}), b = from(zeros, {c.size, c.size});
       const std::vector<runtime::KernelSource> sources =
-          tensor::explain(std::vector{matmul(c.a_turned ? a.transpose() : a, c.b_turned ? b.transpose() : b)}, target).sources;
+          tensor::explain(std::vector{matmul(c.a_turned ? a.transpose() : a, c.b_turned ? b.transpose() : b)}, target)
+              .sources;
       REQUIRE(sources.size() == 1);
       CHECK_THAT(sources[0].text, Catch::Matchers::Contains("__syncthreads"));  // its operands are staged
       check_lint(sources, target);

@@ -1,5 +1,5 @@
-// Edits of the instructions of every golden kernel, made mechanically: each must make the simulated GPU report a fault or give
-// other numbers, or stands in a list with the reason why it changes nothing.
+// Edits of the instructions of every golden kernel, made mechanically: each must make the simulated GPU report a fault
+// or give other numbers, or stands in a list with the reason why it changes nothing.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -66,9 +66,11 @@ void add(std::vector<Subject>& all, const golden::Program& program, const schedu
 }
 
 /// Operands in tiles with two slots.
-std::vector<Tensor> product() { return {matmul(from(std::vector<float>(64 * 80), {64, 80}), from(std::vector<float>(80 * 64), {80, 64}))}; }
-/// Whether an edit of it changes nothing: a bound, as whether there is a next block of 16 is asked at multiples of 16 only; where a register
-/// for what is fetched begins, as it is written under that condition and read under the same.
+std::vector<Tensor> product() {
+  return {matmul(from(std::vector<float>(64 * 80), {64, 80}), from(std::vector<float>(80 * 64), {80, 64}))};
+}
+/// Whether an edit of it changes nothing: a bound, as whether there is a next block of 16 is asked at multiples of 16
+/// only; where a register for what is fetched begins, as it is written under that condition and read under the same.
 bool is_equal(const Subject& s, const std::string& edit) {
   return s.program == "product" && (edit.starts_with("bound") || edit.starts_with("accumulator"));
 }
@@ -136,23 +138,21 @@ std::vector<Mutant> mutants(const Instructions& code) {
       const Inst& n = code[id];
       auto constant = [&](Id s) { return code[s].code == Code::Const && code[s].type.dtype == DType::Index; };
       if (n.code == Code::Barrier)
-        edit(fmt::format("barrier {} dropped", id), [&](Instructions& c) {
-          c.blocks[b].erase(c.blocks[b].begin() + static_cast<std::ptrdiff_t>(at));
-        });
+        edit(fmt::format("barrier {} dropped", id),
+             [&](Instructions& c) { c.blocks[b].erase(c.blocks[b].begin() + static_cast<std::ptrdiff_t>(at)); });
       if (n.code == Code::Loop && constant(n.src[1]))
-        edit(fmt::format("loop {} one turn longer", id), [&](Instructions& c) {
-          c[id].src[1] = index(c, code[n.src[1]].number.as_int() + n.imm);
-        });
+        edit(fmt::format("loop {} one turn longer", id),
+             [&](Instructions& c) { c[id].src[1] = index(c, code[n.src[1]].number.as_int() + n.imm); });
       if (n.code == Code::Alu && n.op == ir::Op::Lt)
         for (size_t s = 0; s < 2; ++s)
           if (constant(n.src[s]))
-            edit(fmt::format("bound {} wider", id), [&](Instructions& c) {
-              c[id].src[s] = index(c, code[n.src[s]].number.as_int() + (s ? 1 : -1));
-            });
+            edit(fmt::format("bound {} wider", id),
+                 [&](Instructions& c) { c[id].src[s] = index(c, code[n.src[s]].number.as_int() + (s ? 1 : -1)); });
       if (n.code == Code::Accumulator && code[n.src[0]].code == Code::Const)
         edit(fmt::format("accumulator {} begins elsewhere", id), [&](Instructions& c) {
-          c[id].src[0] = number(c, n.type.dtype, is_float(n.type.dtype) ? ir::Scalar::of(n.type.dtype, 3.0)
-                                                                        : ir::Scalar::of(n.type.dtype, int64_t{3}));
+          c[id].src[0] = number(
+              c, n.type.dtype,
+              is_float(n.type.dtype) ? ir::Scalar::of(n.type.dtype, 3.0) : ir::Scalar::of(n.type.dtype, int64_t{3}));
         });
       const bool shared = (n.code == Code::Load || n.code == Code::Store) && n.imm >= code.params;
       if (shared)
@@ -178,8 +178,9 @@ TEST_CASE("edits of golden kernels for GPUs are found", "[golden][cuda]") {
   std::string survivors;
   for (const Subject& s : all) {
     const codegen::Prepared prepared = codegen::prepare(s.kernel, target);
-    const Lowered plain = codegen::lower(prepared, target, codegen::heuristic(prepared.main, target),
-                                         prepared.finish ? codegen::heuristic(*prepared.finish, target) : std::vector<codegen::Opt>{});
+    const Lowered plain =
+        codegen::lower(prepared, target, codegen::heuristic(prepared.main, target),
+                       prepared.finish ? codegen::heuristic(*prepared.finish, target) : std::vector<codegen::Opt>{});
     const Outcome right = run(s, plain);
     INFO(s.program << ", " << s.kernel.name << ": " << right.fault);
     REQUIRE(right.fault.empty());

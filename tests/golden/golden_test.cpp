@@ -1,5 +1,5 @@
-// What every pass makes of small programs, compared with tests/golden/NAME.txt, and docs/tour.md with what passes print now.
-// With UPDATE_GOLDEN=1 (./dev golden) both are written instead.
+// What every pass makes of small programs, compared with tests/golden/NAME.txt, and docs/tour.md with what passes print
+// now. With UPDATE_GOLDEN=1 (./dev golden) both are written instead.
 #include <algorithm>
 #include <fstream>
 #include <map>

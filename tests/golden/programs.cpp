@@ -11,7 +11,8 @@ namespace sn = sinter;
 /// Numbers between -1 and 1 that differ.
 sn::Tensor numbers(const sn::Shape& shape) {
   std::vector<float> values;
-  for (int64_t i = 0; i < shape.numel(); ++i) values.push_back(static_cast<float>(std::sin(static_cast<double>(7 * i + 1))));
+  for (int64_t i = 0; i < shape.numel(); ++i)
+    values.push_back(static_cast<float>(std::sin(static_cast<double>(7 * i + 1))));
   return sn::from(values, shape);
 }
 
@@ -53,9 +54,9 @@ std::vector<sn::Tensor> tour() {
   // tour begins
   sn::Tensor x = sn::from({{1.0, -2.0, 0.5}, {0.0, 3.0, -1.0}, {2.0, 1.0, 1.0}, {-1.5, 0.5, 2.0}});
   sn::Tensor w = sn::from({{0.5, -1.0}, {0.25, 0.5}, {-1.0, 1.5}}).requires_grad();
-  sn::Tensor y = relu(matmul(x, w) + 1.0);      // nothing is computed yet
+  sn::Tensor y = relu(matmul(x, w) + 1.0);  // nothing is computed yet
   sn::Tensor loss = y.mean();
-  loss.backward();                              // a graph again, from the same graph
+  loss.backward();  // a graph again, from the same graph
   // tour ends
   return {loss, w.grad()};
 }
@@ -63,9 +64,13 @@ std::vector<sn::Tensor> tour() {
 }  // namespace
 
 const std::vector<Program>& programs() {
-  static const std::vector<Program> all = {
-      {"elementwise", elementwise},   {"softmax", softmax_rows}, {"linear_relu", linear_relu}, {"embedding_gradient", embedding_gradient},
-      {"slice_update", slice_update}, {"mlp_gradient", mlp_gradient}, {"tour", tour}};
+  static const std::vector<Program> all = {{"elementwise", elementwise},
+                                           {"softmax", softmax_rows},
+                                           {"linear_relu", linear_relu},
+                                           {"embedding_gradient", embedding_gradient},
+                                           {"slice_update", slice_update},
+                                           {"mlp_gradient", mlp_gradient},
+                                           {"tour", tour}};
   return all;
 }
 

@@ -14,24 +14,9 @@ ir::UOp node(const Tensor& t) { return tensor::node_of(t); }
 
 /// How many of the calls that write a cell compile on a T.
 template <class T>
-constexpr int writers = requires {
-  std::declval<T>().assign(1.0);
-}
-+ requires {
-  std::declval<T>() += 1.0;
-}
-+ requires {
-  std::declval<T>() -= 1.0;
-}
-+ requires {
-  std::declval<T>() *= 1.0;
-}
-+ requires {
-  std::declval<T>() /= 1.0;
-}
-+ requires {
-  std::declval<T>().at({0});
-};
+constexpr int writers = requires { std::declval<T>().assign(1.0); } + requires { std::declval<T>() += 1.0; } +
+                        requires { std::declval<T>() -= 1.0; } + requires { std::declval<T>() *= 1.0; } +
+                        requires { std::declval<T>() /= 1.0; } + requires { std::declval<T>().at({0}); };
 }  // namespace
 
 TEST_CASE("H1 copies of a handle share a cell, operators are pure, only assign writes", "[semantics]") {
@@ -95,7 +80,9 @@ TEST_CASE("H3 a reshape lies where its source lies", "[semantics]") {
   zeros({2, 3}).reshape({6}).realize();
   CHECK_FALSE(node(zeros({2, 3}))->storage());  // whoever uses the number wants no memory for it
 
-  const auto kernels = [](const Tensor& t) { return tensor::explain(std::vector{t}, runtime::host_target()).scheduled.kernels.size(); };
+  const auto kernels = [](const Tensor& t) {
+    return tensor::explain(std::vector{t}, runtime::host_target()).scheduled.kernels.size();
+  };
   const Tensor lazy = exp(z) + 1.0;
   CHECK(kernels(lazy.reshape({6})) == 1);
   CHECK_THROWS_WITH(kernels(x.reshape({3, 2})), Catch::Matchers::Contains("computed already"));
@@ -199,7 +186,9 @@ TEST_CASE("H6 what a tensor says of itself is asked while others assign it", "[s
   std::atomic<bool> done = false;
   std::atomic<int> wrong = 0;
   std::thread asking([&] {
-    while (!done) wrong += x.shape() != Shape{3} || x.rank() != 1 || x.numel() != 3 || x.dtype() != float64 || x.device() != default_device();
+    while (!done)
+      wrong += x.shape() != Shape{3} || x.rank() != 1 || x.numel() != 3 || x.dtype() != float64 ||
+               x.device() != default_device();
   });
   for (int i = 0; i < 200; ++i) {
     x.assign(x + 1.0);

@@ -138,7 +138,8 @@ TEST_CASE("V3 a store writes in place only what dies with the plan", "[semantics
   CHECK(memory == Vec{1, 2, 3});
 }
 
-TEST_CASE("V3 memory that is read in two shapes is written in place in the shape that the plan meets first", "[semantics]") {
+TEST_CASE("V3 memory that is read in two shapes is written in place in the shape that the plan meets first",
+          "[semantics]") {
   ON_EACH_EXECUTOR();
   const Vec numbers{1, 2, 3, 4, 5, 6};
   Tensor x = from(numbers, {2, 3});
@@ -149,7 +150,8 @@ TEST_CASE("V3 memory that is read in two shapes is written in place in the shape
     CHECK(c.in_place() + c.moved() == 1);
     return c.in_place() == 1;
   };
-  CHECK(assigned([&](const Tensor& flat) { return where(x < flat.reshape({2, 3}) * 2.0, flat.reshape({2, 3}) * 3.0, x); }));
+  CHECK(assigned(
+      [&](const Tensor& flat) { return where(x < flat.reshape({2, 3}) * 2.0, flat.reshape({2, 3}) * 3.0, x); }));
   CHECK(read(x) == Vec{3, 6, 9, 12, 15, 18});
   CHECK_FALSE(assigned([](const Tensor& flat) { return (flat - 1.0).reshape({2, 3}); }));
   CHECK(read(x) == Vec{2, 5, 8, 11, 14, 17});
@@ -285,8 +287,8 @@ TEST_CASE("V6 out of memory while a plan is interpreted leaves every tensor usab
     {
       const auto limit = memory_limit(8 << 20);
       CHECK_THROWS_AS(sum.item(), OutOfMemory);
-      CHECK(c.in_place() == 1);                      // x was written, and put back
-      CHECK_THROWS_AS(sum.item(), OutOfMemory);      // the sum is still to be computed
+      CHECK(c.in_place() == 1);                  // x was written, and put back
+      CHECK_THROWS_AS(sum.item(), OutOfMemory);  // the sum is still to be computed
       CHECK(read(x.index({Slice{0, 2}})) == Vec{4, 4});
     }
     CHECK(sum.item() == 16.0 * kRow * kRow);

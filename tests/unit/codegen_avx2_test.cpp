@@ -15,13 +15,15 @@ runtime::Target avx2() {
   return target;
 }
 
-std::string opts(const Bench& b, const runtime::Target& target = avx2()) { return to_string(codegen::heuristic(codegen::prepare(b.kernel).main, target)); }
+std::string opts(const Bench& b, const runtime::Target& target = avx2()) {
+  return to_string(codegen::heuristic(codegen::prepare(b.kernel).main, target));
+}
 
 /// Batches of x [m, k] times y [k, n].
 Bench product(int64_t batch, int64_t m, int64_t k, int64_t n) {
   Bench b;
-  UOp x = b.buffer(random_array(DType::F32, {batch, m, k}, 1)), y = b.buffer(random_array(DType::F32, {batch, k, n}, 2)),
-      out = b.buffer(Array(DType::F32, {batch, m, n}));
+  UOp x = b.buffer(random_array(DType::F32, {batch, m, k}, 1)),
+      y = b.buffer(random_array(DType::F32, {batch, k, n}, 2)), out = b.buffer(Array(DType::F32, {batch, m, n}));
   UOp item = b.outer(batch), i = b.outer(m), j = b.outer(n), l = b.over(k, 3);
   b.stores({b.put(out, {item, i, j}, b.reduce(Combine::Dot, {b.at(x, {item, i, l}), b.at(y, {item, l, j})}, {l}))});
   return b;
@@ -29,16 +31,23 @@ Bench product(int64_t batch, int64_t m, int64_t k, int64_t n) {
 
 }  // namespace
 
-TEST_CASE("tiles have two vectors by six rows where panels come from the second cache, three by four where they stay in the first", "[codegen][products]") {
+TEST_CASE(
+    "tiles have two vectors by six rows where panels come from the second cache, three by four where they stay in the "
+    "first",
+    "[codegen][products]") {
   using Catch::Matchers::StartsWith;
   CHECK_THAT(opts(product(2, 512, 1024, 528)), StartsWith("lanes(2, 8) unroll(2, 2) unroll(1, 6)"));
   CHECK_THAT(opts(product(2, 512, 160, 528)), StartsWith("lanes(2, 8) unroll(2, 3) unroll(1, 4)"));
   // With more registers tiles compute enough for each vector that comes.
-  CHECK_THAT(opts(product(2, 512, 1024, 576), runtime::reference_target()), StartsWith("lanes(2, 16) unroll(2, 4) unroll(1, 6)"));
+  CHECK_THAT(opts(product(2, 512, 1024, 576), runtime::reference_target()),
+             StartsWith("lanes(2, 16) unroll(2, 4) unroll(1, 6)"));
 }
 
-TEST_CASE("a matrix of which narrow vectors read little of each row is copied into panels earlier", "[codegen][products]") {
-  const auto copied = [](const Bench& b, const runtime::Target& target = avx2()) { return opts(b, target).find("stage(") != std::string::npos; };
+TEST_CASE("a matrix of which narrow vectors read little of each row is copied into panels earlier",
+          "[codegen][products]") {
+  const auto copied = [](const Bench& b, const runtime::Target& target = avx2()) {
+    return opts(b, target).find("stage(") != std::string::npos;
+  };
   CHECK(copied(product(2, 120, 250, 250)));
   CHECK(!copied(product(2, 50, 250, 250)));   // too few rows to make up for it
   CHECK(!copied(product(2, 120, 120, 250)));  // a quarter of the second cache holds it
@@ -48,10 +57,12 @@ TEST_CASE("a matrix of which narrow vectors read little of each row is copied in
   CHECK(!copied(product(2, 120, 250, 250), wide));
 }
 
-TEST_CASE("beside a product with many sums others along what it sums have the copies of its rows alone", "[codegen][products]") {
+TEST_CASE("beside a product with many sums others along what it sums have the copies of its rows alone",
+          "[codegen][products]") {
   Bench b;  // weights of attention, times values
   const int64_t m = 48, n = 160, d = 64;
-  UOp scores = b.buffer(random_array(DType::F32, {m, n}, 1)), values = b.buffer(random_array(DType::F32, {n, d}, 2)), out = b.buffer(Array(DType::F32, {m, d}));
+  UOp scores = b.buffer(random_array(DType::F32, {m, n}, 1)), values = b.buffer(random_array(DType::F32, {n, d}, 2)),
+      out = b.buffer(Array(DType::F32, {m, d}));
   UOp i = b.outer(m), j = b.inner(d, 1), k = b.over(n, 2);
   b.stores({b.put(out, {i, j}, b.reduce(Combine::Dot, {exp(b.at(scores, {i, k})), b.at(values, {k, j})}, {k}))});
   const std::string text = opts(b);
@@ -66,7 +77,9 @@ TEST_CASE("what short rows read across the lanes is kept for their other loops",
   const auto centred = [](int64_t n, Tree tree, bool turned) {  // by what they vary
     Bench b;
     const int64_t rows = 100;
-    UOp x = b.buffer(random_array(DType::F32, turned ? std::vector<int64_t>{n, rows} : std::vector<int64_t>{rows, n}, 1)), out = b.buffer(Array(DType::F32, {rows, n}));
+    UOp x = b.buffer(
+            random_array(DType::F32, turned ? std::vector<int64_t>{n, rows} : std::vector<int64_t>{rows, n}, 1)),
+        out = b.buffer(Array(DType::F32, {rows, n}));
     UOp i = b.outer(rows), j = b.inner(n, 1), v = turned ? b.at(x, {j, i}) : b.at(x, {i, j});
     UOp from = v - b.reduce(Combine::Add, {v}, {j}, tree) / static_cast<double>(n);
     b.stores({b.put(out, {i, j}, from / (b.reduce(Combine::Add, {from * from}, {j}, tree) + 1.0))});
@@ -82,5 +95,6 @@ TEST_CASE("what short rows read across the lanes is kept for their other loops",
     CHECK(!keeps(centred(64, {16, 0}, false)));  // lanes lie along the row
     CHECK(!keeps(centred(48, {}, true)));        // and along memory
   }
-  CHECK(codegen::legal_rows(codegen::prepare(centred(48, {}, false).kernel).main, runtime::cuda_target({}), 1 << 20).empty());
+  CHECK(codegen::legal_rows(codegen::prepare(centred(48, {}, false).kernel).main, runtime::cuda_target({}), 1 << 20)
+            .empty());
 }

@@ -14,7 +14,8 @@ class SimulatedGpu {
   runtime::Target target() const { return context_->target(); }
 
   /// What a program makes of `before` must be what lies in the bench's arrays now.
-  void compare(const Bench& b, const std::string& what, const runtime::Program& program, const std::vector<Array>& before) const;
+  void compare(const Bench& b, const std::string& what, const runtime::Program& program,
+               const std::vector<Array>& before) const;
 
  private:
   runtime_test::Setting device_{"SINTER_DEVICE", "cuda-sim"};

@@ -1,10 +1,10 @@
-// Kernels for a GPU on the simulated device, against the interpreter to the bit, with everything that the simulator checks.
-// CODEGEN_FUZZ sets how many random kernels, CODEGEN_SEED the first.
+// Kernels for a GPU on the simulated device, against the interpreter to the bit, with everything that the simulator
+// checks. CODEGEN_FUZZ sets how many random kernels, CODEGEN_SEED the first.
 #include <optional>
 
 #include "cases.h"
-#include "codegen/loops/ahead.h"
 #include "codegen/heuristic/heuristic.h"
+#include "codegen/loops/ahead.h"
 #include "codegen/loops/threads.h"
 #include "codegen_cuda_support.h"
 #include "codegen_kernels.h"
@@ -84,15 +84,18 @@ TEST_CASE("a sum that rests where it is stored is read by all threads before one
 TEST_CASE("a row is made in the block whose stores read it: others would read what these change", "[codegen][cuda]") {
   const SimulatedGpu gpu;
   Bench b;
-  UOp x = b.buffer(random_array(DType::F32, {33}, 1)), out = b.buffer(Array(DType::F32, {33})), sums = b.buffer(random_array(DType::F32, {2}, 2));
+  UOp x = b.buffer(random_array(DType::F32, {33}, 1)), out = b.buffer(Array(DType::F32, {33})),
+      sums = b.buffer(random_array(DType::F32, {2}, 2));
   UOp i = b.outer(33), j = b.inner(2, 1);
   b.stores({b.put(out, {i}, b.at(x, {i})), b.put(sums, {j}, b.at(sums, {j}) * 2.0, true)});
   const codegen::Prepared prepared = codegen::prepare(b.kernel, gpu.target());
   const std::vector<UOp> nodes = ir::topological(prepared.main.sink);
-  const auto doubled = std::find_if(nodes.begin(), nodes.end(), [](UOp n) { return n->op == Op::Mul && n->dtype == DType::F32; });
+  const auto doubled =
+      std::find_if(nodes.begin(), nodes.end(), [](UOp n) { return n->op == Op::Mul && n->dtype == DType::F32; });
   REQUIRE(doubled != nodes.end());
   const codegen::Row row{static_cast<int>(doubled - nodes.begin()), {1}};
-  const std::vector<runtime::KernelSource> sources{codegen::write(prepared, gpu.target(), {codegen::Block{0, 16}, row}, {})};
+  const std::vector<runtime::KernelSource> sources{
+      codegen::write(prepared, gpu.target(), {codegen::Block{0, 16}, row}, {})};
   const std::vector<Array> before = b.interpret();
   gpu.compare(b, "three blocks", *runtime::compile(sources, gpu.target())[0], before);
 }
@@ -104,18 +107,21 @@ TEST_CASE("a product on a GPU reads each operand once per block of its result", 
     int64_t m, n, k;
     bool transposed;
   };
-  for (const Case& c : {Case{128, 64, 64, false}, Case{64, 128, 80, true}, Case{70, 67, 65, false}, Case{65, 130, 77, true}}) {
+  for (const Case& c :
+       {Case{128, 64, 64, false}, Case{64, 128, 80, true}, Case{70, 67, 65, false}, Case{65, 130, 77, true}}) {
     INFO(c.m << " x " << c.n << " x " << c.k << (c.transposed ? ", transposed" : ""));
     Bench b;
     UOp x = b.buffer(random_array(DType::F32, {c.m, c.k}, 1));
     UOp y = b.buffer(random_array(DType::F32, c.transposed ? std::vector{c.n, c.k} : std::vector{c.k, c.n}, 2));
     UOp out = b.buffer(Array(DType::F32, {c.m, c.n}));
     UOp i = b.outer(c.m), j = b.outer(c.n), k = b.over(c.k, 2);
-    b.stores({b.put(out, {i, j}, b.reduce(Combine::Dot, {b.at(x, {i, k}), c.transposed ? b.at(y, {j, k}) : b.at(y, {k, j})}, {k}))});
+    b.stores({b.put(out, {i, j},
+                    b.reduce(Combine::Dot, {b.at(x, {i, k}), c.transposed ? b.at(y, {j, k}) : b.at(y, {k, j})}, {k}))});
     const codegen::Prepared prepared = codegen::prepare(b.kernel, gpu.target());
     const std::vector<Opt> opts = codegen::heuristic(prepared.main, gpu.target());
     INFO(to_string(opts));
-    CHECK(std::count_if(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<codegen::Stage>(o); }) == 2);
+    CHECK(std::count_if(opts.begin(), opts.end(),
+                        [](const Opt& o) { return std::holds_alternative<codegen::Stage>(o); }) == 2);
     const std::vector<runtime::KernelSource> sources{codegen::write(prepared, gpu.target(), opts, {})};
     const std::vector<Array> before = b.interpret();
     const auto program = runtime::compile(sources, gpu.target())[0];
@@ -132,7 +138,8 @@ TEST_CASE("a product on a GPU reads each operand once per block of its result", 
 
 namespace {
 
-/// A product of square matrices of float32 in one of the ways in which its operands may lie: "nt" is A times B transposed.
+/// A product of square matrices of float32 in one of the ways in which its operands may lie: "nt" is A times B
+/// transposed.
 class Product {
  public:
   Product(const std::string& layout, int64_t size, int64_t depth, const runtime::Target& target) : gpu_(target) {
@@ -157,8 +164,8 @@ class Product {
     gpu.compare(bench, to_string(list), *program, before_);
     return runtime::cuda::sim::counters(program->name());
   }
-  /// Tiles as they are without a choice: the operand that threads share along rows with the sum's values side by side, the other with
-  /// columns, rows one behind the other.
+  /// Tiles as they are without a choice: the operand that threads share along rows with the sum's values side by side,
+  /// the other with columns, rows one behind the other.
   std::vector<Opt> plain() const {
     std::vector<Opt> list = opts;
     bool across = false;  // the second operand
@@ -195,8 +202,9 @@ TEST_CASE("staged operands of a product meet no bank of shared memory twice", "[
     for (const Case& c : {Case{"nn", false}, Case{"nt", true}, Case{"tn", true}, Case{"tt", true}}) {
       const Product product(c.layout, size, 64, gpu.target());
       const auto chosen = product.run(gpu, product.opts), plain = product.run(gpu, product.plain());
-      INFO(c.layout << " of " << size << ": " << chosen.wavefronts << " passes over the banks in " << chosen.shared_requests << " requests, "
-                    << plain.wavefronts << " in " << plain.shared_requests << " without a layout; ideal " << chosen.ideal_wavefronts);
+      INFO(c.layout << " of " << size << ": " << chosen.wavefronts << " passes over the banks in "
+                    << chosen.shared_requests << " requests, " << plain.wavefronts << " in " << plain.shared_requests
+                    << " without a layout; ideal " << chosen.ideal_wavefronts);
       CHECK(chosen.wavefronts == chosen.ideal_wavefronts);
       CHECK((plain.wavefronts > plain.ideal_wavefronts) == c.conflicts);
     }
@@ -217,7 +225,8 @@ TEST_CASE("a product with two slots waits once for each block of its sum", "[cod
           s->slots = 1;
         }
       const auto two = product.run(gpu, product.opts), one = product.run(gpu, single);
-      const uint64_t points = static_cast<uint64_t>((c.size + 63) / 64) * static_cast<uint64_t>((c.size + 63) / 64), steps = static_cast<uint64_t>(c.depth + 15) / 16;
+      const uint64_t points = static_cast<uint64_t>((c.size + 63) / 64) * static_cast<uint64_t>((c.size + 63) / 64),
+                     steps = static_cast<uint64_t>(c.depth + 15) / 16;
       INFO(layout << " of " << c.size << " x " << c.depth);
       CHECK(two.barriers == points * steps);
       CHECK(one.barriers == points * 2 * steps);
@@ -249,9 +258,7 @@ TEST_CASE("a loop tree that lacks a barrier or a part of what is filled ahead is
       codegen::verify(t, statements, codegen::Fills::Ahead);
       codegen::verify_barriers(t, statements, schedule);
       return true;
-    } catch (const InternalError&) {
-      return false;
-    }
+    } catch (const InternalError&) { return false; }
   };
   CHECK_FALSE(legal(tree));  // tiles with two slots are filled in place
   codegen::fill_ahead(tree, statements);
@@ -259,7 +266,8 @@ TEST_CASE("a loop tree that lacks a barrier or a part of what is filled ahead is
   codegen::add_barriers(tree, statements, schedule);
   REQUIRE(legal(tree));
   CHECK_THROWS_AS(codegen::verify(tree, statements), InternalError);
-  CHECK_THROWS_AS(codegen::verify_barriers(tree, statements, codegen::make_schedule(product.kernel(), {})), InternalError);
+  CHECK_THROWS_AS(codegen::verify_barriers(tree, statements, codegen::make_schedule(product.kernel(), {})),
+                  InternalError);
 
   // `tree` with item `k` of all, in the order of at_each(), changed.
   const auto changed = [&](int k, auto change) {
@@ -273,11 +281,13 @@ TEST_CASE("a loop tree that lacks a barrier or a part of what is filled ahead is
   std::map<What, int> kinds;
   std::vector<What> whats;
   at_each(tree, [&](Items& list, size_t i) { ++kinds[list[i].what], whats.push_back(list[i].what); });
-  for (const What what : {What::Init, What::Update, What::Finish, What::Store, What::Barrier, What::First, What::Next, What::Fetch, What::Put})
+  for (const What what : {What::Init, What::Update, What::Finish, What::Store, What::Barrier, What::First, What::Next,
+                          What::Fetch, What::Put})
     CHECK(kinds[what] > 0);
   for (int k = 0; k < static_cast<int>(whats.size()); ++k) {
     INFO(to_string(tree) << "item " << k << ", children first");
-    CHECK_FALSE(legal(changed(k, [](Items& list, size_t i) { list.erase(list.begin() + static_cast<std::ptrdiff_t>(i)); })));
+    CHECK_FALSE(
+        legal(changed(k, [](Items& list, size_t i) { list.erase(list.begin() + static_cast<std::ptrdiff_t>(i)); })));
     const What what = whats[static_cast<size_t>(k)];
     for (const What other : {What::Store, What::Fetch, What::Put, What::First, What::Next, What::Loop}) {
       const bool body = other == What::First || other == What::Next || other == What::Loop;

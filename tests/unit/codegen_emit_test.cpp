@@ -26,7 +26,8 @@ struct Program {
   void store(Id at) { emit.here({Code::Store, {}, {at, emit.constant(DType::F32, ir::Scalar::of(DType::F32, 1.0))}}); }
   size_t effects(size_t block = 0) const {
     const std::vector<Id>& ids = code.blocks[block];
-    return static_cast<size_t>(std::count_if(ids.begin(), ids.end(), [&](Id id) { return code[id].code == Code::If || code[id].code == Code::Store; }));
+    return static_cast<size_t>(std::count_if(
+        ids.begin(), ids.end(), [&](Id id) { return code[id].code == Code::If || code[id].code == Code::Store; }));
   }
 };
 
@@ -54,7 +55,8 @@ TEST_CASE("a branch that is never taken is not written", "[codegen][emit]") {
   CHECK(p.effects() == 2);
   CHECK(p.code.blocks.size() == 2);
   verify(p.code);
-  CHECK_THAT(render_c(p.code, nullptr, "branches", runtime::reference_target()).text, !Contains("if (0)") && Contains("if ("));
+  CHECK_THAT(render_c(p.code, nullptr, "branches", runtime::reference_target()).text,
+             !Contains("if (0)") && Contains("if ("));
 }
 
 TEST_CASE("arithmetic on indices in an if stands outside of the loop that does not change it", "[codegen][emit]") {
@@ -90,7 +92,8 @@ TEST_CASE("arithmetic on indices in an if stands outside of the loop that does n
 TEST_CASE("conditions that are known or the same are not joined", "[codegen][emit]") {
   Program p;
   const Id a = p.less(p.size(0), p.size(1)), b = p.less(p.size(0), p.emit.number(7));
-  const Id never = p.emit.constant(DType::Bool, ir::Scalar::of(DType::Bool, false)), always = p.emit.alu(Op::Not, {DType::Bool, 1}, {never});
+  const Id never = p.emit.constant(DType::Bool, ir::Scalar::of(DType::Bool, false)),
+           always = p.emit.alu(Op::Not, {DType::Bool, 1}, {never});
   CHECK(p.emit.both(a, a) == a);
   CHECK(p.emit.both(a, always) == a);
   CHECK(p.emit.both(never, a) == never);
@@ -107,7 +110,8 @@ TEST_CASE("lanes that count on are compared with a number by where they begin", 
   const auto from = [&](Id first) { return p.emit.alu(Op::Add, places, {p.emit.splat(first, 8), p.emit.iota(8)}); };
   const auto all = [&](Id number) { return p.emit.splat(number, 8); };
   const auto compare = [&](Op op, Id a, Id b) { return p.emit.alu(op, mask, {a, b}); };
-  const Id x = p.size(0), n = p.size(1), left = p.emit.index(Op::Sub, n, x), next = p.emit.index(Op::Add, left, p.emit.number(1));
+  const Id x = p.size(0), n = p.size(1), left = p.emit.index(Op::Sub, n, x),
+           next = p.emit.index(Op::Add, left, p.emit.number(1));
   CHECK(compare(Op::Lt, from(x), all(n)) == p.emit.below(left, 8));
   CHECK(compare(Op::Le, from(x), all(n)) == p.emit.below(next, 8));
   CHECK(compare(Op::Lt, all(n), from(x)) == p.emit.alu(Op::Not, mask, {p.emit.below(next, 8)}));
@@ -115,7 +119,8 @@ TEST_CASE("lanes that count on are compared with a number by where they begin", 
   const Id further = p.emit.alu(Op::Sub, places, {from(x), all(n)});
   CHECK(p.emit[compare(Op::Lt, further, all(x))].code == Code::Below);
   // Twice as fast, or the other way round: each lane for itself.
-  const Id twice = p.emit.alu(Op::Add, places, {from(x), from(x)}), back = p.emit.alu(Op::Sub, places, {all(n), from(x)});
+  const Id twice = p.emit.alu(Op::Add, places, {from(x), from(x)}),
+           back = p.emit.alu(Op::Sub, places, {all(n), from(x)});
   CHECK(p.emit[compare(Op::Lt, twice, all(n))].code == Code::Alu);
   CHECK(p.emit[compare(Op::Lt, back, all(n))].code == Code::Alu);
   // Known of all lanes.
@@ -134,7 +139,8 @@ TEST_CASE("products run beside the two innermost loops, whether or not an if sta
     if (i == 1 && between) p.emit.open_if(p.less(loops[1], p.size(0)));
   }
   p.store(p.emit.index(Op::Add, p.emit.index(Op::Mul, loops[0], p.emit.number(3)),
-                       p.emit.index(Op::Add, p.emit.index(Op::Mul, loops[1], p.emit.number(4)), p.emit.index(Op::Mul, loops[2], p.emit.number(5)))));
+                       p.emit.index(Op::Add, p.emit.index(Op::Mul, loops[1], p.emit.number(4)),
+                                    p.emit.index(Op::Mul, loops[2], p.emit.number(5)))));
   for (int i = 0; i < 3 + between; ++i) p.emit.close();
   verify(p.code);
   const std::string text = render_c(p.code, nullptr, "loops", runtime::reference_target()).text;

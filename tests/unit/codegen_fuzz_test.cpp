@@ -1,5 +1,5 @@
-// Random kernels under random Opts, against the interpreter to the bit. CODEGEN_FUZZ sets how many kernels, CODEGEN_SEED
-// the first.
+// Random kernels under random Opts, against the interpreter to the bit. CODEGEN_FUZZ sets how many kernels,
+// CODEGEN_SEED the first.
 #include "cases.h"
 #include "codegen/heuristic/heuristic.h"
 #include "codegen_kernels.h"

@@ -36,7 +36,8 @@ struct Program {
   std::vector<Id> interleaved(size_t block = 0) {
     const Instructions made = codegen::interleave(code);
     verify(made);
-    CHECK(std::is_permutation(made.blocks[block].begin(), made.blocks[block].end(), code.blocks[block].begin(), code.blocks[block].end()));
+    CHECK(std::is_permutation(made.blocks[block].begin(), made.blocks[block].end(), code.blocks[block].begin(),
+                              code.blocks[block].end()));
     return made.blocks[block];
   }
 };
@@ -57,7 +58,8 @@ TEST_CASE("copies of a long computation take turns", "[codegen][interleave]") {
 
 TEST_CASE("chains of one computation go on side by side, the longest first", "[codegen][interleave]") {
   Program p;
-  const Id early = p.chain(p.load(0, 0), 5), first = p.chain(early, 5), longer = p.chain(p.load(0, 16), 15), second = p.chain(longer, 5);
+  const Id early = p.chain(p.load(0, 0), 5), first = p.chain(early, 5), longer = p.chain(p.load(0, 16), 15),
+           second = p.chain(longer, 5);
   p.store(0, p.emit.alu(Op::Mul, {DType::F32, 16}, {first, second}));
   const std::vector<Id> block = p.interleaved();
   CHECK(place(block, first) > place(block, longer));
@@ -72,7 +74,8 @@ TEST_CASE("short computations stay as they are", "[codegen][interleave]") {
 
 TEST_CASE("what reads memory or an accumulator that changes keeps its place", "[codegen][interleave]") {
   Program p;
-  const Id before = p.load(1, 0), stored = p.store(16, p.chain(before)), after = p.load(1, 16), later = p.store(0, p.chain(after));
+  const Id before = p.load(1, 0), stored = p.store(16, p.chain(before)), after = p.load(1, 16),
+           later = p.store(0, p.chain(after));
   Inst zero{Code::Accumulator, {DType::F32, 16}, {p.chain(p.load(0, 0), 1)}};
   const Id sum = p.emit.here(std::move(zero));
   std::vector<Id> held, assigned;

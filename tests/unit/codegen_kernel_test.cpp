@@ -74,10 +74,12 @@ TEST_CASE("a sum of products under a gate goes over what that leaves of its loop
   for (const int64_t step : {1, 3}) {
     INFO("step " << step);
     Bench b;
-    UOp x = b.buffer(random_array(DType::F32, {6}, 1)), w = b.buffer(random_array(DType::F32, {4, 3}, 2)), out = b.buffer(Array(DType::F32, {12, 3}));
+    UOp x = b.buffer(random_array(DType::F32, {6}, 1)), w = b.buffer(random_array(DType::F32, {4, 3}, 2)),
+        out = b.buffer(Array(DType::F32, {12, 3}));
     UOp i = b.outer(12), c = b.outer(3), k = b.over(4, 2), zero = constant(b.g(), DType::F32, 0);
     UOp at = i - k * b.index(step), gate = le(b.index(0), at) & lt(at, b.index(6));
-    b.stores({b.put(out, {i, c}, b.reduce(Combine::Dot, {where(gate, b.at(w, {k, c}), zero), b.at(x, {at}, gate, zero)}, {k}))});
+    b.stores({b.put(out, {i, c},
+                    b.reduce(Combine::Dot, {where(gate, b.at(w, {k, c}), zero), b.at(x, {at}, gate, zero)}, {k}))});
     for (const std::vector<Opt>& opts : {std::vector<Opt>{}, {Lanes{1, 2}}, {codegen::Split{2, 2}}}) {
       const std::string text = b.check(opts);
       CHECK(count(text, "sn_max_i64(") > 0);
@@ -86,10 +88,14 @@ TEST_CASE("a sum of products under a gate goes over what that leaves of its loop
   }
 
   Bench far;  // where no turn is left, the address is no memory at all
-  UOp y = far.buffer(random_array(DType::F32, {4}, 1)), z = far.buffer(random_array(DType::F32, {5}, 2)), o = far.buffer(Array(DType::F32, {8}));
+  UOp y = far.buffer(random_array(DType::F32, {4}, 1)), z = far.buffer(random_array(DType::F32, {5}, 2)),
+      o = far.buffer(Array(DType::F32, {8}));
   UOp i = far.outer(8), k = far.over(5, 1), zero = constant(far.g(), DType::F32, 0);
   UOp gate = lt(i * far.index(8) + k, far.index(4));
-  far.stores({far.put(o, {i}, far.reduce(Combine::Dot, {where(gate, far.at(z, {k}), zero), far.at(y, {i * far.index(int64_t{1} << 40)}, gate, zero)}, {k}))});
+  far.stores({far.put(
+      o, {i},
+      far.reduce(Combine::Dot,
+                 {where(gate, far.at(z, {k}), zero), far.at(y, {i * far.index(int64_t{1} << 40)}, gate, zero)}, {k}))});
   CHECK(count(far.check(), "sn_min_i64(") > 0);
 }
 
@@ -118,8 +124,10 @@ TEST_CASE("gather: lanes are checked together, and those whose gates are open ar
         Bench b;
         Array numbers(DType::I64, {kRows});
         for (int64_t i = 0; i < kRows; ++i) numbers.set(i, Scalar::of(DType::I64, i == bad ? 9 : i * 5 % 9));
-        UOp table = b.buffer(random_array(dtype, {kRows, 9, 3}, 1)), which = b.buffer(std::move(numbers)), out = b.buffer(Array(dtype, {kRows, 3}));
-        UOp i = b.outer(kRows), j = b.outer(3), column = cast(b.at(which, {i}), DType::Index), ok = lt(column, b.index(9));
+        UOp table = b.buffer(random_array(dtype, {kRows, 9, 3}, 1)), which = b.buffer(std::move(numbers)),
+            out = b.buffer(Array(dtype, {kRows, 3}));
+        UOp i = b.outer(kRows), j = b.outer(3), column = cast(b.at(which, {i}), DType::Index),
+            ok = lt(column, b.index(9));
         UOp checked = b.g().make({Op::Check, DType::Index, {}, {column, ok}, int64_t{2}});
         b.stores({b.put(out, {i, j}, b.at(table, {i, checked, j}, ok, b.at(table, {i, b.index(1), j})))});
         const std::string text = b.check({Lanes{0, lanes}, Unroll{0, 2}});

@@ -8,8 +8,8 @@
 #include <set>
 #include <vector>
 
-#include "codegen/loops/loop_tree.h"
 #include "codegen/kernel/ranges.h"
+#include "codegen/loops/loop_tree.h"
 #include "codegen/opt/schedule.h"
 #include "codegen_support.h"
 #include "uop/walk.h"
@@ -27,8 +27,8 @@ class KernelMaker {
   /// `short_floats`: some buffers and values are 16-bit floats.
   explicit KernelMaker(unsigned seed, bool short_floats = false) : seed_(seed), short_floats_(short_floats) {}
 
-  /// One to three stores over outer ranges and rows; what they read and write is laid out at random. Ranges are as long as the
-  /// interpreter's time permits.
+  /// One to three stores over outer ranges and rows; what they read and write is laid out at random. Ranges are as long
+  /// as the interpreter's time permits.
   Bench make() {
     for (;; longest_ /= 2) {
       outer_ = rows_ = reduced_ = values_ = {};
@@ -69,7 +69,8 @@ class KernelMaker {
         if (stride > 256) gpu = false;
       }
       loops.push_back({id, 0});
-      const bool copied = !list.empty() && std::holds_alternative<codegen::Unroll>(list.back()) && std::get<codegen::Unroll>(list.back()).range == id;
+      const bool copied = !list.empty() && std::holds_alternative<codegen::Unroll>(list.back()) &&
+                          std::get<codegen::Unroll>(list.back()).range == id;
       const bool split = pick(0, 4) == 0;
       if (split) {
         width *= pick(1, 3);
@@ -107,7 +108,8 @@ class KernelMaker {
     return b;
   }
 
-  /// How many elements the interpreter takes: of each REDUCE in the loops around it down to the innermost that it changes with.
+  /// How many elements the interpreter takes: of each REDUCE in the loops around it down to the innermost that it
+  /// changes with.
   static double steps(const Bench& b) {
     double all = 0;
     codegen::Ranges ranges;
@@ -138,7 +140,9 @@ class KernelMaker {
 
   int pick(int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(rng_); }
   unsigned seed() { return static_cast<unsigned>(rng_()); }
-  int64_t size() { return std::min(longest_, std::vector<int64_t>{1, 2, 3, 5, 8, 16, 17, 33}[static_cast<size_t>(pick(0, 7))]); }
+  int64_t size() {
+    return std::min(longest_, std::vector<int64_t>{1, 2, 3, 5, 8, 16, 17, 33}[static_cast<size_t>(pick(0, 7))]);
+  }
   static std::vector<int64_t> shape(const std::vector<UOp>& index) {
     std::vector<int64_t> s;
     for (UOp i : index) s.push_back(i->src[0]->scalar().as_int());
@@ -269,12 +273,12 @@ class KernelMaker {
     // Below the id of a range on which it depends, a REDUCE is carried, as a chain.
     bool carried = false;
     for (UOp r : inside)
-      carried |= codegen::range_kind(r) == AxisKind::Inner && codegen::range_id(r) > codegen::range_id(ranges[0]) && !(ranges.back() == r);
-    Tree tree{1 << pick(0, 4),
-              pick(0, 2) ? 0 : std::vector<int64_t>{1, 4, 7, 16}[static_cast<size_t>(pick(0, 3))]};
+      carried |= codegen::range_kind(r) == AxisKind::Inner && codegen::range_id(r) > codegen::range_id(ranges[0]) &&
+                 !(ranges.back() == r);
+    Tree tree{1 << pick(0, 4), pick(0, 2) ? 0 : std::vector<int64_t>{1, 4, 7, 16}[static_cast<size_t>(pick(0, 3))]};
     if (carried || pick(0, 1)) tree = {};
-    const Combine combine = any(std::vector<Combine>{Combine::Add, Combine::Add, Combine::Max, Combine::Min, Combine::Dot,
-                                                     Combine::ArgMax, Combine::Moments, Combine::ExpSum});
+    const Combine combine = any(std::vector<Combine>{Combine::Add, Combine::Add, Combine::Max, Combine::Min,
+                                                     Combine::Dot, Combine::ArgMax, Combine::Moments, Combine::ExpSum});
     UOp x = expression(b, inside, size_left, nesting);
     std::vector<UOp> values{x};
     if (combine == Combine::Dot || combine == Combine::ExpSum) values.push_back(leaf(b, inside));
@@ -283,12 +287,15 @@ class KernelMaker {
     if (combine == Combine::Dot && pick_stage(0, 1)) return gated_product(b, values, inside, ranges, tree);
     const int result = pick(0, state_count(combine) - 1);
     UOp made = b.reduce(combine, values, ranges, tree, result);
-    if (result > 0 && pick(0, 1)) made = cast(made, DType::F32) - cast(b.reduce(combine, values, ranges, tree), DType::F32);
+    if (result > 0 && pick(0, 1))
+      made = cast(made, DType::F32) - cast(b.reduce(combine, values, ranges, tree), DType::F32);
     return cast(made, DType::F32);
   }
 
-  /// Both factors are 0 under one gate, one of them as a LOAD. Some products underflow, and sums beside it use the same values.
-  UOp gated_product(Bench& b, std::vector<UOp> values, const std::vector<UOp>& inside, const std::vector<UOp>& ranges, Tree tree) {
+  /// Both factors are 0 under one gate, one of them as a LOAD. Some products underflow, and sums beside it use the same
+  /// values.
+  UOp gated_product(Bench& b, std::vector<UOp> values, const std::vector<UOp>& inside, const std::vector<UOp>& ranges,
+                    Tree tree) {
     UOp r = inside[static_cast<size_t>(pick_stage(0, static_cast<int>(inside.size()) - 1))];
     const int64_t n = r->src[0]->scalar().as_int();
     UOp gate = pick_stage(0, 1) ? le(b.index(1), r) : lt(r, b.index(n - 1));
@@ -326,10 +333,13 @@ class KernelMaker {
 
   /// Of a loop with so many whole steps, which a point then covers.
   void add_peel(const codegen::Axis& a, int64_t steps, std::vector<Opt>& list) {
-    const int id = codegen::range_id(a.range), most = static_cast<int>(std::min<int64_t>(steps, 3)), first = pick_stage(0, most);
+    const int id = codegen::range_id(a.range), most = static_cast<int>(std::min<int64_t>(steps, 3)),
+              first = pick_stage(0, most);
     const int last = pick_stage(first ? 0 : 1, std::max(first ? 0 : 1, most - first));
     if (a.outer()) {
-      std::erase_if(list, [&](const Opt& o) { return std::holds_alternative<codegen::Block>(o) && std::get<codegen::Block>(o).range == id; });
+      std::erase_if(list, [&](const Opt& o) {
+        return std::holds_alternative<codegen::Block>(o) && std::get<codegen::Block>(o).range == id;
+      });
       int64_t width = 1;
       for (const Opt& o : list) {
         if (const auto* l = std::get_if<codegen::Lanes>(&o); l && l->range == id) width *= l->count;
@@ -348,7 +358,8 @@ class KernelMaker {
       if (!(is_alu(nodes[i]->op) || nodes[i]->op == Op::Reduce) || !is_float(nodes[i]->dtype)) continue;
       codegen::Row row{static_cast<int>(i), {}};
       for (const codegen::Axis& a : plain.axes)
-        if (!a.outer() && a.size > 1 && ranges.depends(nodes[i], a.range)) row.ranges.push_back(codegen::range_id(a.range));
+        if (!a.outer() && a.size > 1 && ranges.depends(nodes[i], a.range))
+          row.ranges.push_back(codegen::range_id(a.range));
       if (!row.ranges.empty()) candidates.push_back(row);
     }
     if (!candidates.empty()) list.push_back(any(candidates));
@@ -359,14 +370,14 @@ class KernelMaker {
     codegen::Schedule plain;
     try {
       plain = codegen::make_schedule(kernel, list);
-    } catch (const codegen::IllegalOpt&) {
-      return;
-    }
+    } catch (const codegen::IllegalOpt&) { return; }
     const std::vector<UOp> nodes = topological(kernel.sink);
     codegen::Ranges ranges;
     std::vector<codegen::Stage> candidates;
     for (size_t i = 0; i < nodes.size(); ++i) {
-      if (!(is_alu(nodes[i]->op) || nodes[i]->op == Op::Load) || nodes[i]->dtype == DType::Index || nodes[i]->dtype == DType::Bool) continue;
+      if (!(is_alu(nodes[i]->op) || nodes[i]->op == Op::Load) || nodes[i]->dtype == DType::Index ||
+          nodes[i]->dtype == DType::Bool)
+        continue;
       const std::vector<UOp> below = topological(nodes[i]);
       if (std::any_of(below.begin(), below.end(), [](UOp n) { return codegen::combines(n); })) continue;
       codegen::Stage stage;
@@ -379,7 +390,8 @@ class KernelMaker {
     if (candidates.empty()) return;
     codegen::Stage stage = candidates[static_cast<size_t>(pick_stage(0, static_cast<int>(candidates.size()) - 1))];
     std::shuffle(stage.dims.begin(), stage.dims.end(), stages_);
-    codegen::Stage::Dim& lanes = stage.dims[static_cast<size_t>(pick_stage(0, static_cast<int>(stage.dims.size()) - 1))];
+    codegen::Stage::Dim& lanes =
+        stage.dims[static_cast<size_t>(pick_stage(0, static_cast<int>(stage.dims.size()) - 1))];
     if (pick_stage(0, 1)) lanes.lanes = 2 << pick_stage(0, 3);
     int stride = 1;
     for (codegen::Stage::Dim& d : stage.dims) {
@@ -403,18 +415,23 @@ class KernelMaker {
     for (codegen::Stage::Dim& d : stage.dims) {
       d.level = &d == turns ? 0 : -1;
       const codegen::Axis a = axis_of(plain, d);
-      const int64_t all = d.level == 0 ? a.steps[0] : a.outer() ? a.block : a.size, width = int64_t{1} * d.lanes * d.threads;
+      const int64_t all = d.level == 0 ? a.steps[0]
+                          : a.outer()  ? a.block
+                                       : a.size,
+                    width = int64_t{1} * d.lanes * d.threads;
       d.unroll = static_cast<int>(std::min<int64_t>((all + width - 1) / width, 64));
     }
     stage.slots = 2;
   }
   static codegen::Axis axis_of(const codegen::Schedule& plain, const codegen::Stage::Dim& d) {
-    return *std::find_if(plain.axes.begin(), plain.axes.end(), [&](const codegen::Axis& a) { return codegen::range_id(a.range) == d.range; });
+    return *std::find_if(plain.axes.begin(), plain.axes.end(),
+                         [&](const codegen::Axis& a) { return codegen::range_id(a.range) == d.range; });
   }
   void lay_out_rows(const codegen::Schedule& plain, codegen::Stage& stage) {
     if (pick_stage(0, 2) == 0) {
       const codegen::Stage::Dim& last = stage.dims.back();
-      const auto whole = static_cast<int>(std::lcm(last.lanes * last.unroll, axis_of(plain, last).width()));  // what the loops access together
+      const auto whole = static_cast<int>(
+          std::lcm(last.lanes * last.unroll, axis_of(plain, last).width()));  // what the loops access together
       stage.panel = (pick_stage(0, 9) ? whole : 2) << pick_stage(whole > 1 ? 0 : 1, 3);
     } else if (stage.dims.size() < 2) {
       return;

@@ -20,11 +20,14 @@ Bench doubled(DType dtype, int64_t rows, int64_t columns) {
   return b;
 }
 
-std::string text_of(const Bench& b) { return to_string(codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target())); }
+std::string text_of(const Bench& b) {
+  return to_string(codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target()));
+}
 
 int place_of(const codegen::Kernel& kernel, Op op) {
   const std::vector<UOp> nodes = topological(codegen::prepare(kernel).main.sink);
-  return static_cast<int>(std::find_if(nodes.begin(), nodes.end(), [op](UOp n) { return n->op == op; }) - nodes.begin());
+  return static_cast<int>(std::find_if(nodes.begin(), nodes.end(), [op](UOp n) { return n->op == op; }) -
+                          nodes.begin());
 }
 
 }  // namespace
@@ -103,25 +106,34 @@ TEST_CASE("loads whose gates differ from lane to lane read what their masks leav
     for (const int lanes : {2, 8, 16, 32, 64}) {
       INFO(name_of(dtype) << ", " << lanes << " lanes");
       Bench b;  // in, padded by 3 in front and 5 behind with what another one holds
-      UOp in = b.buffer(random_array(dtype, {3, 70}, 1)), other = b.buffer(random_array(dtype, {78}, 2)), out = b.buffer(Array(dtype, {3, 78}));
+      UOp in = b.buffer(random_array(dtype, {3, 70}, 1)), other = b.buffer(random_array(dtype, {78}, 2)),
+          out = b.buffer(Array(dtype, {3, 78}));
       UOp i = b.outer(3), j = b.outer(78), gate = le(b.index(3), j) & lt(j, b.index(73));
       b.stores({b.put(out, {i, j}, b.at(in, {i, j - b.index(3)}, gate, b.at(other, {j})))});
       const std::string text = b.check({Lanes{1, lanes}, Unroll{1, 2}});
-      const bool vector = runtime::host_target().loads_under_masks(size_of(dtype)) && size_of(dtype) * static_cast<size_t>(lanes) >= 16;
+      const bool vector =
+          runtime::host_target().loads_under_masks(size_of(dtype)) && size_of(dtype) * static_cast<size_t>(lanes) >= 16;
       CHECK((count(text, "sn_where_") > 0) == vector);
     }
 }
 
-TEST_CASE("copies ask for what the bounds of their indices leave open, and load without a branch", "[codegen][memory]") {
-  const auto [dtype, border] = GENERATE(values<std::pair<DType, double>>({{DType::F32, -0.0}, {DType::F64, -HUGE_VAL}, {DType::F16, 1.5}, {DType::BF16, -1.5}, {DType::I8, 7}, {DType::U64, 3}, {DType::Bool, 1}}));
+TEST_CASE("copies ask for what the bounds of their indices leave open, and load without a branch",
+          "[codegen][memory]") {
+  const auto [dtype, border] = GENERATE(values<std::pair<DType, double>>({{DType::F32, -0.0},
+                                                                          {DType::F64, -HUGE_VAL},
+                                                                          {DType::F16, 1.5},
+                                                                          {DType::BF16, -1.5},
+                                                                          {DType::I8, 7},
+                                                                          {DType::U64, 3},
+                                                                          {DType::Bool, 1}}));
   Bench b;  // x between borders
   const int64_t size = 18;
   UOp x = b.buffer(random_array(dtype, {size}, 1)), out = b.buffer(Array(dtype, {size + 2}));
   UOp i = b.outer(size + 2), one = b.index(1), inside = le(one, i) & lt(i, b.index(size + 1));
   b.stores({b.put(out, {i}, b.at(x, {i - one}, inside, constant(b.g(), Scalar::of(dtype, border), dtype)))});
   const std::string text = b.check({Unroll{0, 4}, Block{0, size + 2}});
-  CHECK(count(text, "1 <= ") == 1);  // of the first copy
-  CHECK(count(text, " < 19") == 1);  // of the last one
+  CHECK(count(text, "1 <= ") == 1);        // of the first copy
+  CHECK(count(text, " < 19") == 1);        // of the last one
   CHECK(count(text, "sn_load_if_") >= 5);  // its definition names it thrice
 }
 
@@ -157,7 +169,8 @@ TEST_CASE("nt is refused where a store is no whole vector, or read", "[codegen][
   gated.stores({gated.put(z, {q}, cast(q, DType::F32), false, lt(q, gated.index(40)))});
   refused(gated, {Lanes{0, 16}, Nt{0}}, "gate");
 
-  CHECK_THROWS_WITH(codegen::write(b.kernel, runtime::cuda_target({}), {Lanes{1, 4}, Nt{0}}), Catch::Matchers::Contains("for CPUs"));
+  CHECK_THROWS_WITH(codegen::write(b.kernel, runtime::cuda_target({}), {Lanes{1, 4}, Nt{0}}),
+                    Catch::Matchers::Contains("for CPUs"));
 }
 
 TEST_CASE("loads ask for lines further on, whether they exist or not", "[codegen][memory]") {
@@ -175,7 +188,8 @@ TEST_CASE("loads ask for lines further on, whether they exist or not", "[codegen
   refused(b, {Prefetch{load, 0, 1}, Prefetch{load, 1, 1}}, "already");
 
   Bench scattered;
-  UOp x = scattered.buffer(random_array(DType::F32, {64}, 1)), out = scattered.buffer(Array(DType::F32, {64})), i = scattered.outer(64);
+  UOp x = scattered.buffer(random_array(DType::F32, {64}, 1)), out = scattered.buffer(Array(DType::F32, {64})),
+      i = scattered.outer(64);
   scattered.stores({scattered.put(out, {i}, scattered.at(x, {mod(i * scattered.index(3), scattered.index(64))}))});
   refused(scattered, {Prefetch{place_of(scattered.kernel, Op::Load), 0, 1}}, "fixed distance");
 }
@@ -207,7 +221,8 @@ TEST_CASE("sums ask ahead for rows that come from memory one by one", "[codegen]
 TEST_CASE("an elementwise store asks ahead for its only operand that fills the last cache", "[codegen][memory]") {
   const auto sum = [](int64_t rows, int64_t of_other) {
     Bench b;
-    UOp x = b.buffer(Array(DType::F32, {rows, 1024})), y = b.buffer(Array(DType::F32, {of_other, 1024})), out = b.buffer(Array(DType::F32, {rows, 1024}));
+    UOp x = b.buffer(Array(DType::F32, {rows, 1024})), y = b.buffer(Array(DType::F32, {of_other, 1024})),
+        out = b.buffer(Array(DType::F32, {rows, 1024}));
     UOp i = b.outer(rows), j = b.outer(1024);
     b.stores({b.put(out, {i, j}, b.at(x, {i, j}) + b.at(y, {of_other > 1 ? i : b.index(0), j}))});
     return text_of(b);
@@ -218,7 +233,8 @@ TEST_CASE("an elementwise store asks ahead for its only operand that fills the l
   CHECK(sum(8192, 8192).find("prefetch(") == std::string::npos);
 }
 
-TEST_CASE("what is written to many rows at a time goes past the caches from half of the last one on", "[codegen][memory][transpose]") {
+TEST_CASE("what is written to many rows at a time goes past the caches from half of the last one on",
+          "[codegen][memory][transpose]") {
   const auto turned = [](int64_t rows, int64_t columns = 1024, DType dtype = DType::F32) {
     Bench b;
     UOp in = b.buffer(Array(dtype, {columns, rows})), out = b.buffer(Array(dtype, {rows, columns}));
@@ -246,7 +262,8 @@ TEST_CASE("sums of windows with a border ask ahead, for each line once", "[codeg
   // out[i, j]: the sum of x[i, stride * j] and its eight neighbours, 0 outside.
   const auto windows = [](int64_t rows, int64_t columns, int64_t stride = 1) {
     Bench b;
-    UOp x = b.buffer(random_array(DType::F32, {rows, columns}, 1)), out = b.buffer(Array(DType::F32, {rows, columns / stride}));
+    UOp x = b.buffer(random_array(DType::F32, {rows, columns}, 1)),
+        out = b.buffer(Array(DType::F32, {rows, columns / stride}));
     UOp i = b.outer(rows), j = b.outer(columns / stride), di = b.inner(3, 2), dj = b.inner(3, 3);
     UOp row = i + di - b.index(1), column = j * b.index(stride) + dj - b.index(1);
     const auto in = [&](UOp at, int64_t size) { return lt(b.index(-1), at) & lt(at, b.index(size)); };
@@ -264,7 +281,8 @@ TEST_CASE("sums of windows with a border ask ahead, for each line once", "[codeg
     const auto asked = prefetches(codegen::heuristic(codegen::prepare(large.kernel).main, runtime::reference_target()));
     REQUIRE(asked.size() == 1);
     CHECK((std::get<Prefetch>(asked[0]).range == 1 && std::get<Prefetch>(asked[0]).distance == 2048 / stride));
-    CHECK(prefetches(codegen::heuristic(codegen::prepare(large.kernel).main, reference_machine("x86-64-v2", 16, 16))).empty());  // lanes one by one
+    CHECK(prefetches(codegen::heuristic(codegen::prepare(large.kernel).main, reference_machine("x86-64-v2", 16, 16)))
+              .empty());  // lanes one by one
   }
   const Bench small = windows(64, 64);
   CHECK(prefetches(codegen::heuristic(codegen::prepare(small.kernel).main, runtime::reference_target())).empty());

@@ -66,10 +66,12 @@ TEST_CASE("indices of loops are narrow where 32 bits hold all of them", "[codege
     int64_t end, step, factor;
     bool loop, product;
   };
-  for (const Case& c : {Case{100, 1, 1000, true, true}, Case{1 << 20, 1, 1 << 11, true, true}, Case{(1 << 20) + 1, 1, 1 << 11, true, false},
-                        Case{kMost, 1, 1, false, true},  // the variable goes on to kMost + 1 at most, its last value fits
-                        Case{kMost - 1, 1, 1, true, true}, Case{kMost - 3, 4, 1, false, true}, Case{kMost - 4, 4, 1, true, true},
-                        Case{kMost + 2, 1, 1, false, false}, Case{100, 1, -(int64_t{1} << 30), true, false}}) {
+  for (const Case& c :
+       {Case{100, 1, 1000, true, true}, Case{1 << 20, 1, 1 << 11, true, true},
+        Case{(1 << 20) + 1, 1, 1 << 11, true, false},
+        Case{kMost, 1, 1, false, true},  // the variable goes on to kMost + 1 at most, its last value fits
+        Case{kMost - 1, 1, 1, true, true}, Case{kMost - 3, 4, 1, false, true}, Case{kMost - 4, 4, 1, true, true},
+        Case{kMost + 2, 1, 1, false, false}, Case{100, 1, -(int64_t{1} << 30), true, false}}) {
     INFO(c.end << " by " << c.step << " times " << c.factor);
     Program made;
     const Id begin = made.number(0), end = made.number(c.end), factor = made.number(c.factor);
@@ -83,7 +85,8 @@ TEST_CASE("indices of loops are narrow where 32 bits hold all of them", "[codege
 
 TEST_CASE("quotients of points are those of 32 bits, as far as a launch has such points", "[codegen]") {
   Program made;
-  const Id begin = made.add({Code::Begin, kIndex, {}}), end = made.add({Code::End, kIndex, {}}), five = made.number(5, DType::U64);
+  const Id begin = made.add({Code::Begin, kIndex, {}}), end = made.add({Code::End, kIndex, {}}),
+           five = made.number(5, DType::U64);
   const Id point = made.loop(begin, end, 1), wide = made.alu(Op::Cast, DType::U64, {point});
   const Id row = made.alu(Op::IDiv, DType::U64, {wide, five}), index = made.alu(Op::Cast, DType::Index, {row});
   const Id length = made.number(1 << 20), at = made.alu(Op::Mul, DType::Index, {index, length});

@@ -11,7 +11,7 @@ using namespace codegen_test;
 
 namespace {
 
-constexpr DType kTypes[] = {DType::Bool, DType::U8,  DType::I8,  DType::U16, DType::I16,  DType::U32, DType::I32,
+constexpr DType kTypes[] = {DType::Bool, DType::U8,  DType::I8,  DType::U16,  DType::I16, DType::U32, DType::I32,
                             DType::U64,  DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64};
 
 /// Numbers at which operations differ, by type.
@@ -20,22 +20,51 @@ std::vector<Scalar> specials(DType dtype) {
   if (is_bool(dtype)) return {Scalar::of(dtype, 0), Scalar::of(dtype, 1)};
   if (is_float(dtype)) {
     constexpr double inf = std::numeric_limits<double>::infinity();
-    for (double v : {0.0,           -0.0,         1.0,
-                     -1.0,          0.5,          -0.5,
-                     1.5,           2.5,          -2.5,
-                     0.3,           -0.7,         3.14159,
-                     -7.25,         127.5,        255.7,
-                     256.0,         -129.0,       8388607.5,
-                     -8388609.0,    2147483647.0, 2147483648.0,
-                     -2147483649.0, 4294967296.0, 9.3e18,
-                     1.9e19,        -9.3e18,      4503599627370495.5,
-                     1e30,          1e-30,        1e-42,
-                     5e-324,        65519.996,    65520.0,
-                     65535.0,       6.1e-5,       8.9e-8,
-                     2.98e-8,       3.395e38,     0x1.0080001p0,
-                     16777217.0,    0x1.8080000000001p24,
-                     -140.0,        -1060.0,
-                     inf,           -inf,
+    for (double v : {0.0,
+                     -0.0,
+                     1.0,
+                     -1.0,
+                     0.5,
+                     -0.5,
+                     1.5,
+                     2.5,
+                     -2.5,
+                     0.3,
+                     -0.7,
+                     3.14159,
+                     -7.25,
+                     127.5,
+                     255.7,
+                     256.0,
+                     -129.0,
+                     8388607.5,
+                     -8388609.0,
+                     2147483647.0,
+                     2147483648.0,
+                     -2147483649.0,
+                     4294967296.0,
+                     9.3e18,
+                     1.9e19,
+                     -9.3e18,
+                     4503599627370495.5,
+                     1e30,
+                     1e-30,
+                     1e-42,
+                     5e-324,
+                     65519.996,
+                     65520.0,
+                     65535.0,
+                     6.1e-5,
+                     8.9e-8,
+                     2.98e-8,
+                     3.395e38,
+                     0x1.0080001p0,
+                     16777217.0,
+                     0x1.8080000000001p24,
+                     -140.0,
+                     -1060.0,
+                     inf,
+                     -inf,
                      std::nan("")})
       list.push_back(Scalar::of(dtype, v));
     return list;
@@ -83,9 +112,11 @@ Operands scalings(DType dtype, Operands o) {
   const double most = dtype == DType::F64 ? 2040 : dtype == DType::F16 ? 24 : 248;
   for (Scalar& x : o.x) {
     const double v = x.as_double();
-    if (v != 0 && std::isfinite(v) && !(std::fabs(v) >= 0.25 && std::fabs(v) < 4)) x = Scalar::of(dtype, std::copysign(1.7, v));
+    if (v != 0 && std::isfinite(v) && !(std::fabs(v) >= 0.25 && std::fabs(v) < 4))
+      x = Scalar::of(dtype, std::copysign(1.7, v));
   }
-  for (Scalar& y : o.y) y = Scalar::of(dtype, std::isnan(y.as_double()) ? 3 : std::clamp(std::round(y.as_double()), -most, most));
+  for (Scalar& y : o.y)
+    y = Scalar::of(dtype, std::isnan(y.as_double()) ? 3 : std::clamp(std::round(y.as_double()), -most, most));
   return o;
 }
 
@@ -126,8 +157,7 @@ void build(Bench& b, DType dtype) {
       const Operands s = scalings(dtype, o);
       const UOp significand = b.buffer(array_of(dtype, s.x)), exponent = b.buffer(array_of(dtype, s.y));
       put(ldexp(b.at(significand, {i}), b.at(exponent, {i})));
-    }
-    else if (info(op).arity == 1)
+    } else if (info(op).arity == 1)
       put(alu(op, {X}));
     else if (info(op).arity == 2)
       put(alu(op, {X, Y}));

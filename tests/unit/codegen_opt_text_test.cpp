@@ -11,14 +11,22 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
   for (size_t i = 0; i < kinds.size(); ++i) CHECK(kinds[i].index() == i);
   CHECK(to_string(kinds) == codegen::opt_vocabulary());
 
-  const std::vector<Opt> opts = {codegen::Lanes{12, 16},        codegen::Unroll{-1, 6}, codegen::Peel{4, 0, 2}, codegen::Split{3, int64_t{1} << 40},
-                                 codegen::Order{{{2, 0}, {0, 1}, {12, 3}}}, codegen::Row{7, {1, 22}}, codegen::Block{0, 96},
+  const std::vector<Opt> opts = {codegen::Lanes{12, 16},
+                                 codegen::Unroll{-1, 6},
+                                 codegen::Peel{4, 0, 2},
+                                 codegen::Split{3, int64_t{1} << 40},
+                                 codegen::Order{{{2, 0}, {0, 1}, {12, 3}}},
+                                 codegen::Row{7, {1, 22}},
+                                 codegen::Block{0, 96},
                                  codegen::Local{1, 32, 4},
                                  codegen::Stage{9, {{2, 0}, {0, -1, 16, 4, 32, 2}}, 64},
-                                 codegen::Stage{8, {{1}, {2, 0}}, 0, 4}, codegen::Stage{7, {{1}, {2, 0}}, 0, 0, 8, 2, 2},
-                                 codegen::Nt{2}, codegen::Prefetch{31, 0, -2}};
+                                 codegen::Stage{8, {{1}, {2, 0}}, 0, 4},
+                                 codegen::Stage{7, {{1}, {2, 0}}, 0, 0, 8, 2, 2},
+                                 codegen::Nt{2},
+                                 codegen::Prefetch{31, 0, -2}};
   CHECK(to_string(opts) ==
-        "lanes(12, 16) unroll(-1, 6) peel(4, 0, 2) split(3, 1099511627776) order(2, 0.1, 12.3) row(#7, 1, 22) block(0, 96) local(1, 32, 4) "
+        "lanes(12, 16) unroll(-1, 6) peel(4, 0, 2) split(3, 1099511627776) order(2, 0.1, 12.3) row(#7, 1, 22) block(0, "
+        "96) local(1, 32, 4) "
         "stage(#9, 2.0, 0 lanes 16 unroll 4 threads 32 by 2, panel 64) "
         "stage(#8, 1, 2.0, pad 4) stage(#7, 1, 2.0, swizzle 8 by 2, slots 2) nt(2) prefetch(#31, 0, -2)");
   CHECK(parse_opts(to_string(opts)) == opts);

@@ -9,22 +9,29 @@ using namespace codegen_test;
 
 namespace {
 
-/// x [m, k] times a matrix of [k, panels * width] that lies as [panels, k, width]: by a column's number, or by its panel's and its own.
+/// x [m, k] times a matrix of [k, panels * width] that lies as [panels, k, width]: by a column's number, or by its
+/// panel's and its own.
 Bench product(int64_t m, int64_t k, int64_t panels, int64_t width, bool joined) {
   Bench b;
   UOp x = b.buffer(random_array(DType::F32, {m, k}, 1)), y = b.buffer(random_array(DType::F32, {panels, k, width}, 2));
   UOp row = b.outer(m), step = b.index(width);
   if (joined) {
     UOp out = b.buffer(Array(DType::F32, {m, panels * width})), column = b.outer(panels * width), l = b.over(k, 2);
-    b.stores({b.put(out, {row, column}, b.reduce(Combine::Dot, {b.at(x, {row, l}), b.at(y, {idiv(column, step), l, mod(column, step)})}, {l}))});
+    b.stores(
+        {b.put(out, {row, column},
+               b.reduce(Combine::Dot, {b.at(x, {row, l}), b.at(y, {idiv(column, step), l, mod(column, step)})}, {l}))});
   } else {
-    UOp out = b.buffer(Array(DType::F32, {m, panels, width})), panel = b.outer(panels), column = b.outer(width), l = b.over(k, 3);
-    b.stores({b.put(out, {row, panel, column}, b.reduce(Combine::Dot, {b.at(x, {row, l}), b.at(y, {panel, l, column})}, {l}))});
+    UOp out = b.buffer(Array(DType::F32, {m, panels, width})), panel = b.outer(panels), column = b.outer(width),
+        l = b.over(k, 3);
+    b.stores({b.put(out, {row, panel, column},
+                    b.reduce(Combine::Dot, {b.at(x, {row, l}), b.at(y, {panel, l, column})}, {l}))});
   }
   return b;
 }
 
-std::vector<Opt> chosen(const Bench& b) { return codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target()); }
+std::vector<Opt> chosen(const Bench& b) {
+  return codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+}
 std::string text_of(const Bench& b) { return to_string(chosen(b)); }
 bool covers(const Bench& b, const std::string& block) { return text_of(b).find(block) != std::string::npos; }
 
@@ -39,12 +46,15 @@ std::vector<Dim> split(Bench& b) {
 }
 
 /// The columns of y [places, 9, 64], summed over its rows; `place` and `lane` say where column r lies.
-Bench columns(const Dim& size, const std::function<UOp(Bench&, UOp)>& place, const std::function<UOp(Bench&, UOp)>& lane, bool gated = false) {
+Bench columns(const Dim& size, const std::function<UOp(Bench&, UOp)>& place,
+              const std::function<UOp(Bench&, UOp)>& lane, bool gated = false) {
   Bench b;
   UOp y = b.buffer(random_array(DType::F32, {5, 9, 64}, 1)), out = b.buffer(Array(DType::F32, {256}));
   UOp r = b.outer(size), l = b.over(9, 1);
-  UOp other = gated ? idiv(r, b.index(2)) + mod(r, b.index(2)) * b.index(100) : UOp();  // what a window with a stride of 2 asks
-  UOp value = gated ? b.at(y, {place(b, r), l, lane(b, r)}, lt(other, b.index(130)), constant(b.g(), DType::F32, 0.0)) : b.at(y, {place(b, r), l, lane(b, r)});
+  UOp other =
+      gated ? idiv(r, b.index(2)) + mod(r, b.index(2)) * b.index(100) : UOp();  // what a window with a stride of 2 asks
+  UOp value = gated ? b.at(y, {place(b, r), l, lane(b, r)}, lt(other, b.index(130)), constant(b.g(), DType::F32, 0.0))
+                    : b.at(y, {place(b, r), l, lane(b, r)});
   b.stores({b.put(out, {r}, b.reduce(Combine::Add, {value}, {l}))});
   return b;
 }
@@ -64,9 +74,11 @@ TEST_CASE("columns of a matrix in panels are gone through panel by panel", "[cod
 
 TEST_CASE("only ranges of which one number makes all panels are split", "[codegen][schedule]") {
   const auto moved = [](int64_t by, bool lane) {
-    return [=](Bench& b, UOp r) { return lane ? mod(r + b.index(by), b.index(64)) : idiv(r + b.index(by), b.index(64)); };
+    return
+        [=](Bench& b, UOp r) { return lane ? mod(r + b.index(by), b.index(64)) : idiv(r + b.index(by), b.index(64)); };
   };
-  Bench whole = columns(256, panel_of, lane_of), next = columns(256, moved(64, false), moved(64, true)), between = columns(128, moved(5, false), moved(5, true));
+  Bench whole = columns(256, panel_of, lane_of), next = columns(256, moved(64, false), moved(64, true)),
+        between = columns(128, moved(5, false), moved(5, true));
   CHECK(split(whole) == std::vector<Dim>{4, 64});
   CHECK(split(next) == std::vector<Dim>{4, 64});
   CHECK(split(between) == std::vector<Dim>{128});  // columns at no fixed distance
@@ -80,14 +92,19 @@ TEST_CASE("only ranges of which one number makes all panels are split", "[codege
 
 TEST_CASE("a range of panels and one of phases are split side by side", "[codegen][schedule]") {
   Bench b;  // out [i, r] = the sum over l of x [(i / 2) + l] * w [i % 2, l] * y [r / 32, l, r % 32]
-  UOp x = b.buffer(random_array(DType::F32, {20}, 1)), w = b.buffer(random_array(DType::F32, {2, 7}, 2)), y = b.buffer(random_array(DType::F32, {3, 7, 32}, 3));
-  UOp out = b.buffer(Array(DType::F32, {12, 96})), i = b.outer(12), r = b.outer(96), l = b.over(7, 2), two = b.index(2), width = b.index(32);
+  UOp x = b.buffer(random_array(DType::F32, {20}, 1)), w = b.buffer(random_array(DType::F32, {2, 7}, 2)),
+      y = b.buffer(random_array(DType::F32, {3, 7, 32}, 3));
+  UOp out = b.buffer(Array(DType::F32, {12, 96})), i = b.outer(12), r = b.outer(96), l = b.over(7, 2), two = b.index(2),
+      width = b.index(32);
   UOp weight = b.at(x, {idiv(i, two) + l}) * b.at(w, {mod(i, two), l});
   b.stores({b.put(out, {i, r}, b.reduce(Combine::Dot, {weight, b.at(y, {idiv(r, width), l, mod(r, width)})}, {l}))});
   CHECK(split(b) == std::vector<Dim>{6, 2, 3, 32});
 }
 
-TEST_CASE("where half of the second cache does not hold all panels each passes under as many rows as leave threads their points", "[codegen]") {
+TEST_CASE(
+    "where half of the second cache does not hold all panels each passes under as many rows as leave threads their "
+    "points",
+    "[codegen]") {
   const int64_t k = 513, all = runtime::reference_target().l2 / (k * 4) / 64;  // panels that would fill the cache
   REQUIRE(all == 7);
   Bench many = product(40, k, all, 64, false);
@@ -97,10 +114,14 @@ TEST_CASE("where half of the second cache does not hold all panels each passes u
   many.check(chosen(many), false);
 
   Bench batch;  // a matrix for each of many batches, of which one fits: x [b, m, k], y [b, h, k, 64]
-  UOp x = batch.buffer(random_array(DType::F32, {32, 40, 65}, 1)), y = batch.buffer(random_array(DType::F32, {32, 4, 65, 64}, 2)),
+  UOp x = batch.buffer(random_array(DType::F32, {32, 40, 65}, 1)),
+      y = batch.buffer(random_array(DType::F32, {32, 4, 65, 64}, 2)),
       out = batch.buffer(Array(DType::F32, {32, 40, 4, 64}));
-  UOp n = batch.outer(32), row = batch.outer(40), head = batch.outer(4), column = batch.outer(64), l = batch.over(65, 4);
-  batch.stores({batch.put(out, {n, row, head, column}, batch.reduce(Combine::Dot, {batch.at(x, {n, row, l}), batch.at(y, {n, head, l, column})}, {l}))});
+  UOp n = batch.outer(32), row = batch.outer(40), head = batch.outer(4), column = batch.outer(64),
+      l = batch.over(65, 4);
+  batch.stores(
+      {batch.put(out, {n, row, head, column},
+                 batch.reduce(Combine::Dot, {batch.at(x, {n, row, l}), batch.at(y, {n, head, l, column})}, {l}))});
   CHECK_FALSE(covers(batch, "block(1, 40)"));
 }
 
@@ -111,8 +132,8 @@ TEST_CASE("panels that were made before are not copied once more", "[codegen]") 
     return to_string(codegen::heuristic(codegen::prepare(b.kernel).main, target)).find("stage(") != std::string::npos;
   };
   CHECK_FALSE(staged(product(400, 2048, 12, 64, false)));
-  CHECK(staged(product(400, 2048, 1, 64, false)));    // which all threads read,
-  CHECK_FALSE(staged(product(120, 2048, 1, 64, false)));  // for as many rows as make up for it
-  CHECK(staged(product(120, 2048, 12, 128, false)));  // wider than a tile
+  CHECK(staged(product(400, 2048, 1, 64, false)));              // which all threads read,
+  CHECK_FALSE(staged(product(120, 2048, 1, 64, false)));        // for as many rows as make up for it
+  CHECK(staged(product(120, 2048, 12, 128, false)));            // wider than a tile
   CHECK_FALSE(staged(product(400, 2048, 1, 64, false), true));  // it is as good where it lies if the last cache is near
 }

@@ -1,8 +1,8 @@
 // The passes one by one: what each makes, that DEBUG=5 shows it, and that each verifier refuses what is broken.
-#include "codegen/instructions/emit.h"
 #include "codegen/expand/expand.h"
-#include "codegen/prepare/legalise.h"
+#include "codegen/instructions/emit.h"
 #include "codegen/loops/loop_tree.h"
+#include "codegen/prepare/legalise.h"
 #include "codegen/prepare/reduce_tree.h"
 #include "codegen_support.h"
 #include "sinter/error.h"

@@ -8,7 +8,8 @@ using codegen::Block, codegen::Lanes, codegen::Local, codegen::Order, codegen::P
 
 namespace {
 
-/// The input gradient of a window without padding or with: dx [n, c, size] of dy [n, o, size + padding + right - taps + 1] and w [o, c, taps].
+/// The input gradient of a window without padding or with: dx [n, c, size] of dy [n, o, size + padding + right - taps +
+/// 1] and w [o, c, taps].
 struct Gradient {
   int64_t n = 3, c = 32, o = 5, size = 24, taps = 5, padding = 0, right = padding;
   bool underflows = false;  ///< all products do, to -0,
@@ -17,10 +18,15 @@ struct Gradient {
   Bench bench() const {
     Bench b;
     const int64_t results = size + padding + right - taps + 1;
-    UOp dy = b.buffer(of({n, o, results}, 1)), w = b.buffer(of({o, c, taps}, 2)), out = b.buffer(Array(DType::F32, {n, c, size}));
+    UOp dy = b.buffer(of({n, o, results}, 1)), w = b.buffer(of({o, c, taps}, 2)),
+        out = b.buffer(Array(DType::F32, {n, c, size}));
     UOp image = b.outer(n), to = b.outer(c), column = b.outer(size), from = b.over(o, 3), tap = b.over(taps, 4);
-    UOp place = column + b.index(padding) - tap, open = le(b.index(0), place) & lt(place, b.index(results)), zero = constant(b.g(), DType::F32, 0.0);
-    b.stores({b.put(out, {image, to, column}, b.reduce(Combine::Dot, {b.at(dy, {image, from, place}, open, zero), b.at(w, {from, to, tap}, open, zero)}, {from, tap}))});
+    UOp place = column + b.index(padding) - tap, open = le(b.index(0), place) & lt(place, b.index(results)),
+        zero = constant(b.g(), DType::F32, 0.0);
+    b.stores({b.put(
+        out, {image, to, column},
+        b.reduce(Combine::Dot, {b.at(dy, {image, from, place}, open, zero), b.at(w, {from, to, tap}, open, zero)},
+                 {from, tap}))});
     return b;
   }
   Array of(std::vector<int64_t> shape, unsigned seed) const {
@@ -42,18 +48,22 @@ std::vector<Opt> chosen(const Bench& b, int threads = 2) {
   target.threads = threads;
   return codegen::heuristic(codegen::prepare(b.kernel).main, target);
 }
-bool has(const std::vector<Opt>& opts, const std::string& text) { return to_string(opts).find(text) != std::string::npos; }
+bool has(const std::vector<Opt>& opts, const std::string& text) {
+  return to_string(opts).find(text) != std::string::npos;
+}
 
 }  // namespace
 
-TEST_CASE("inside of an image no gate is asked for, and at its edges only open elements are multiplied", "[codegen][peel]") {
+TEST_CASE("inside of an image no gate is asked for, and at its edges only open elements are multiplied",
+          "[codegen][peel]") {
   const Gradient g;
   Bench b = g.bench();
   const auto loops = [&](const std::vector<Opt>& opts) {
     const std::string text = b.check(opts, false);
     return text.substr(text.find("for (i64 "));
   };
-  const std::string peeled = loops(g.opts(8, 1, 1)), plain = loops({Lanes{1, 16}, Unroll{2, 8}, Block{2, 24}, Unroll{4, 5}});
+  const std::string peeled = loops(g.opts(8, 1, 1)),
+                    plain = loops({Lanes{1, 16}, Unroll{2, 8}, Block{2, 24}, Unroll{4, 5}});
   INFO(peeled);
   CHECK(count(peeled, "fma(") == 24 * 5 - 2 * (4 + 3 + 2 + 1));  // at either edge four places lack four taps to one
   CHECK(count(peeled, "?") == 0);
@@ -72,7 +82,9 @@ TEST_CASE("a sum that copies skip elements of has the sign of zero that it has w
   Bench b = g.bench();
   const int steps = static_cast<int>(g.size / copies), first = (steps + 1) / 2;
   b.check(g.opts(copies, first, steps - first), false);
-  const auto whole = [&](int64_t place) { return place >= 4 - g.padding && place < g.size + g.padding - 4; };  // has all its elements
+  const auto whole = [&](int64_t place) {
+    return place >= 4 - g.padding && place < g.size + g.padding - 4;
+  };  // has all its elements
   int64_t minus = 0, places = 0;
   for (int64_t i = 0; i < b.arrays[2].numel(); ++i) minus += std::signbit(b.arrays[2].at(i).as_double());
   for (int64_t i = 0; i < g.size; ++i) places += whole(i);
@@ -82,7 +94,8 @@ TEST_CASE("a sum that copies skip elements of has the sign of zero that it has w
     return;
   }
   // What a place skips first makes +0 of what was there before, and -0 added to that leaves it.
-  for (int64_t i = 0; i < b.arrays[2].numel(); ++i) CHECK(std::signbit(b.arrays[2].at(i).as_double()) == whole(i % g.size));
+  for (int64_t i = 0; i < b.arrays[2].numel(); ++i)
+    CHECK(std::signbit(b.arrays[2].at(i).as_double()) == whole(i % g.size));
 }
 
 TEST_CASE("any number of steps outside, beside any rest, keeps every bit", "[codegen][peel]") {
@@ -95,7 +108,8 @@ TEST_CASE("any number of steps outside, beside any rest, keeps every bit", "[cod
   for (const auto& [first, last] : {std::pair{1, 0}, {0, 1}, {1, 1}, {2, 1}, {4, 4}})
     if (first + last <= steps) {
       b.check(g.opts(copies, first, last), false);
-      b.check({Unroll{2, copies}, Block{2, 32 * copies}, Peel{2, first, last}}, false);  // the window's loop is none of copies
+      b.check({Unroll{2, copies}, Block{2, 32 * copies}, Peel{2, first, last}},
+              false);  // the window's loop is none of copies
     }
   b.check({Lanes{2, 2}, Unroll{2, 2}, Block{2, 32}, Peel{2, 0, 1}}, false);  // lanes along the row
 }
@@ -103,16 +117,20 @@ TEST_CASE("any number of steps outside, beside any rest, keeps every bit", "[cod
 TEST_CASE("gates that leave holes in a window are asked for", "[codegen][peel]") {
   Bench b;  // elements whose place is odd count for nothing
   const int64_t size = 12, taps = 5, o = 3;
-  UOp x = b.buffer(random_array(DType::F32, {o, size + taps}, 1)), w = b.buffer(random_array(DType::F32, {o, taps, 16}, 2)), out = b.buffer(Array(DType::F32, {16, size}));
+  UOp x = b.buffer(random_array(DType::F32, {o, size + taps}, 1)),
+      w = b.buffer(random_array(DType::F32, {o, taps, 16}, 2)), out = b.buffer(Array(DType::F32, {16, size}));
   UOp to = b.outer(16), column = b.outer(size), from = b.over(o, 2), tap = b.over(taps, 3), place = column + tap;
   UOp open = eq(mod(place, b.index(2)), b.index(0)), zero = constant(b.g(), DType::F32, 0.0);
-  b.stores({b.put(out, {to, column}, b.reduce(Combine::Dot, {b.at(x, {from, place}, open, zero), b.at(w, {from, tap, to}, open, zero)}, {from, tap}))});
+  b.stores({b.put(out, {to, column},
+                  b.reduce(Combine::Dot, {b.at(x, {from, place}, open, zero), b.at(w, {from, tap, to}, open, zero)},
+                           {from, tap}))});
   b.check({Lanes{0, 16}, Unroll{1, 4}, Block{1, 12}, Peel{1, 2, 1}, Unroll{3, 5}}, false);
   b.check({Lanes{0, 16}, Unroll{1, 4}, Block{1, 12}, Peel{1, 2, 1}}, false);
 }
 
 TEST_CASE("rows of an input gradient are copies whose window is unrolled", "[codegen][peel]") {
-  for (const auto& [size, taps, padding] : {std::array<int64_t, 3>{24, 5, 0}, {28, 3, 1}, {56, 3, 1}, {7, 3, 1}, {14, 5, 2}}) {
+  for (const auto& [size, taps, padding] :
+       {std::array<int64_t, 3>{24, 5, 0}, {28, 3, 1}, {56, 3, 1}, {7, 3, 1}, {14, 5, 2}}) {
     Gradient g;
     g.n = 4, g.c = 64, g.o = 16, g.size = size, g.taps = taps, g.padding = g.right = padding;
     Bench b = g.bench();
@@ -126,7 +144,8 @@ TEST_CASE("rows of an input gradient are copies whose window is unrolled", "[cod
   }
 }
 
-TEST_CASE("where only what no whole step covers is an edge nothing is peeled, and the window is unrolled all the same", "[codegen][peel]") {
+TEST_CASE("where only what no whole step covers is an edge nothing is peeled, and the window is unrolled all the same",
+          "[codegen][peel]") {
   Gradient g;  // of a causal window
   g.n = 4, g.c = 64, g.o = 16, g.size = 14, g.taps = 3, g.padding = 2, g.right = 0;
   Bench b = g.bench();
@@ -153,11 +172,16 @@ TEST_CASE("a point holds a whole row only where threads have others", "[codegen]
 TEST_CASE("rows whose edges are peeled do not rest in a tile", "[codegen][peel]") {
   const int64_t n = 8, c = 32, o = 64, size = 56, taps = 3;
   Bench b;  // dx [n, c, i, j], where the window's rows are summed last, and results lie side by side along the columns
-  UOp dy = b.buffer(Array(DType::F32, {n, o, size, size})), w = b.buffer(Array(DType::F32, {o, c, taps, taps})), out = b.buffer(Array(DType::F32, {n, c, size, size}));
-  UOp image = b.outer(n), to = b.outer(c), i = b.outer(size), j = b.outer(size), from = b.over(o, 4), across = b.over(taps, 5), down = b.over(taps, 6);
+  UOp dy = b.buffer(Array(DType::F32, {n, o, size, size})), w = b.buffer(Array(DType::F32, {o, c, taps, taps})),
+      out = b.buffer(Array(DType::F32, {n, c, size, size}));
+  UOp image = b.outer(n), to = b.outer(c), i = b.outer(size), j = b.outer(size), from = b.over(o, 4),
+      across = b.over(taps, 5), down = b.over(taps, 6);
   UOp y = i + b.index(1) - down, x = j + b.index(1) - across, zero = constant(b.g(), DType::F32, 0.0);
   UOp open = le(b.index(0), y) & lt(y, b.index(size)) & le(b.index(0), x) & lt(x, b.index(size));
-  b.stores({b.put(out, {image, to, i, j}, b.reduce(Combine::Dot, {b.at(dy, {image, from, y, x}, open, zero), b.at(w, {from, to, down, across}, open, zero)}, {from, across, down}))});
+  b.stores({b.put(
+      out, {image, to, i, j},
+      b.reduce(Combine::Dot, {b.at(dy, {image, from, y, x}, open, zero), b.at(w, {from, to, down, across}, open, zero)},
+               {from, across, down}))});
   const std::vector<Opt> opts = chosen(b);
   INFO(to_string(opts));
   CHECK(has(opts, "unroll(2, "));
@@ -169,11 +193,15 @@ TEST_CASE("a row is whole for any of several products", "[codegen][peel]") {
   const int64_t n = 16, c = 64, size = 28, o = 16, wide = 60, taps = 3;
   Bench b;  // the gradients of a window of one place, which is the busier one, and of one of three
   UOp dy = b.buffer(random_array(DType::F32, {n, o, size}, 1)), w = b.buffer(random_array(DType::F32, {o, c, taps}, 2));
-  UOp dz = b.buffer(random_array(DType::F32, {n, size, wide}, 3)), v = b.buffer(random_array(DType::F32, {wide, c}, 4)), out = b.buffer(Array(DType::F32, {n, c, size}));
-  UOp image = b.outer(n), to = b.outer(c), column = b.outer(size), other = b.over(wide, 3), from = b.over(o, 4), tap = b.over(taps, 5);
-  UOp place = column + b.index(1) - tap, open = le(b.index(0), place) & lt(place, b.index(size)), zero = constant(b.g(), DType::F32, 0.0);
+  UOp dz = b.buffer(random_array(DType::F32, {n, size, wide}, 3)), v = b.buffer(random_array(DType::F32, {wide, c}, 4)),
+      out = b.buffer(Array(DType::F32, {n, c, size}));
+  UOp image = b.outer(n), to = b.outer(c), column = b.outer(size), other = b.over(wide, 3), from = b.over(o, 4),
+      tap = b.over(taps, 5);
+  UOp place = column + b.index(1) - tap, open = le(b.index(0), place) & lt(place, b.index(size)),
+      zero = constant(b.g(), DType::F32, 0.0);
   UOp one = b.reduce(Combine::Dot, {b.at(dz, {image, column, other}), b.at(v, {other, to})}, {other});
-  UOp three = b.reduce(Combine::Dot, {b.at(dy, {image, from, place}, open, zero), b.at(w, {from, to, tap}, open, zero)}, {from, tap});
+  UOp three = b.reduce(Combine::Dot, {b.at(dy, {image, from, place}, open, zero), b.at(w, {from, to, tap}, open, zero)},
+                       {from, tap});
   b.stores({b.put(out, {image, to, column}, one + three)});
   const std::vector<Opt> opts = chosen(b);
   INFO(to_string(opts));

@@ -1,9 +1,9 @@
 // Transposes one turn ahead: what moves where, and which loops stay as they are.
 #include <algorithm>
 
+#include "codegen/expand/transpose.h"
 #include "codegen/instructions/emit.h"
 #include "codegen/instructions/pipeline.h"
-#include "codegen/expand/transpose.h"
 #include "codegen_support.h"
 
 using namespace codegen_test;
@@ -14,15 +14,16 @@ namespace {
 constexpr int kColumns = 4;
 constexpr Type kVector{DType::F32, 4};
 
-/// A loop to `end`, in which 4 rows of slot `rows` become 4 columns; each, or its negative, is multiplied by 3 elements of slot 0 and added
-/// to 3 accumulators.
+/// A loop to `end`, in which 4 rows of slot `rows` become 4 columns; each, or its negative, is multiplied by 3 elements
+/// of slot 0 and added to 3 accumulators.
 struct Program {
   Instructions code;
   codegen::Emitter emit;
   Id loop = 0;
   std::vector<Id> sums, updates;
 
-  explicit Program(int64_t end, int rows = 0, bool negated = false) : emit((code.slots = {{DType::F32, false}, {DType::F32, true}}, code.params = 2, code)) {
+  explicit Program(int64_t end, int rows = 0, bool negated = false)
+      : emit((code.slots = {{DType::F32, false}, {DType::F32, true}}, code.params = 2, code)) {
     for (int i = 0; i < 3; ++i) {
       Inst zero{Code::Accumulator, kVector, {emit.splat(emit.constant(DType::F32, ir::Scalar::of(DType::F32, 0)), 4)}};
       zero.imm = 1;
@@ -36,9 +37,13 @@ struct Program {
       for (Id& f : factors) f = emit.alu(Op::Neg, kVector, {f});
     for (int i = 0; i < 3; ++i)
       for (int k = 0; k < kColumns; ++k) {
-        const Id by = emit.splat(load(0, {DType::F32, 1}, emit.index(Op::Add, loop, emit.number(1000 + 10 * i + k))), 4);
+        const Id by =
+            emit.splat(load(0, {DType::F32, 1}, emit.index(Op::Add, loop, emit.number(1000 + 10 * i + k))), 4);
         const Id held = emit.here({Code::Result, kVector, {sums[static_cast<size_t>(i)]}});
-        updates.push_back(emit.here({Code::Assign, {}, {sums[static_cast<size_t>(i)], emit.alu(Op::Fma, kVector, {factors[static_cast<size_t>(k)], by, held})}}));
+        updates.push_back(emit.here(
+            {Code::Assign,
+             {},
+             {sums[static_cast<size_t>(i)], emit.alu(Op::Fma, kVector, {factors[static_cast<size_t>(k)], by, held})}}));
       }
     emit.close();
   }

@@ -1,162 +1,23 @@
 // What the heuristic asks for where a product's operands come from memory, and that these lists keep every bit.
 #include <array>
 
-#include "codegen/heuristic/heuristic.h"
 #include "codegen/kernel/ranges.h"
-#include "codegen_support.h"
+#include "codegen_products.h"
 #include "schedule/phases.h"
 #include "uop/walk.h"
 
 using namespace codegen_test;
 
-namespace {
-
-/// x [m, k] times y [k, n], or y [n, k]; one row is a vector.
-Bench product(int64_t m, int64_t k, int64_t n, bool transposed = false) {
-  Bench b;
-  UOp x = b.buffer(random_array(DType::F32, {m, k}, 1));
-  UOp y = b.buffer(random_array(DType::F32, transposed ? std::vector<int64_t>{n, k} : std::vector<int64_t>{k, n}, 2));
-  UOp out = b.buffer(Array(DType::F32, {m, n}));
-  UOp i = m > 1 ? b.outer(m) : b.index(0), j = b.outer(n), l = b.over(k, 2);
-  b.stores({b.put(out, {i, j}, b.reduce(Combine::Dot, {b.at(x, {i, l}), transposed ? b.at(y, {j, l}) : b.at(y, {l, j})}, {l}))});
-  return b;
-}
-
-std::vector<Opt> chosen(const Bench& b, bool near_l3 = true) {
-  runtime::Target target = runtime::reference_target();
-  target.near_l3 = near_l3;
-  return codegen::heuristic(codegen::prepare(b.kernel).main, target);
-}
-
-}  // namespace
-
-TEST_CASE("a matrix that few rows are multiplied with is gone through row by row", "[codegen][products]") {
-  for (const int64_t rows : {1, 3, 8}) {
-    Bench b = product(rows, 267, 1100);
-    const std::vector<Opt> opts = chosen(b);
-    CHECK(to_string(opts) == (rows == 1 ? "split(2, 16) unroll(2, 16) block(0, 576) unroll(0, 2) order(2, 0, 2.1) lanes(0, 16)"
-                                        : fmt::format("split(2, 8) unroll(2, 8) block(1, 576) unroll(1, 2) block(0, {}) order(2, 1, 0, 2.1) lanes(1, 16)", rows)));
-    const std::string text = b.check(opts, false);
-    CHECK(count(text, "] __attribute__((aligned(64)))") == 0);  // sums rest in the output
-  }
-  // A point's results lie in the first cache.
-  CHECK(to_string(chosen(product(3, 267, 12000))).find("block(1, 3008)") != std::string::npos);
-  CHECK(to_string(chosen(product(24, 267, 12000))).find("block(1, 1024)") != std::string::npos);
-}
-
-TEST_CASE("rows of a matrix that several results share pass under a register tile of those", "[codegen][products]") {
-  for (const auto& [rows, copies] : {std::pair{9, 5}, {21, 7}, {22, 8}, {24, 8}, {33, 7}, {36, 8}}) {  // evenly, eight at most
-    Bench b = product(rows, 267, 1100);
-    for (const bool near_l3 : {false, true}) {
-      const std::vector<Opt> opts = chosen(b, near_l3);
-      const int depth = near_l3 && rows > 21 ? 256 : 32;  // results of 576 columns do not stay in the first cache
-      CHECK(to_string(opts) == fmt::format("split(2, {}) block(1, 576) unroll(1, 2) block(0, {}) unroll(0, {}) order(2, 1, 0, 2.1) lanes(1, 16)", depth, rows, copies));
-      b.check(opts, false);
-    }
-  }
-  CHECK(to_string(chosen(product(37, 267, 1100), false)).find("stage(") != std::string::npos);
-  CHECK(to_string(chosen(product(37, 267, 1100), true)).find("stage(") != std::string::npos);  // too few rows for each thread to leave it
-  CHECK(to_string(chosen(product(64, 267, 1100), true)).find("stage(") == std::string::npos);
-  const runtime::Target narrow = reference_machine("x86-64-v3", 32, 16);  // whose registers hold no such tile
-  const auto opts = [&](int64_t rows) { return to_string(codegen::heuristic(codegen::prepare(product(rows, 267, 1100).kernel).main, narrow)); };
-  CHECK(opts(24).starts_with("split(2, 8) unroll(2, 8)"));
-  CHECK(opts(25).find("split(2, 8)") == std::string::npos);
-}
-
-TEST_CASE("sums down the columns of a matrix go through it row by row, one block of the sum after the other", "[codegen][products]") {
-  struct Case {
-    std::vector<int64_t> shape;  // the last but one is summed
-    DType dtype = DType::F32;
-    Tree tree = {};
-    Combine combine = Combine::Add;
-    int threads = 2;
-  };
-  const auto matrix = [](const Case& c) {
-    Bench b;
-    std::vector<int64_t> kept = c.shape;
-    kept.erase(kept.end() - 2);
-    UOp x = b.buffer(random_array(c.dtype, c.shape, 1)), out = b.buffer(Array(c.dtype, kept));
-    std::vector<UOp> at, to;
-    for (int64_t size : kept) to.push_back(b.outer(size));
-    UOp i = b.over(c.shape[c.shape.size() - 2], static_cast<int>(kept.size()));
-    at = to;
-    at.insert(at.end() - 1, i);
-    b.stores({b.put(out, to, b.reduce(c.combine, {b.at(x, at)}, {i}, c.tree))});
-    return b;
-  };
-  const auto opts = [&](const Case& c) {
-    Bench b = matrix(c);
-    runtime::Target target = runtime::reference_target();
-    target.threads = c.threads;
-    const std::vector<Opt> made = codegen::heuristic(codegen::prepare(b.kernel).main, target);
-    b.check(made, false);
-    return to_string(made);
-  };
-  CHECK(opts({{330, 1100}}) == "split(1, 16) unroll(1, 16) block(0, 576) unroll(0, 2) order(1, 0, 1.1) lanes(0, 16)");
-  CHECK(opts({{330, 1100}, DType::F32, {1, 64}}) == "split(2, 16) unroll(2, 16) block(0, 576) unroll(0, 2) order(1, 2, 0, 2.1) lanes(0, 16)");
-  CHECK(opts({{100, 12000}}).find("block(0, 3008)") != std::string::npos);                                  // two for each thread
-  CHECK(opts({{3, 110, 1100}}).find("block(1, 576)") != std::string::npos);                                 // six points, not three
-  CHECK(opts({{4, 110, 1100}}).find("block(1, 1120)") != std::string::npos);                                // threads share the matrices
-  CHECK(opts({{330, 10000}, DType::U8, {}, Combine::Max}).find("block(0, 5120)") != std::string::npos);     // whole steps of its 64 lanes
-  CHECK(opts({{330, 1100}, DType::F64}).find("block(0, 560)") != std::string::npos);
-  // Rows that threads share have too little for each, and what lies in the second cache is near enough.
-  CHECK(opts({{3000, 350}}).find("split") == std::string::npos);
-  CHECK(opts({{330, 1100}, DType::F32, {}, Combine::Add, 16}).find("split") == std::string::npos);
-  CHECK(opts({{200, 1100}}).find("split") == std::string::npos);
-}
-
-TEST_CASE("how many rows of a matrix go side by side: as many as memory and registers follow", "[codegen][products]") {
-  const auto of_two = [](const auto& combine, const runtime::Target& target) {
-    Bench b;
-    UOp x = b.buffer(random_array(DType::F32, {330, 1100}, 1)), y = b.buffer(random_array(DType::F32, {330, 1100}, 2)), out = b.buffer(Array(DType::F32, {1100}));
-    UOp j = b.outer(1100), i = b.over(330, 1);
-    b.stores({b.put(out, {j}, b.reduce(Combine::Add, {combine(b.at(x, {i, j}), b.at(y, {i, j}))}, {i}))});
-    const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, target);
-    b.check(opts, false);
-    return to_string(opts);
-  };
-  const runtime::Target wide = runtime::reference_target();
-  const runtime::Target narrow = reference_machine("x86-64-v3", 32, 16);
-  const auto one = [](UOp a, UOp) { return a; };
-  const auto product = [](UOp a, UOp b) { return a * b; };
-  const auto several = [](UOp a, UOp) { return a * a * a * a * a + a; };
-  const auto long_one = [](UOp a, UOp) { return exp(exp(a)); };
-  CHECK(of_two(one, wide).find("unroll(1, 16) block(0, 576) unroll(0, 2)") != std::string::npos);
-  CHECK(of_two(product, wide).find("unroll(1, 8) block(0, 576) unroll(0, 2)") != std::string::npos);  // 16 streams
-  CHECK(of_two(several, wide).find("unroll(1, 8) block(0, 560) order") != std::string::npos);
-  CHECK(of_two(long_one, wide).find("split") == std::string::npos);
-  CHECK(of_two(one, narrow).find("unroll(1, 8) block(0, 552) order") != std::string::npos);
-}
-
-TEST_CASE("rows whole pages apart share the sets of the first cache: few of them go side by side where it has few ways", "[codegen][products]") {
-  runtime::Target target = runtime::reference_target();
-  target.near_l3 = false;
-  const auto split = [&](int64_t ways, int64_t rows, int64_t columns) {
-    target.l1 = ways * runtime::kPage;
-    Bench b = product(rows, 267, columns);
-    const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, target);
-    b.check(opts, false);
-    return to_string(opts).substr(0, 13);
-  };
-  CHECK(split(8, 1, 2048) == "split(2, 8) u");
-  CHECK(split(8, 1, 2064) == "split(2, 16) ");
-  CHECK(split(12, 1, 2048) == "split(2, 16) ");
-  // A tile's rows would not stay for all that are multiplied with them: it goes down the column instead.
-  CHECK(split(8, 24, 2048) == "split(2, 256)");
-  CHECK(split(8, 24, 2064) == "split(2, 32) ");
-  CHECK(split(12, 24, 2048) == "split(2, 32) ");
-  target.near_l3 = true;  // where results do not stay either
-  CHECK(split(12, 24, 2064) == "split(2, 256)");
-  CHECK(split(12, 9, 2064) == "split(2, 32) ");
-  CHECK(split(8, 24, 2064) == "split(2, 32) ");  // the rows alone would fill that cache
-}
-
-TEST_CASE("the columns of a matrix in panels get the lanes, and its rows are not asked for ahead where they fill the sets of the first cache", "[codegen][products]") {
+TEST_CASE(
+    "the columns of a matrix in panels get the lanes, and its rows are not asked for ahead where they fill the sets of "
+    "the first cache",
+    "[codegen][products]") {
   runtime::Target target = runtime::reference_target();
   const auto opts = [&](int64_t ways, int64_t deep) {
     target.l1 = ways * runtime::kPage;
     Bench b;
-    UOp x = b.buffer(Array(DType::F32, {1024, deep})), y = b.buffer(Array(DType::F32, {16, deep, 64})), out = b.buffer(Array(DType::F32, {1024, 16, 64}));
+    UOp x = b.buffer(Array(DType::F32, {1024, deep})), y = b.buffer(Array(DType::F32, {16, deep, 64})),
+        out = b.buffer(Array(DType::F32, {1024, 16, 64}));
     UOp i = b.outer(1024), panel = b.outer(16), j = b.outer(64), k = b.over(deep, 3);
     b.stores({b.put(out, {i, panel, j}, b.reduce(Combine::Dot, {b.at(x, {i, k}), b.at(y, {panel, k, j})}, {k}))});
     return to_string(codegen::heuristic(codegen::prepare(b.kernel).main, target));
@@ -170,16 +31,21 @@ TEST_CASE("the columns of a matrix in panels get the lanes, and its rows are not
 
 TEST_CASE("a matrix that many rows are multiplied with is copied block by block", "[codegen][products]") {
   CHECK(to_string(chosen(product(512, 512, 1024))) ==
-        "lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 516) block(1, 256) order(0, 1, 2) stage(#9, 2, 1 lanes 16 unroll 4, panel 64) unroll(2, 4)");
+        "lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 516) block(1, 256) order(0, 1, 2) stage(#9, 2, 1 lanes 16 "
+        "unroll 4, panel 64) unroll(2, 4)");
   CHECK(to_string(chosen(product(512, 1024, 512, true))) ==
-        "lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 516) block(1, 128) order(0, 1, 2) stage(#9, 2 unroll 16, 1 lanes 16, panel 64) unroll(2, 4)");
+        "lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 516) block(1, 128) order(0, 1, 2) stage(#9, 2 unroll 16, 1 "
+        "lanes 16, panel 64) unroll(2, 4)");
   CHECK(to_string(chosen(product(512, 4096, 512, true))) ==
-        "lanes(1, 16) unroll(1, 4) unroll(0, 6) split(2, 2048) block(0, 516) block(1, 64) order(2, 0, 1, 2.1) stage(#9, 2.0 unroll 16, 1 lanes 16, panel 64) unroll(2, 4)");
+        "lanes(1, 16) unroll(1, 4) unroll(0, 6) split(2, 2048) block(0, 516) block(1, 64) order(2, 0, 1, 2.1) "
+        "stage(#9, 2.0 unroll 16, 1 lanes 16, panel 64) unroll(2, 4)");
   CHECK(to_string(chosen(product(49, 512, 1024))) ==
-        "lanes(1, 16) unroll(1, 4) unroll(0, 5) block(0, 50) block(1, 256) order(0, 1, 2) stage(#10, 2, 1 lanes 16 unroll 4, panel 64) unroll(2, 4)");
+        "lanes(1, 16) unroll(1, 4) unroll(0, 5) block(0, 50) block(1, 256) order(0, 1, 2) stage(#10, 2, 1 lanes 16 "
+        "unroll 4, panel 64) unroll(2, 4)");
 }
 
-TEST_CASE("a matrix that is copied across the lanes is read from one end of its rows to the other", "[codegen][products]") {
+TEST_CASE("a matrix that is copied across the lanes is read from one end of its rows to the other",
+          "[codegen][products]") {
   Bench b = product(70, 40, 100, true);
   const std::vector<Opt> opts = chosen(b);
   INFO(to_string(opts));
@@ -196,13 +62,14 @@ TEST_CASE("the next rows are asked for where operands come from further than the
   const auto products = [](int64_t batch) {
     Bench b;
     const int64_t m = 100, k = 130, n = 64;
-    UOp x = b.buffer(random_array(DType::F32, {batch, m, k}, 1)), y = b.buffer(random_array(DType::F32, {batch, k, n}, 2)),
-        out = b.buffer(Array(DType::F32, {batch, m, n}));
+    UOp x = b.buffer(random_array(DType::F32, {batch, m, k}, 1)),
+        y = b.buffer(random_array(DType::F32, {batch, k, n}, 2)), out = b.buffer(Array(DType::F32, {batch, m, n}));
     UOp item = b.outer(batch), i = b.outer(m), j = b.outer(n), l = b.over(k, 3);
     b.stores({b.put(out, {item, i, j}, b.reduce(Combine::Dot, {b.at(x, {item, i, l}), b.at(y, {item, l, j})}, {l}))});
     return b;
   };
-  // Opts name a LOAD by its node's number, which is the same in both kernels: neither 2 nor 80 is a size that they have otherwise.
+  // Opts name a LOAD by its node's number, which is the same in both kernels: neither 2 nor 80 is a size that they have
+  // otherwise.
   const std::vector<Opt> few = chosen(products(2)), many = chosen(products(80));
   INFO(to_string(few) << " and " << to_string(many));
   CHECK(to_string(few).find("prefetch(") == std::string::npos);
@@ -210,8 +77,10 @@ TEST_CASE("the next rows are asked for where operands come from further than the
   products(2).check(many, false);
 }
 
-TEST_CASE("lanes lie along what is summed row by row: a step down a column takes a page of its own", "[codegen][products]") {
-  CHECK(to_string(chosen(product(2048, 2048, 2048))).find("lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 1026)") == 0);
+TEST_CASE("lanes lie along what is summed row by row: a step down a column takes a page of its own",
+          "[codegen][products]") {
+  CHECK(to_string(chosen(product(2048, 2048, 2048))).find("lanes(1, 16) unroll(1, 4) unroll(0, 6) block(0, 1026)") ==
+        0);
 }
 
 TEST_CASE("rows that share the columns of a matrix in memory share a copy of it", "[codegen][products]") {
@@ -223,7 +92,8 @@ TEST_CASE("rows that share the columns of a matrix in memory share a copy of it"
   UOp weight = exp(b.reduce(Combine::Dot, {b.at(q, {head, i, l}), b.at(keys, {head, j, l})}, {l}) * 0.1);
   b.stores({b.put(out, {head, i, along}, b.reduce(Combine::Dot, {weight, b.at(v, {head, j, along})}, {j}))});
   const std::vector<Opt> opts = chosen(b);
-  const auto copies = std::count_if(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<codegen::Stage>(o); });
+  const auto copies =
+      std::count_if(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<codegen::Stage>(o); });
   INFO(to_string(opts));
   CHECK(copies == 1);  // of the keys, which lie across the lanes; the values are read as they lie
   CHECK(to_string(opts).find("4 unroll 16, 3 lanes 16, panel") != std::string::npos);
@@ -234,11 +104,14 @@ TEST_CASE("blocks under windows are so shallow that their lines wait for the nei
   const auto convolution = [](int64_t channels, int64_t side, int64_t window) {
     Bench b;  // x [n, c, y + i, x + j] under w [o, c, i, j]
     const int64_t n = 6, all = side + window - 1;
-    UOp x = b.buffer(Array(DType::F32, {n, channels, all, all})), w = b.buffer(Array(DType::F32, {channels, channels, window, window}));
+    UOp x = b.buffer(Array(DType::F32, {n, channels, all, all})),
+        w = b.buffer(Array(DType::F32, {channels, channels, window, window}));
     UOp out = b.buffer(Array(DType::F32, {n, channels, side, side}));
     UOp image = b.outer(n), to = b.outer(channels), row = b.outer(side), column = b.outer(side);
     UOp from = b.over(channels, 4), i = b.over(window, 5), j = b.over(window, 6);
-    b.stores({b.put(out, {image, to, row, column}, b.reduce(Combine::Dot, {b.at(w, {to, from, i, j}), b.at(x, {image, from, row + i, column + j})}, {from, i, j}))});
+    b.stores({b.put(out, {image, to, row, column},
+                    b.reduce(Combine::Dot, {b.at(w, {to, from, i, j}), b.at(x, {image, from, row + i, column + j})},
+                             {from, i, j}))});
     return to_string(chosen(b));
   };
   CHECK(convolution(256, 14, 3).find("split(4, ") != std::string::npos);
@@ -250,12 +123,16 @@ TEST_CASE("threads share tiles that read different memory, and the same number o
   const auto weights = [](int64_t from) {
     Bench b;  // the gradient [o, c, i, j] of a window's weights: dy [n, o, y, x], x [n, c, y + i, x + j]
     const int64_t n = 8, to = 32, side = 20, window = 5, all = side + window - 1;
-    UOp dy = b.buffer(random_array(DType::F32, {n, to, side, side}, 1)), x = b.buffer(random_array(DType::F32, {n, from, all, all}, 2));
+    UOp dy = b.buffer(random_array(DType::F32, {n, to, side, side}, 1)),
+        x = b.buffer(random_array(DType::F32, {n, from, all, all}, 2));
     UOp out = b.buffer(Array(DType::F32, {to, from, window, window}));
     UOp o = b.outer(to), c = from > 1 ? b.outer(from) : b.index(0), i = b.outer(window), j = b.outer(window);
     const int first = from > 1 ? 4 : 3;
     UOp image = b.over(n, first), row = b.over(side, first + 1), column = b.over(side, first + 2);
-    b.stores({b.put(out, {o, c, i, j}, b.reduce(Combine::Dot, {b.at(dy, {image, o, row, column}), b.at(x, {image, c, row + i, column + j})}, {image, row, column}))});
+    b.stores(
+        {b.put(out, {o, c, i, j},
+               b.reduce(Combine::Dot, {b.at(dy, {image, o, row, column}), b.at(x, {image, c, row + i, column + j})},
+                        {image, row, column}))});
     runtime::Target target = runtime::reference_target();
     const codegen::Prepared kernel = codegen::prepare(b.kernel);
     std::array<std::string, 2> opts;  // with one thread and with two
@@ -267,7 +144,8 @@ TEST_CASE("threads share tiles that read different memory, and the same number o
     }
     return opts;
   };
-  // 11 of 32 channels would be 22 for one thread and 10 for the other; a row of the window each, and both would read all images.
+  // 11 of 32 channels would be 22 for one thread and 10 for the other; a row of the window each, and both would read
+  // all images.
   const auto [alone, together] = weights(32);
   INFO(alone << " and " << together);
   CHECK(alone.find("unroll(1, 11) block(1, 33) block(3, 5) block(2, 5)") != std::string::npos);
@@ -300,10 +178,11 @@ TEST_CASE("few columns leave the lanes to the rows, which are transposed in regi
       Bench b = product(250, deep, columns);
       const std::vector<Opt> opts = chosen(b);
       // A vector of 4 columns leaves room for two of them, which share what is loaded for both.
-      CHECK(to_string(opts) == (columns == 10 ? "lanes(0, 16) unroll(0, 2) unroll(1, 10) unroll(2, 4)" : "lanes(0, 16) unroll(1, 12) unroll(2, 8)"));
+      CHECK(to_string(opts) == (columns == 10 ? "lanes(0, 16) unroll(0, 2) unroll(1, 10) unroll(2, 4)"
+                                              : "lanes(0, 16) unroll(1, 12) unroll(2, 8)"));
       CHECK(count(b.check(opts), "sn_odd1_") > 0);
     }
-  CHECK(to_string(chosen(product(250, 128, 16))).find("lanes(1, 16)") == 0);                // whole vectors of columns
+  CHECK(to_string(chosen(product(250, 128, 16))).find("lanes(1, 16)") == 0);            // whole vectors of columns
   CHECK(to_string(chosen(product(256, 100, 33))).find("stage(") != std::string::npos);  // many share an element
 }
 
@@ -315,29 +194,43 @@ TEST_CASE("a sum that underflows is -0 but where a border closes its last elemen
   for (int64_t i = 0; i < minus.numel(); ++i) minus.set(i, Scalar::of(DType::F32, -1e-30));
   UOp x = b.buffer(std::move(tiny)), w = b.buffer(std::move(minus)), out = b.buffer(Array(DType::F32, {n, o, l}));
   UOp image = b.outer(n), to = b.outer(o), at = b.outer(l), from = b.over(c, 3), tap = b.over(window, 4);
-  UOp place = at + tap - b.index(padding), gate = le(b.index(0), place) & lt(place, b.index(l)), zero = constant(b.g(), DType::F32, 0.0);
-  b.stores({b.put(out, {image, to, at}, b.reduce(Combine::Dot, {b.at(x, {image, from, place}, gate, zero), b.at(w, {to, from, tap}, gate, zero)}, {from, tap}))});
+  UOp place = at + tap - b.index(padding), gate = le(b.index(0), place) & lt(place, b.index(l)),
+      zero = constant(b.g(), DType::F32, 0.0);
+  b.stores(
+      {b.put(out, {image, to, at},
+             b.reduce(Combine::Dot, {b.at(x, {image, from, place}, gate, zero), b.at(w, {to, from, tap}, gate, zero)},
+                      {from, tap}))});
   b.check({codegen::Lanes{1, 16}, codegen::Unroll{0, 4}}, false);
   for (int64_t i = 0; i < l; ++i) CHECK(std::signbit(b.arrays[2].at(i).as_double()) == (i < l - padding));
 }
 
-TEST_CASE("what a gate skips is added in the last turn of the loops that it does not depend on", "[codegen][products]") {
-  const bool moves = GENERATE(false, true), table = GENERATE(false, true);  // the gate changes with `from`; it lies in memory
-  const std::vector<Opt> opts = GENERATE(values<std::vector<Opt>>({{codegen::Lanes{1, 16}, codegen::Unroll{0, 4}},
-                                                                   {codegen::Lanes{1, 16}, codegen::Block{0, 4}},
-                                                                   {codegen::Lanes{1, 16}, codegen::Block{0, 4}, codegen::Split{2, 2}},
-                                                                   {codegen::Lanes{1, 16}, codegen::Block{0, 4}, codegen::Order{{{2, 0}, {0, 0}}}}}));
+TEST_CASE("what a gate skips is added in the last turn of the loops that it does not depend on",
+          "[codegen][products]") {
+  const bool moves = GENERATE(false, true),
+             table = GENERATE(false, true);  // the gate changes with `from`; it lies in memory
+  const std::vector<Opt> opts = GENERATE(
+      values<std::vector<Opt>>({{codegen::Lanes{1, 16}, codegen::Unroll{0, 4}},
+                                {codegen::Lanes{1, 16}, codegen::Block{0, 4}},
+                                {codegen::Lanes{1, 16}, codegen::Block{0, 4}, codegen::Split{2, 2}},
+                                {codegen::Lanes{1, 16}, codegen::Block{0, 4}, codegen::Order{{{2, 0}, {0, 0}}}}}));
   const int64_t n = 7, c = 3, o = 32, window = 5;
-  Bench b;  // out [n, o] of x [n, c, window] and w [o, c, window]: products underflow; in the last turn of `from` they are -0
+  Bench b;  // out [n, o] of x [n, c, window] and w [o, c, window]: products underflow; in the last turn of `from` they
+            // are -0
   Array tiny(DType::F32, {n, c, window}), minus(DType::F32, {o, c, window}), open(DType::I32, {c, window});
   for (int64_t i = 0; i < tiny.numel(); ++i) tiny.set(i, Scalar::of(DType::F32, i / window % c < c - 1 ? 1e-30 : 0.0));
   for (int64_t i = 0; i < minus.numel(); ++i) minus.set(i, Scalar::of(DType::F32, -1e-30));
-  for (int64_t i = 0; i < open.numel(); ++i) open.set(i, Scalar::of(DType::I32, int64_t{i % window < (moves ? i / window + 3 : window - 1)}));
-  UOp x = b.buffer(std::move(tiny)), w = b.buffer(std::move(minus)), are = b.buffer(std::move(open)), out = b.buffer(Array(DType::F32, {n, o}));
-  UOp image = b.outer(n), to = b.outer(o), from = b.over(c, 2), tap = b.over(window, 3), zero = constant(b.g(), DType::F32, 0.0);
+  for (int64_t i = 0; i < open.numel(); ++i)
+    open.set(i, Scalar::of(DType::I32, int64_t{i % window < (moves ? i / window + 3 : window - 1)}));
+  UOp x = b.buffer(std::move(tiny)), w = b.buffer(std::move(minus)), are = b.buffer(std::move(open)),
+      out = b.buffer(Array(DType::F32, {n, o}));
+  UOp image = b.outer(n), to = b.outer(o), from = b.over(c, 2), tap = b.over(window, 3),
+      zero = constant(b.g(), DType::F32, 0.0);
   UOp gate = table ? lt(constant(b.g(), DType::I32, int64_t{0}), b.at(are, {moves ? from : b.index(0), tap}))
                    : lt(tap, moves ? from + b.index(3) : b.index(window - 1));
-  b.stores({b.put(out, {image, to}, b.reduce(Combine::Dot, {b.at(x, {image, from, tap}, gate, zero), b.at(w, {to, from, tap}, gate, zero)}, {from, tap}))});
+  b.stores(
+      {b.put(out, {image, to},
+             b.reduce(Combine::Dot, {b.at(x, {image, from, tap}, gate, zero), b.at(w, {to, from, tap}, gate, zero)},
+                      {from, tap}))});
   b.check(opts, false);
   for (int64_t i = 0; i < n * o; ++i) CHECK_FALSE(std::signbit(b.arrays[3].at(i).as_double()));
 }
@@ -345,27 +238,38 @@ TEST_CASE("what a gate skips is added in the last turn of the loops that it does
 TEST_CASE("operands whose gates move are not transposed in registers", "[codegen][products]") {
   Bench b;  // the weight gradient of a padded conv1d: dy [n, o, l], x [n, c, l]
   const int64_t n = 8, o = 10, c = 64, l = 256;
-  UOp dy = b.buffer(random_array(DType::F32, {n, o, l}, 1)), x = b.buffer(random_array(DType::F32, {n, c, l}, 2)), out = b.buffer(Array(DType::F32, {o, c}));
+  UOp dy = b.buffer(random_array(DType::F32, {n, o, l}, 1)), x = b.buffer(random_array(DType::F32, {n, c, l}, 2)),
+      out = b.buffer(Array(DType::F32, {o, c}));
   UOp to = b.outer(o), from = b.outer(c), image = b.over(n, 2), at = b.over(l, 3), before = at - b.index(1);
   UOp shifted = b.at(x, {image, from, before}, le(b.index(1), at), constant(b.g(), DType::F32, 0.0));
   b.stores({b.put(out, {to, from}, b.reduce(Combine::Dot, {b.at(dy, {image, to, at}), shifted}, {image, at}))});
   const std::vector<Opt> opts = chosen(b);
-  CHECK(to_string(opts) == "lanes(1, 16) unroll(1, 4) unroll(0, 5) block(0, 10) block(1, 64) order(0, 1, 2, 3) "
-                           "stage(#17, 2, 3 unroll 16, 1 lanes 16, panel 64) unroll(3, 4)");
+  CHECK(to_string(opts) ==
+        "lanes(1, 16) unroll(1, 4) unroll(0, 5) block(0, 10) block(1, 64) order(0, 1, 2, 3) "
+        "stage(#17, 2, 3 unroll 16, 1 lanes 16, panel 64) unroll(3, 4)");
   b.check(opts, false);
 }
 
 TEST_CASE("the gradient of a window with a stride is as many products as it has phases", "[codegen][products]") {
-  const auto [stride, taps, padding, o, size] = GENERATE(
-      values<std::array<int64_t, 5>>({{2, 3, 1, 20, 10}, {2, 3, 1, 32, 32}, {2, 5, 2, 20, 10}, {2, 4, 0, 20, 10}, {3, 4, 1, 20, 10}, {4, 4, 0, 20, 10}}));
+  const auto [stride, taps, padding, o, size] = GENERATE(values<std::array<int64_t, 5>>({{2, 3, 1, 20, 10},
+                                                                                         {2, 3, 1, 32, 32},
+                                                                                         {2, 5, 2, 20, 10},
+                                                                                         {2, 4, 0, 20, 10},
+                                                                                         {3, 4, 1, 20, 10},
+                                                                                         {4, 4, 0, 20, 10}}));
   Bench b;  // dx [n, c, stride * size] from dy [n, o, size] and w [o, c, taps], where y = stride * at + tap - padding
   const int64_t n = 6, c = 32, turns = (taps + stride - 1) / stride;
   UOp dy = b.buffer(random_array(DType::F32, {n, o, size}, 1)), w = b.buffer(random_array(DType::F32, {o, c, taps}, 2));
   UOp out = b.buffer(Array(DType::F32, {n, c, stride * size}));
   UOp image = b.outer(n), to = b.outer(c), y = b.outer(stride * size), from = b.over(o, 3), turn = b.over(turns, 4);
-  UOp step = b.index(stride), place = y + b.index(padding), at = idiv(place, step) - turn, tap = mod(place, step) + turn * step;
-  UOp gate = (le(b.index(0), at) & lt(at, b.index(size))) & lt(tap, b.index(taps)), zero = constant(b.g(), DType::F32, 0.0);
-  b.stores({b.put(out, {image, to, y}, b.reduce(Combine::Dot, {b.at(dy, {image, from, at}, gate, zero), b.at(w, {from, to, tap}, gate, zero)}, {from, turn}))});
+  UOp step = b.index(stride), place = y + b.index(padding), at = idiv(place, step) - turn,
+      tap = mod(place, step) + turn * step;
+  UOp gate = (le(b.index(0), at) & lt(at, b.index(size))) & lt(tap, b.index(taps)),
+      zero = constant(b.g(), DType::F32, 0.0);
+  b.stores(
+      {b.put(out, {image, to, y},
+             b.reduce(Combine::Dot, {b.at(dy, {image, from, at}, gate, zero), b.at(w, {from, to, tap}, gate, zero)},
+                      {from, turn}))});
   std::vector<Array> given = b.interpret();
   std::swap(given, b.arrays);
 
@@ -374,7 +278,8 @@ TEST_CASE("the gradient of a window with a stride is as many products as it has 
   const std::vector<Opt> opts = chosen(b);
   INFO(to_string(opts));
   CHECK(to_string(opts).find("stage(") != std::string::npos);  // of the weights that one phase reads
-  CHECK((to_string(opts).find("split(4, 32)") != std::string::npos) == (o == 32));  // enough is summed for results to rest
+  CHECK((to_string(opts).find("split(4, 32)") != std::string::npos) ==
+        (o == 32));  // enough is summed for results to rest
   for (UOp n : topological(codegen::prepare(b.kernel).main.sink))
     if (n->op == Op::IDiv || n->op == Op::Mod)
       for (UOp r : topological(n)) CHECK_FALSE((r->op == Op::Range && codegen::range_id(r) == 2));
@@ -386,28 +291,37 @@ TEST_CASE("the gradient of a window with a stride is as many products as it has 
   CHECK(b.kernel.outer == once);
 }
 
-TEST_CASE("at most eight rows are stored far from each other at once, and a point writes their lines to the end", "[codegen][products]") {
+TEST_CASE("at most eight rows are stored far from each other at once, and a point writes their lines to the end",
+          "[codegen][products]") {
   Bench b;  // one plane, x [n, y, x], under weights of each row of its own, w [o, y, i, j]
   const int64_t n = 4, o = 11, size = 28, window = 5, out_size = size - window + 1;
-  UOp x = b.buffer(random_array(DType::F32, {n, size, size}, 1)), w = b.buffer(random_array(DType::F32, {o, out_size, window, window}, 2)),
-      out = b.buffer(Array(DType::F32, {n, o, out_size, out_size})), positive = b.buffer(Array(DType::F32, {n, o, out_size, out_size}));
-  UOp image = b.outer(n), plane = b.outer(o), row = b.outer(out_size), column = b.outer(out_size), i = b.over(window, 4), j = b.over(window, 5);
+  UOp x = b.buffer(random_array(DType::F32, {n, size, size}, 1)),
+      w = b.buffer(random_array(DType::F32, {o, out_size, window, window}, 2)),
+      out = b.buffer(Array(DType::F32, {n, o, out_size, out_size})),
+      positive = b.buffer(Array(DType::F32, {n, o, out_size, out_size}));
+  UOp image = b.outer(n), plane = b.outer(o), row = b.outer(out_size), column = b.outer(out_size),
+      i = b.over(window, 4), j = b.over(window, 5);
   UOp sum = b.reduce(Combine::Dot, {b.at(w, {plane, row, i, j}), b.at(x, {image, row + i, column + j})}, {i, j});
-  b.stores({b.put(out, {image, plane, row, column}, sum), b.put(positive, {image, plane, row, column}, maximum(sum, like(sum, 0.0)))});
+  b.stores({b.put(out, {image, plane, row, column}, sum),
+            b.put(positive, {image, plane, row, column}, maximum(sum, like(sum, 0.0)))});
   const std::vector<Opt> opts = chosen(b);
   CHECK(to_string(opts) == "lanes(3, 16) unroll(3, 2) unroll(1, 6) block(2, 12) unroll(5, 5)");
   b.check(opts, false);
 }
 
-TEST_CASE("a sum beside a product reads what lies across its lanes in rows that are transposed", "[codegen][products]") {
+TEST_CASE("a sum beside a product reads what lies across its lanes in rows that are transposed",
+          "[codegen][products]") {
   for (const int64_t size : {24, 25}) {
     Bench b;  // the gradients of a bias [o] and of weights [o, i, j], from dy [n, o, y, x] and images [n, y + i, x + j]
     const int64_t n = 4, o = 32, window = 5, all = size + window - 1;
-    UOp dy = b.buffer(random_array(DType::F32, {n, o, size, size}, 1)), x = b.buffer(random_array(DType::F32, {n, all, all}, 2)),
+    UOp dy = b.buffer(random_array(DType::F32, {n, o, size, size}, 1)),
+        x = b.buffer(random_array(DType::F32, {n, all, all}, 2)),
         weights = b.buffer(Array(DType::F32, {o, window, window})), bias = b.buffer(Array(DType::F32, {o}));
-    UOp to = b.outer(o), i = b.inner(window, 1), j = b.inner(window, 2), image = b.over(n, 3), row = b.over(size, 4), column = b.over(size, 5);
+    UOp to = b.outer(o), i = b.inner(window, 1), j = b.inner(window, 2), image = b.over(n, 3), row = b.over(size, 4),
+        column = b.over(size, 5);
     UOp given = b.at(dy, {image, to, row, column});
-    b.stores({b.put(weights, {to, i, j}, b.reduce(Combine::Dot, {given, b.at(x, {image, row + i, column + j})}, {image, row, column})),
+    b.stores({b.put(weights, {to, i, j},
+                    b.reduce(Combine::Dot, {given, b.at(x, {image, row + i, column + j})}, {image, row, column})),
               b.put(bias, {to}, b.reduce(Combine::Add, {given}, {image, row, column}))});
     const std::vector<Opt> opts = chosen(b);
     INFO(to_string(opts));
@@ -417,29 +331,38 @@ TEST_CASE("a sum beside a product reads what lies across its lanes in rows that 
 }
 
 TEST_CASE("a short window along which memory is read at no fixed distance is written out", "[codegen]") {
-  const auto [one_range, side] = GENERATE(values<std::pair<bool, int64_t>>({{true, 2}, {false, 2}, {true, 3}, {true, 4}}));
+  const auto [one_range, side] =
+      GENERATE(values<std::pair<bool, int64_t>>({{true, 2}, {false, 2}, {true, 3}, {true, 4}}));
   Bench b;  // the largest of side x side in x [n, side * y, side * x]
   const int64_t n = 8, size = 10;
-  UOp x = b.buffer(random_array(DType::F32, {n, side * size, side * size}, 1)), out = b.buffer(Array(DType::F32, {n, size, size}));
+  UOp x = b.buffer(random_array(DType::F32, {n, side * size, side * size}, 1)),
+      out = b.buffer(Array(DType::F32, {n, size, size}));
   UOp image = b.outer(n), row = b.outer(size), column = b.outer(size), step = b.index(side);
   UOp i = b.over(one_range ? side * side : side, 3), j = b.over(side, 4);
-  UOp value = one_range ? b.at(x, {image, row * step + idiv(i, step), column * step + mod(i, step)}) : b.at(x, {image, row * step + i, column * step + j});
-  b.stores({b.put(out, {image, row, column}, b.reduce(Combine::Max, {value}, one_range ? std::vector<UOp>{i} : std::vector<UOp>{i, j}))});
+  UOp value = one_range ? b.at(x, {image, row * step + idiv(i, step), column * step + mod(i, step)})
+                        : b.at(x, {image, row * step + i, column * step + j});
+  b.stores({b.put(out, {image, row, column},
+                  b.reduce(Combine::Max, {value}, one_range ? std::vector<UOp>{i} : std::vector<UOp>{i, j}))});
   const std::vector<Opt> opts = chosen(b);
   INFO(to_string(opts));
-  CHECK((to_string(opts).find("unroll(3, " + std::to_string(side * side)) != std::string::npos) == (one_range && side < 4));
+  CHECK((to_string(opts).find("unroll(3, " + std::to_string(side * side)) != std::string::npos) ==
+        (one_range && side < 4));
   CHECK(to_string(opts).find("unroll(4") == std::string::npos);
   b.check(opts, false);
 }
 
-TEST_CASE("masks of a padded window have registers, and are known ones where the window is short", "[codegen][products]") {
+TEST_CASE("masks of a padded window have registers, and are known ones where the window is short",
+          "[codegen][products]") {
   const int64_t window = GENERATE(3, 5), n = 2, c = 2, size = 56, border = window / 2;
   Bench b;  // x [n, c, y, x] under w [c, i, j], with zeros around
-  UOp x = b.buffer(random_array(DType::F32, {n, c, size, size}, 1)), w = b.buffer(random_array(DType::F32, {c, window, window}, 2));
+  UOp x = b.buffer(random_array(DType::F32, {n, c, size, size}, 1)),
+      w = b.buffer(random_array(DType::F32, {c, window, window}, 2));
   UOp out = b.buffer(Array(DType::F32, {n, c, size, size}));
-  UOp image = b.outer(n), plane = b.outer(c), row = b.outer(size), column = b.outer(size), i = b.over(window, 4), j = b.over(window, 5);
+  UOp image = b.outer(n), plane = b.outer(c), row = b.outer(size), column = b.outer(size), i = b.over(window, 4),
+      j = b.over(window, 5);
   const auto inside = [&](UOp at) { return le(b.index(border), at) & lt(at, b.index(size + border)); };
-  UOp value = b.at(x, {image, plane, row + i - b.index(border), column + j - b.index(border)}, inside(row + i) & inside(column + j), constant(b.g(), DType::F32, 0.0));
+  UOp value = b.at(x, {image, plane, row + i - b.index(border), column + j - b.index(border)},
+                   inside(row + i) & inside(column + j), constant(b.g(), DType::F32, 0.0));
   b.stores({b.put(out, {image, plane, row, column}, b.reduce(Combine::Dot, {b.at(w, {plane, i, j}), value}, {i, j}))});
   const std::vector<Opt> opts = chosen(b);
   INFO(to_string(opts));
@@ -451,12 +374,18 @@ TEST_CASE("masks of a padded window have registers, and are known ones where the
 TEST_CASE("results whose lanes and copies lie apart rest in a tile until their row is there", "[codegen][products]") {
   const auto [o, apart] = GENERATE(values<std::pair<int64_t, int64_t>>({{4, 1}, {32, 1}, {32, 2}, {32, 3}}));
   const int64_t n = 96, c = 32, size = 24, window = 9, from_size = size - window + 1;
-  Bench b;  // dx [n, c, apart * y] from dy [n, o, y - window + 1] and w [o, c, window]: the window is too long for copies of its row, so that they are images, whose gates agree
-  UOp dy = b.buffer(random_array(DType::F32, {n, o, from_size}, 1)), w = b.buffer(random_array(DType::F32, {o, c, window}, 2));
+  Bench b;  // dx [n, c, apart * y] from dy [n, o, y - window + 1] and w [o, c, window]: the window is too long for
+            // copies of its row, so that they are images, whose gates agree
+  UOp dy = b.buffer(random_array(DType::F32, {n, o, from_size}, 1)),
+      w = b.buffer(random_array(DType::F32, {o, c, window}, 2));
   UOp out = b.buffer(Array(DType::F32, {n, c, apart * size}));
-  UOp image = b.outer(n), to = b.outer(c), y = b.outer(size), from = b.over(o, 3), tap = b.over(window, 4), at = y - tap;
+  UOp image = b.outer(n), to = b.outer(c), y = b.outer(size), from = b.over(o, 3), tap = b.over(window, 4),
+      at = y - tap;
   UOp gate = le(b.index(0), at) & lt(at, b.index(from_size)), zero = constant(b.g(), DType::F32, 0.0);
-  b.stores({b.put(out, {image, to, y * b.index(apart)}, b.reduce(Combine::Dot, {b.at(dy, {image, from, at}, gate, zero), b.at(w, {from, to, tap}, gate, zero)}, {from, tap}))});
+  b.stores(
+      {b.put(out, {image, to, y * b.index(apart)},
+             b.reduce(Combine::Dot, {b.at(dy, {image, from, at}, gate, zero), b.at(w, {from, to, tap}, gate, zero)},
+                      {from, tap}))});
   const std::vector<Opt> opts = chosen(b);
   INFO(to_string(opts));
   const std::string text = b.check(opts, false);
@@ -468,13 +397,16 @@ TEST_CASE("results whose lanes and copies lie apart rest in a tile until their r
 TEST_CASE("rows outside a border are told apart once for all columns of a tile", "[codegen][products]") {
   const int64_t window = GENERATE(3, 5), n = 2, c = 5, o = 32, size = 14, border = window / 2;
   Bench b;  // y [n, o, y, x] of x [n, c, y, x] under w [o, c, i, j], with zeros around
-  UOp x = b.buffer(random_array(DType::F32, {n, c, size, size}, 1)), w = b.buffer(random_array(DType::F32, {o, c, window, window}, 2));
+  UOp x = b.buffer(random_array(DType::F32, {n, c, size, size}, 1)),
+      w = b.buffer(random_array(DType::F32, {o, c, window, window}, 2));
   UOp out = b.buffer(Array(DType::F32, {n, o, size, size}));
-  UOp image = b.outer(n), to = b.outer(o), row = b.outer(size), column = b.outer(size), from = b.over(c, 4), i = b.over(window, 5), j = b.over(window, 6);
+  UOp image = b.outer(n), to = b.outer(o), row = b.outer(size), column = b.outer(size), from = b.over(c, 4),
+      i = b.over(window, 5), j = b.over(window, 6);
   const auto inside = [&](UOp at) { return le(b.index(border), at) & lt(at, b.index(size + border)); };
-  UOp value = b.at(x, {image, from, row + i - b.index(border), column + j - b.index(border)}, inside(row + i) & inside(column + j),
-                   constant(b.g(), DType::F32, 0.0));
-  b.stores({b.put(out, {image, to, row, column}, b.reduce(Combine::Dot, {value, b.at(w, {to, from, i, j})}, {from, i, j}))});
+  UOp value = b.at(x, {image, from, row + i - b.index(border), column + j - b.index(border)},
+                   inside(row + i) & inside(column + j), constant(b.g(), DType::F32, 0.0));
+  b.stores(
+      {b.put(out, {image, to, row, column}, b.reduce(Combine::Dot, {value, b.at(w, {to, from, i, j})}, {from, i, j}))});
   const std::string text = b.check({codegen::Lanes{1, 16}, codegen::Unroll{3, 7}}, false);
   const auto border_columns = count(text, "sn_load_if_f32_0(p");
   CHECK((border_columns > 0 && border_columns <= 2 * border));  // near the left border, and near the right one
@@ -490,7 +422,8 @@ TEST_CASE("what follows from a closed gate of one sum is unknown to the next one
   UOp row = b.outer(n), column = b.outer(width), k = b.over(length, 2);
   UOp place = b.at(to, {row, k - b.index(1)}, le(b.index(1), k), constant(b.g(), DType::I32, int64_t{0}));
   UOp value = b.at(x, {cast(place, DType::Index), column});
-  b.stores({b.put(out, {row, column}, b.reduce(Combine::Add, {value}, {k})), b.put(most, {row, column}, b.reduce(Combine::Max, {value * 2.0}, {k}))});
+  b.stores({b.put(out, {row, column}, b.reduce(Combine::Add, {value}, {k})),
+            b.put(most, {row, column}, b.reduce(Combine::Max, {value * 2.0}, {k}))});
   b.check({codegen::Lanes{1, 16}, codegen::Unroll{0, 4}}, false);
 }
 

@@ -32,7 +32,9 @@ TEST_CASE("every combine on every type", "[codegen]") {
         if (combine == Combine::Dot) values.push_back(b.at(y, {k}));
         b.stores({b.put(out, {i}, b.reduce(combine, values, {k}, tree))});
         b.check({}, false);
-        const std::string text = b.check({codegen::Lanes{1, 8}, codegen::Unroll{1, 2}});  // integers have a chain per lane, as floats with such a tree
+        const std::string text =
+            b.check({codegen::Lanes{1, 8},
+                     codegen::Unroll{1, 2}});  // integers have a chain per lane, as floats with such a tree
         CHECK((count(text, "x8 acc") > 0) == (tree.lanes == 8 || !is_float(dtype)));
       }
 }
@@ -146,7 +148,8 @@ TEST_CASE("several accumulators: every combine, tree and result", "[codegen][tup
       for (Tree tree : {Tree{1, 0}, Tree{8, 0}, Tree{16, 0}, Tree{16, 32}, Tree{1, 10}}) {
         const bool places = combine == Combine::ArgMax || combine == Combine::ArgMin;
         if (!places && !is_float(dtype)) continue;
-        INFO(name_of(dtype) << " combine " << static_cast<int>(combine) << " lanes " << tree.lanes << " block " << tree.block);
+        INFO(name_of(dtype) << " combine " << static_cast<int>(combine) << " lanes " << tree.lanes << " block "
+                            << tree.block);
         Bench b;
         Array data = random_array(dtype, {3, 77}, 1);
         for (int64_t i : {5, 11, 40, 76, 80, 82}) data.set(i, Scalar::of(dtype, 11));  // ties
@@ -211,7 +214,8 @@ TEST_CASE("scans emit as they go", "[codegen][scan]") {
     }
 }
 
-TEST_CASE("a scan beside others: vectors across it, sums inside it, two of its prefixes, rows before it", "[codegen][scan]") {
+TEST_CASE("a scan beside others: vectors across it, sums inside it, two of its prefixes, rows before it",
+          "[codegen][scan]") {
   Bench b;
   UOp x = b.buffer(random_array(DType::F32, {3, 9, 37}, 1)), y = b.buffer(random_array(DType::F32, {9, 6}, 2));
   UOp sums = b.buffer(Array(DType::F32, {3, 9, 37})), shifted = b.buffer(Array(DType::F32, {3, 9, 37}));

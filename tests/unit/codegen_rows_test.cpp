@@ -141,8 +141,8 @@ TEST_CASE("a small product per row, its softmax and a sum over rows", "[codegen]
     UOp l = b.inner(rows / block, 4);
     b.kernel.finish = sink(b.g(), {b.put(loss, {}, b.reduce(Combine::Add, {b.at(part, {l})}, {l}) / 24.0)});
     b.check();
-    const int product = place_of(
-        b, [](UOp n) { return n->op == Op::Reduce && n->reduction().combine == Combine::Dot; });
+    const int product =
+        place_of(b, [](UOp n) { return n->op == Op::Reduce && n->reduction().combine == Combine::Dot; });
     b.check({Row{product, {2}}});
     b.check({Row{product, {2}}, Lanes{2, 16}});
     b.check({Row{product, {2}}, Lanes{2, 16}, Unroll{1, 4}}, false);
@@ -164,7 +164,8 @@ TEST_CASE("exp of what lies below its maximum needs one bound less and has the b
   // out = exp(x - max(x)), at once or of a difference that was stored before.
   const auto run = [&](bool difference, bool power, const Array& from) {
     Bench b;
-    UOp in = b.buffer(copy(from)), out = b.buffer(Array(DType::F32, {rows, n})), i = b.outer(rows), j = b.over(n, 1), value = b.at(in, {i, j});
+    UOp in = b.buffer(copy(from)), out = b.buffer(Array(DType::F32, {rows, n})), i = b.outer(rows), j = b.over(n, 1),
+        value = b.at(in, {i, j});
     if (difference) value = value - b.reduce(Combine::Max, {value}, {j});
     b.stores({b.put(out, {i, j}, power ? exp(value) : value)});
     const std::string text = b.check();
@@ -174,7 +175,8 @@ TEST_CASE("exp of what lies below its maximum needs one bound less and has the b
   const Array fused = run(true, true, x), apart = run(false, true, run(true, false, x));
   for (size_t i = 0; i < rows * n; ++i) {
     const float a = fused.as<float>()[i], b = apart.as<float>()[i];
-    if (std::isnan(a) ? !std::isnan(b) : std::bit_cast<uint32_t>(a) != std::bit_cast<uint32_t>(b)) FAIL_CHECK(a << " instead of " << b);
+    if (std::isnan(a) ? !std::isnan(b) : std::bit_cast<uint32_t>(a) != std::bit_cast<uint32_t>(b))
+      FAIL_CHECK(a << " instead of " << b);
   }
 }
 
@@ -188,8 +190,7 @@ TEST_CASE("of two products whose results meet in one store, one has lanes", "[co
     return b.reduce(Combine::Dot, {b.at(x, {k, along}), b.at(v, {k})}, {k});
   };
   b.stores({b.put(out, {i, j}, product(i, 2) + product(j, 3))});
-  const std::vector<Opt> opts =
-      codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+  const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
   INFO(codegen::to_string(opts));
   CHECK(std::count_if(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<Lanes>(o); }) == 1);
   b.check(opts, false);
@@ -200,7 +201,8 @@ TEST_CASE("loops in a row have lanes of their own, not along the range around th
   Bench b;
   const UOp i = b.outer(rows);
   auto row = [&](int id) {  // along which both loops save less than along i together
-    UOp x = b.buffer(random_array(DType::F32, {rows, n}, static_cast<unsigned>(id))), out = b.buffer(Array(DType::F32, {rows, n}));
+    UOp x = b.buffer(random_array(DType::F32, {rows, n}, static_cast<unsigned>(id))),
+        out = b.buffer(Array(DType::F32, {rows, n}));
     UOp j = b.over(n, id);
     return b.put(out, {i, j}, exp(b.at(x, {i, j})));
   };
@@ -259,11 +261,12 @@ TEST_CASE("a product whose reduced axis stands outside is carried block by block
     std::vector<UOp> stores{b.put(out, {i, j}, epilogue ? maximum(sum, like(sum, 0.0)) : sum)};
     if (epilogue) stores.push_back(b.put(more, {j, i}, sum * 2.0));
     b.stores(std::move(stores));
-    const std::vector<Opt> blocked{Split{2, 16}, Lanes{1, 16}, Unroll{0, 4}, Block{0, 16}, Block{1, 48},
-                                   Order{{{2, 0}, {0, 0}, {1, 0}, {2, 1}}}};
+    const std::vector<Opt> blocked{Split{2, 16}, Lanes{1, 16}, Unroll{0, 4},
+                                   Block{0, 16}, Block{1, 48}, Order{{{2, 0}, {0, 0}, {1, 0}, {2, 1}}}};
     const std::string text = b.check(blocked);
-    CHECK(count(text, "] __attribute__((aligned(64)))") == epilogue);  // the sums rest in the output, unless two read them
-    CHECK(count(text, "? (f32x16)*") == 0);                            // and go on from there under one condition
+    CHECK(count(text, "] __attribute__((aligned(64)))") ==
+          epilogue);                         // the sums rest in the output, unless two read them
+    CHECK(count(text, "? (f32x16)*") == 0);  // and go on from there under one condition
     b.check({Order{{{2, 0}, {0, 0}, {1, 0}}}, Block{0, 4}, Block{1, 8}}, false);
     b.check({Unroll{2, 7}, Lanes{1, 8}}, false);
   }
@@ -276,26 +279,30 @@ TEST_CASE("stores of carried sums stay in the block of their sums", "[codegen]")
     Bench b;
     UOp x = b.buffer(random_array(DType::F32, {5, 3, size}, 1)), out = b.buffer(Array(DType::F32, {3, size})),
         more = b.buffer(Array(DType::F32, {3, size}));
-    UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(3, 2), sum = b.reduce(Combine::Add, {b.at(x, {k, row, j})}, {k});
+    UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(3, 2),
+        sum = b.reduce(Combine::Add, {b.at(x, {k, row, j})}, {k});
     b.stores({b.put(out, {row, j}, maximum(sum, like(sum, 0.0))), b.put(more, {row, j}, sum * 2.0)});
     b.check({Lanes{0, 4}, Unroll{0, copies}, Block{0, block}, Order{{{1, 0}, {2, 0}, {0, 0}}}}, false);
   }
 }
 
-TEST_CASE("sums of a row that go one by one leave the lanes to the rows side by side, whose memory is transposed", "[codegen]") {
+TEST_CASE("sums of a row that go one by one leave the lanes to the rows side by side, whose memory is transposed",
+          "[codegen]") {
   const auto chosen = [](int64_t columns, Tree tree) {
     Bench b = softmax(37, columns, tree);
     const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
     b.check(opts, false);
     return codegen::to_string(opts);
   };
-  for (const int64_t columns : {5, 10, 16, 63}) CHECK_THAT(chosen(columns, {}), Catch::Matchers::StartsWith("lanes(0, 16) unroll(1, 8) "));
+  for (const int64_t columns : {5, 10, 16, 63})
+    CHECK_THAT(chosen(columns, {}), Catch::Matchers::StartsWith("lanes(0, 16) unroll(1, 8) "));
   CHECK_THAT(chosen(64, {16, 0}), Catch::Matchers::StartsWith("lanes(1, 16) "));
 }
 
 TEST_CASE("no lanes part loops that share a row", "[codegen]") {
   Bench b;  // what softmax's gradient has, and its sums over 32 rows
-  UOp x = b.buffer(random_array(DType::F32, {4, 32, 10}, 1)), y = b.buffer(Array(DType::F32, {4, 32, 10})), sums = b.buffer(Array(DType::F32, {4, 10}));
+  UOp x = b.buffer(random_array(DType::F32, {4, 32, 10}, 1)), y = b.buffer(Array(DType::F32, {4, 32, 10})),
+      sums = b.buffer(Array(DType::F32, {4, 10}));
   UOp block = b.outer(4), row = b.inner(32, 1), column = b.over(10, 2);
   UOp e = exp(b.at(x, {block, row, column})), d = exp(b.at(x, {block, row, column}) * 2.0);
   UOp v = d + e * (b.reduce(Combine::Add, {d}, {column}) / b.reduce(Combine::Add, {e}, {column}));
@@ -305,15 +312,19 @@ TEST_CASE("no lanes part loops that share a row", "[codegen]") {
   b.check(opts, false);
 }
 
-TEST_CASE("of stores of carried sums whose lanes lie apart one vector is stored in a turn, of others two", "[codegen]") {
+TEST_CASE("of stores of carried sums whose lanes lie apart one vector is stored in a turn, of others two",
+          "[codegen]") {
   for (const bool apart : {true, false}) {
     Bench b;
     const int64_t size = 32;
-    UOp x = b.buffer(random_array(DType::F32, {5, 3, size}, 1)), out = b.buffer(Array(DType::F32, apart ? std::vector<int64_t>{size, 3} : std::vector<int64_t>{3, size}));
-    UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(3, 2), sum = b.reduce(Combine::Add, {b.at(x, {k, row, j})}, {k});
+    UOp x = b.buffer(random_array(DType::F32, {5, 3, size}, 1)),
+        out = b.buffer(Array(DType::F32, apart ? std::vector<int64_t>{size, 3} : std::vector<int64_t>{3, size}));
+    UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(3, 2),
+        sum = b.reduce(Combine::Add, {b.at(x, {k, row, j})}, {k});
     const std::vector<UOp> place = apart ? std::vector<UOp>{j, row} : std::vector<UOp>{row, j};
     b.stores({b.put(out, place, maximum(sum, like(sum, 0.0)))});
-    const std::string text = b.check({Lanes{0, 4}, Unroll{0, 4}, Block{0, size}, Order{{{1, 0}, {2, 0}, {0, 0}}}}, false);
+    const std::string text =
+        b.check({Lanes{0, 4}, Unroll{0, 4}, Block{0, size}, Order{{{1, 0}, {2, 0}, {0, 0}}}}, false);
     CHECK(count(text, "outer range 0 of 32, 4 lanes\n") == (apart ? 1 : 0));
     CHECK(count(text, "outer range 0 of 32, 4 lanes, 2 copies\n") == (apart ? 0 : 1));
   }
@@ -324,7 +335,8 @@ TEST_CASE("stores of carried sums whose lanes lie apart have copies of their own
   Bench b;
   const int64_t size = 32;
   UOp x = b.buffer(random_array(DType::F32, {5, length, size}, 1)), out = b.buffer(Array(DType::F32, {size, length}));
-  UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(length, 2), sum = b.reduce(Combine::Add, {b.at(x, {k, row, j})}, {k});
+  UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(length, 2),
+      sum = b.reduce(Combine::Add, {b.at(x, {k, row, j})}, {k});
   b.stores({b.put(out, {j, row}, maximum(sum, like(sum, 0.0)))});
   const std::string text = b.check({Lanes{0, 4}, Unroll{0, 4}, Block{0, size}, Order{{{1, 0}, {2, 0}, {0, 0}}}}, false);
   CHECK(count(text, "inner range 2 of 24, 8 copies\n") == (length == 24));
@@ -337,34 +349,44 @@ TEST_CASE("stores of carried sums whose lanes lie apart write lines to their end
     const int64_t size = 32;
     UOp x = b.buffer(random_array(DType::F32, {5, 3, 2, size}, 1));
     UOp out = b.buffer(Array(DType::F32, apart ? std::vector<int64_t>{size, 3, 2} : std::vector<int64_t>{3, 2, size}));
-    UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(3, 2), column = b.inner(2, 3), sum = b.reduce(Combine::Add, {b.at(x, {k, row, column, j})}, {k});
+    UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(3, 2), column = b.inner(2, 3),
+        sum = b.reduce(Combine::Add, {b.at(x, {k, row, column, j})}, {k});
     const std::vector<UOp> place = apart ? std::vector<UOp>{j, row, column} : std::vector<UOp>{row, column, j};
     b.stores({b.put(out, place, maximum(sum, like(sum, 0.0)))});
     const std::string text = b.check({Lanes{0, 4}, Block{0, size}, Order{{{1, 0}, {3, 0}, {2, 0}, {0, 0}}}}, false);
-    const size_t lanes = text.rfind("outer range 0 of 32, 4 lanes"), rows = text.rfind("inner range 2 of 3"), columns = text.rfind("inner range 3 of 2");
-    CHECK((apart ? lanes < rows && rows < columns : columns < rows && rows < lanes));  // as the sum goes, where lanes lie side by side
+    const size_t lanes = text.rfind("outer range 0 of 32, 4 lanes"), rows = text.rfind("inner range 2 of 3"),
+                 columns = text.rfind("inner range 3 of 2");
+    CHECK((apart ? lanes < rows && rows < columns
+                 : columns < rows && rows < lanes));  // as the sum goes, where lanes lie side by side
   }
 }
 
 TEST_CASE("stores of carried sums that read a staged tile keep the loops for whose turns it is filled", "[codegen]") {
   Bench b;
   const int64_t size = 32;
-  UOp x = b.buffer(random_array(DType::F32, {5, 3, 2, size}, 1)), y = b.buffer(random_array(DType::F32, {size, 3, 2}, 2)), out = b.buffer(Array(DType::F32, {size, 3, 2}));
-  UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(3, 2), column = b.inner(2, 3), sum = b.reduce(Combine::Add, {b.at(x, {k, row, column, j})}, {k});
+  UOp x = b.buffer(random_array(DType::F32, {5, 3, 2, size}, 1)),
+      y = b.buffer(random_array(DType::F32, {size, 3, 2}, 2)), out = b.buffer(Array(DType::F32, {size, 3, 2}));
+  UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(3, 2), column = b.inner(2, 3),
+      sum = b.reduce(Combine::Add, {b.at(x, {k, row, column, j})}, {k});
   b.stores({b.put(out, {j, row, column}, maximum(sum, like(sum, 0.0)) * b.at(y, {j, row, column}))});
   const int load = place_of(b, [](UOp n) { return n->op == Op::Load && codegen::slot_of(n) == 1; });
-  b.check({Lanes{0, 4}, Block{0, size}, Order{{{1, 0}, {3, 0}, {2, 0}, {0, 0}}}, codegen::Stage{load, {{2}, {0}}}}, false);
+  b.check({Lanes{0, 4}, Block{0, size}, Order{{{1, 0}, {3, 0}, {2, 0}, {0, 0}}}, codegen::Stage{load, {{2}, {0}}}},
+          false);
 }
 
 TEST_CASE("stores of carried sums have no more copies than fit the panels they read", "[codegen]") {
   const int panel = GENERATE(4, 8, 12, 24);
   Bench b;
   const int64_t size = 32, length = 24;
-  UOp x = b.buffer(random_array(DType::F32, {5, length, size}, 1)), y = b.buffer(random_array(DType::F32, {size, length}, 2)), out = b.buffer(Array(DType::F32, {size, length}));
-  UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(length, 2), sum = b.reduce(Combine::Add, {b.at(x, {k, row, j})}, {k});
+  UOp x = b.buffer(random_array(DType::F32, {5, length, size}, 1)),
+      y = b.buffer(random_array(DType::F32, {size, length}, 2)), out = b.buffer(Array(DType::F32, {size, length}));
+  UOp j = b.outer(size), k = b.over(5, 1), row = b.inner(length, 2),
+      sum = b.reduce(Combine::Add, {b.at(x, {k, row, j})}, {k});
   b.stores({b.put(out, {j, row}, maximum(sum, like(sum, 0.0)) * b.at(y, {j, row}))});
   const int load = place_of(b, [](UOp n) { return n->op == Op::Load && codegen::slot_of(n) == 1; });
-  const std::string text = b.check({Lanes{0, 4}, Unroll{0, 4}, Block{0, size}, Order{{{1, 0}, {2, 0}, {0, 0}}}, codegen::Stage{load, {{0}, {2}}, panel}}, false);
+  const std::string text = b.check({Lanes{0, 4}, Unroll{0, 4}, Block{0, size}, Order{{{1, 0}, {2, 0}, {0, 0}}},
+                                    codegen::Stage{load, {{0}, {2}}, panel}},
+                                   false);
   CHECK(count(text, "inner range 2 of 24, 8 copies\n") == (panel % 8 == 0));
   CHECK(count(text, "inner range 2 of 24, 4 copies\n") == (panel % 8 != 0));
 }
@@ -391,7 +413,8 @@ TEST_CASE("of two carried sums in one store, one rests in the output", "[codegen
   UOp x = b.buffer(random_array(DType::F32, {6, 30}, 1)), y = b.buffer(random_array(DType::F32, {6, 30}, 2)),
       out = b.buffer(Array(DType::F32, {30}));
   UOp j = b.outer(30), k = b.over(6, 1), l = b.over(6, 2);
-  b.stores({b.put(out, {j}, b.reduce(Combine::Add, {b.at(x, {k, j})}, {k}) * b.reduce(Combine::Add, {b.at(y, {l, j})}, {l}))});
+  b.stores({b.put(out, {j},
+                  b.reduce(Combine::Add, {b.at(x, {k, j})}, {k}) * b.reduce(Combine::Add, {b.at(y, {l, j})}, {l}))});
   const std::string text = b.check({Lanes{0, 8}, Block{0, 32}, Order{{{1, 0}, {2, 0}, {0, 0}}}}, false);
   CHECK(count(text, "] __attribute__((aligned(64)))") == 1);
 }
@@ -403,10 +426,12 @@ TEST_CASE("a carried sum that is read again does not rest where another value go
         first = b.buffer(Array(DType::F32, {2, 5})), rest = b.buffer(Array(DType::F32, {2, 5, 8})),
         sums = b.buffer(Array(DType::F32, {2, 8}));
     UOp p = b.outer(2), m = b.inner(8, 4), j = b.over(5, 5), k = b.over(8, 6);
-    UOp most = b.reduce(Combine::Max, {b.at(x, {p, j, k})}, {k}), sum = b.reduce(Combine::Add, {b.at(y, {p, j, m})}, {j});
+    UOp most = b.reduce(Combine::Max, {b.at(x, {p, j, k})}, {k}),
+        sum = b.reduce(Combine::Add, {b.at(y, {p, j, m})}, {j});
     b.stores({b.put(first, {p, j}, kept ? most : most * 2.0), b.put(rest, {p, j, m}, b.at(y, {p, j, m}) - most),
               b.put(sums, {p, m}, sum)});
-    const std::string text = b.check({Lanes{4, 8}, Split{6, 4}, Order{{{6, 0}, {0, 0}, {4, 0}, {5, 0}, {6, 1}}}}, false);
+    const std::string text =
+        b.check({Lanes{4, 8}, Split{6, 4}, Order{{{6, 0}, {0, 0}, {4, 0}, {5, 0}, {6, 1}}}}, false);
     CHECK(count(text, "] __attribute__((aligned(64)))") == (kept ? 0 : 1));
   }
 }

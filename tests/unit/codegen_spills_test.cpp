@@ -1,5 +1,5 @@
-// What compilers make of register tiles: as many accumulators as the Opts say, and none of them spilled. Programs go the way of
-// a user's, through the plugin and its short list of passes, for machines that this one need not be.
+// What compilers make of register tiles: as many accumulators as the Opts say, and none of them spilled. Programs go
+// the way of a user's, through the plugin and its short list of passes, for machines that this one need not be.
 #include <array>
 #include <cstdlib>
 #include <fstream>
@@ -39,30 +39,36 @@ std::vector<Case> programs() {
     add("nn", [](int64_t m, int64_t k, int64_t n) { return matmul(stored({m, k}), stored({k, n})); });
     add("nt", [](int64_t m, int64_t k, int64_t n) { return matmul(stored({m, k}), stored({n, k}).transpose(0, 1)); });
     add("tn", [](int64_t m, int64_t k, int64_t n) { return matmul(stored({k, m}).transpose(0, 1), stored({k, n})); });
-    add("gelu", [](int64_t m, int64_t k, int64_t n) { return gelu(matmul(stored({m, k}), stored({k, n})) + stored({n})); });
+    add("gelu",
+        [](int64_t m, int64_t k, int64_t n) { return gelu(matmul(stored({m, k}), stored({k, n})) + stored({n})); });
   }
   all.push_back({"conv 5x5 of one plane", [] { return conv2d(stored({16, 1, 28, 28}), stored({32, 1, 5, 5})); }});
   all.push_back({"conv 3x3", [] { return conv2d(stored({4, 32, 24, 24}), stored({32, 32, 3, 3})); }});
-  all.push_back({"conv 3x3 padded", [] { return conv2d(stored({4, 64, 14, 14}), stored({64, 64, 3, 3}), {}, {.padding = {1, 1}}); }});
+  all.push_back({"conv 3x3 padded",
+                 [] { return conv2d(stored({4, 64, 14, 14}), stored({64, 64, 3, 3}), {}, {.padding = {1, 1}}); }});
   all.push_back({"conv 1x1", [] { return conv2d(stored({4, 64, 28, 28}), stored({256, 64, 1, 1})); }});
   all.push_back({"few rows", [] { return matmul(stored({7, 1000}), stored({1000, 2048})); }, false});
-  const auto attention = [] { return scaled_dot_product_attention(stored({4, 8, 512, 64}), stored({4, 8, 512, 64}), stored({4, 8, 512, 64})); };
+  const auto attention = [] {
+    return scaled_dot_product_attention(stored({4, 8, 512, 64}), stored({4, 8, 512, 64}), stored({4, 8, 512, 64}));
+  };
   all.push_back({"attention", attention});
   return all;
 }
 
-/// Stack accesses of all inner loops that are known of LLVM 19, and no more. It schedules up to four loads from near addresses together,
-/// wherever the text has them: an AVX2 tile that leaves three registers has none for the fourth. The rest hold a vector while others are
-/// transposed, or an address.
+/// Stack accesses of all inner loops that are known of LLVM 19, and no more. It schedules up to four loads from near
+/// addresses together, wherever the text has them: an AVX2 tile that leaves three registers has none for the fourth.
+/// The rest hold a vector while others are transposed, or an address.
 size_t known_accesses(const std::string& isa, const std::string& program) {
-  static const std::map<std::string, size_t> known{
-      {"x86-64-v3 attention", 2},       {"x86-64-v3 tn 256x128x10", 2}, {"x86-64-v3 conv 3x3 padded", 2}, {"x86-64-v4 conv 3x3 padded", 1},
-      {"x86-64-v4 nn 256x128x10", 2}, {"x86-64-v4 nt 256x128x10", 2}, {"x86-64-v4 gelu 256x128x10", 4}};
+  static const std::map<std::string, size_t> known{{"x86-64-v3 attention", 2},       {"x86-64-v3 tn 256x128x10", 2},
+                                                   {"x86-64-v3 conv 3x3 padded", 2}, {"x86-64-v4 conv 3x3 padded", 1},
+                                                   {"x86-64-v4 nn 256x128x10", 2},   {"x86-64-v4 nt 256x128x10", 2},
+                                                   {"x86-64-v4 gelu 256x128x10", 4}};
   const auto found = known.find(isa + " " + program);
   return found == known.end() ? 0 : found->second;
 }
 
-/// The sums of products of a kernel under the Opts that it gets: vectors that are summed at once, and multiply-adds of a turn.
+/// The sums of products of a kernel under the Opts that it gets: vectors that are summed at once, and multiply-adds of
+/// a turn.
 std::vector<Product> tiles(const codegen::Kernel& kernel, const runtime::Target& target) {
   const codegen::Prepared prepared = codegen::prepare(kernel, target);
   const std::vector<Opt> opts = codegen::heuristic(prepared.main, target);
@@ -76,12 +82,13 @@ std::vector<Product> tiles(const codegen::Kernel& kernel, const runtime::Target&
   std::vector<Product> found;
   const codegen::View view(prepared.main);
   for (const codegen::Work& w : view.works())
-    if (w.is_reduce() && w.node->reduction().combine == Combine::Dot) found.push_back({copies(w.outs), copies(w.outs) * copies(w.own), {}});
+    if (w.is_reduce() && w.node->reduction().combine == Combine::Dot)
+      found.push_back({copies(w.outs), copies(w.outs) * copies(w.own), {}});
   return found;
 }
 
-/// Through the toolchain as a miss of all caches goes; or, since the plugin has no back end for it, through a Clang that is started,
-/// with about as few passes. Nothing where there is no such Clang.
+/// Through the toolchain as a miss of all caches goes; or, since the plugin has no back end for it, through a Clang
+/// that is started, with about as few passes. Nothing where there is no such Clang.
 std::optional<std::vector<Product>> compiled(const runtime::KernelSource& source, const runtime::Target& target) {
   if (target.isa != kNeon) {
     const auto tools = runtime::cpu::toolchain(target);
@@ -95,7 +102,8 @@ std::optional<std::vector<Product>> compiled(const runtime::KernelSource& source
   const runtime_test::Folder folder;
   const std::string base = folder.path() + "/kernel";
   std::ofstream(base + ".c") << source.text;
-  const std::string options = "--target=aarch64-linux-gnu -O1 -ffp-contract=off -fno-math-errno -w '-D__builtin_ia32_sfence()='";
+  const std::string options =
+      "--target=aarch64-linux-gnu -O1 -ffp-contract=off -fno-math-errno -w '-D__builtin_ia32_sfence()='";
   REQUIRE(std::system(fmt::format("clang-19 {} -S {}.c -o {}.s", options, base, base).c_str()) == 0);
   return machine_loops::products(machine_loops::of_assembly(runtime_test::slurp(base + ".s")), machine_loops::kNeon);
 }
@@ -139,7 +147,9 @@ TEST_CASE("inner loops of products are their register tiles, and nothing is spil
           const Product& tile = wanted[i - rests];
           CHECK(loops[i].steps == tile.steps);
           if (in_registers && tile.steps == tile.accumulators) CHECK(loops[i].accumulators == tile.accumulators);
-          if (in_registers) CHECK(loops[i].accumulators >= tile.accumulators);  // an unrolled one may move a sum from register to register
+          if (in_registers)
+            CHECK(loops[i].accumulators >=
+                  tile.accumulators);  // an unrolled one may move a sum from register to register
         }
         number += loops[i].slots.size();
         for (const std::string& line : loops[i].slots) accesses += line + "\n";

@@ -73,8 +73,8 @@ struct Bench {
   }
   void stores(std::vector<UOp> list) { kernel.sink = sink(g(), std::move(list)); }
 
-  /// Runs everything on copies of the arrays and compares; leaves the interpreter's results in `arrays` (a kernel that is
-  /// dear() is compared with itself in pieces). Returns the text.
+  /// Runs everything on copies of the arrays and compares; leaves the interpreter's results in `arrays` (a kernel that
+  /// is dear() is compared with itself in pieces). Returns the text.
   std::string check(const std::vector<Opt>& opts = {}, bool gcc = true);
   /// Lets the interpreter work on the arrays; returns them as they were before.
   std::vector<Array> interpret();
@@ -98,16 +98,20 @@ struct Bench {
 
  private:
   /// What a program makes of `before`, launched from cut to cut.
-  std::vector<Array> launch(const runtime::Program& program, const std::vector<Array>& before, const std::vector<int64_t>& cuts, uint32_t& raised);
+  std::vector<Array> launch(const runtime::Program& program, const std::vector<Array>& before,
+                            const std::vector<int64_t>& cuts, uint32_t& raised);
   std::vector<Array> copies() const;
-  /// Whether the interpreter would take seconds under a sanitizer, which looks at what kernels touch, not at what they compute.
+  /// Whether the interpreter would take seconds under a sanitizer, which looks at what kernels touch, not at what they
+  /// compute.
   bool dear() const;
 };
 
 /// Equal bits, or both NaN.
 inline bool same(DType dtype, const std::byte* a, const std::byte* b) {
   if (std::memcmp(a, b, size_of(dtype)) == 0) return true;
-  auto nan = [&](const std::byte* p) { return is_float(dtype) && std::isnan(runtime::load_scalar(dtype, p).as_double()); };
+  auto nan = [&](const std::byte* p) {
+    return is_float(dtype) && std::isnan(runtime::load_scalar(dtype, p).as_double());
+  };
   return nan(a) && nan(b);
 }
 
@@ -127,8 +131,10 @@ inline bool Bench::dear() const {
   constexpr double kTurns = 1 << 22;
   double turns = 1;
   for (UOp n : topological(kernel.sink))
-    if (n->op == Op::Range && n->src[0]->op == Op::Const) turns *= static_cast<double>(n->src[0]->scalar().as_int());
-    else if (n->op == Op::Range && n->src[0]->op == Op::Var) turns *= static_cast<double>(vars.at(n->src[0]->get<Var>().name()));
+    if (n->op == Op::Range && n->src[0]->op == Op::Const)
+      turns *= static_cast<double>(n->src[0]->scalar().as_int());
+    else if (n->op == Op::Range && n->src[0]->op == Op::Var)
+      turns *= static_cast<double>(vars.at(n->src[0]->get<Var>().name()));
   return kSanitizer != Sanitizer::None && turns > kTurns;
 }
 
@@ -163,8 +169,7 @@ inline void Bench::require_equal(const std::string& what, const std::vector<Arra
   }
 }
 
-inline void Bench::compare(const std::string& what, const runtime::Program& program,
-                           const std::vector<Array>& before) {
+inline void Bench::compare(const std::string& what, const runtime::Program& program, const std::vector<Array>& before) {
   const int64_t n = points(program);
   std::vector<int64_t> cuts{0};
   std::mt19937 rng(7);
@@ -186,8 +191,9 @@ inline std::vector<Array> Bench::interpret() {
   for (Array& a : arrays) buffers.push_back({a.data, a.dtype, a.shape});
   for (UOp sink : {kernel.sink, kernel.finish})
     if (sink)
-      runtime::interpret_kernel(codegen::expand_math(g(), sink),
-                                {.params = buffers, .vars = vars, .args = args, .error = &error, .written = codegen::expand_math});
+      runtime::interpret_kernel(
+          codegen::expand_math(g(), sink),
+          {.params = buffers, .vars = vars, .args = args, .error = &error, .written = codegen::expand_math});
   return before;
 }
 
@@ -247,7 +253,8 @@ inline Array random_array(DType dtype, std::vector<int64_t> shape, unsigned seed
 }
 
 /// A list that no kernel may have, and what the message says of it. The host's target, unless one is given.
-inline void refused(const Bench& b, const std::vector<Opt>& opts, const char* why, const runtime::Target& target = runtime::host_target()) {
+inline void refused(const Bench& b, const std::vector<Opt>& opts, const char* why,
+                    const runtime::Target& target = runtime::host_target()) {
   INFO(codegen::to_string(opts));
   CHECK_THROWS_WITH(codegen::write(b.kernel, target, opts), Catch::Matchers::Contains(why));
   CHECK_THROWS_AS(codegen::write(b.kernel, target, opts), codegen::IllegalOpt);

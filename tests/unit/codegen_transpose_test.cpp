@@ -2,8 +2,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "codegen/instructions/emit.h"
 #include "codegen/expand/transpose.h"
+#include "codegen/instructions/emit.h"
 #include "codegen_support.h"
 #include "sinter/error.h"
 
@@ -28,7 +28,8 @@ class Guarded {
   explicit Guarded(const Array& a) : bytes_(a.data.size()) {
     const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     size_ = (bytes_ + page - 1) / page * page;
-    start_ = static_cast<std::byte*>(mmap(nullptr, size_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    start_ = static_cast<std::byte*>(
+        mmap(nullptr, size_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     REQUIRE(start_ != MAP_FAILED);
     REQUIRE(mprotect(start_ + size_, page, PROT_NONE) == 0);
     size_ += page;
@@ -61,7 +62,8 @@ TEST_CASE("loads and stores strided along the lanes are transposed in registers"
   for (const DType dtype : {DType::U8, DType::BF16, DType::F32, DType::I64})
     for (const int lanes : {4, 8, 16})
       for (const bool store : {false, true}) {
-        INFO(name_of(dtype) << ", " << lanes << " lanes along the range that the " << (store ? "load" : "store") << " has contiguous");
+        INFO(name_of(dtype) << ", " << lanes << " lanes along the range that the " << (store ? "load" : "store")
+                            << " has contiguous");
         Bench b = transposed(dtype, 2 * lanes + 3, 2 * lanes + 1);  // tails of copies and of lanes
         const std::string text = b.check({Lanes{store ? 0 : 1, lanes}, Unroll{store ? 1 : 0, lanes}});
         const bool unpacked = store && size_of(dtype) * static_cast<size_t>(lanes) == 16;
@@ -69,7 +71,8 @@ TEST_CASE("loads and stores strided along the lanes are transposed in registers"
       }
 }
 
-TEST_CASE("copies that are fewer or more than the lanes, and no power of two, are transposed in groups", "[codegen][transpose]") {
+TEST_CASE("copies that are fewer or more than the lanes, and no power of two, are transposed in groups",
+          "[codegen][transpose]") {
   for (const int copies : {2, 3, 6, 13, 20})
     for (const bool store : {false, true})
       for (const bool bytes : {false, true}) {
@@ -135,11 +138,13 @@ TEST_CASE("loads of few elements apart are wide, and touch nothing behind the la
         };
         Bench b = strided(n);
         check_guarded(b, {Lanes{0, 16}});
-        for (const Dim& size : {Dim(n), Var("n", 1, 64)(n)}) CHECK((count(strided(size).check({Lanes{0, 8}, Unroll{0, 2}}), "sn_transpose") > 0) == (stride < 5));
+        for (const Dim& size : {Dim(n), Var("n", 1, 64)(n)})
+          CHECK((count(strided(size).check({Lanes{0, 8}, Unroll{0, 2}}), "sn_transpose") > 0) == (stride < 5));
       }
 }
 
-TEST_CASE("lanes few elements apart under a gate each are wide loads too, which touch nothing where the gate is closed", "[codegen][transpose]") {
+TEST_CASE("lanes few elements apart under a gate each are wide loads too, which touch nothing where the gate is closed",
+          "[codegen][transpose]") {
   for (const DType dtype : {DType::U8, DType::F32, DType::I64})
     for (const int64_t stride : {2, 3, 4, 5})
       for (const int64_t from : {-stride - 1, int64_t{-1}, int64_t{1}}) {
@@ -169,11 +174,14 @@ TEST_CASE("copies that fill what lies between the lanes are loaded and stored in
         INFO(copies << " copies, " << (gated ? "gated" : "not gated") << ", " << size.value() << " elements");
         Bench b;
         const int64_t n = size.value();
-        UOp in = b.buffer(random_array(DType::F32, {2, n, copies}, 1), Shape{2, size, copies}), out = b.buffer(Array(DType::F32, {2, n, copies}), Shape{2, size, copies});
+        UOp in = b.buffer(random_array(DType::F32, {2, n, copies}, 1), Shape{2, size, copies}),
+            out = b.buffer(Array(DType::F32, {2, n, copies}), Shape{2, size, copies});
         UOp r = b.outer(2), i = b.outer(size), k = b.outer(copies), two = constant(b.g(), DType::F32, 2.0);
-        b.stores({b.put(out, {r, i, k}, (gated ? b.at(in, {r, i, k}, lt(r, b.index(1)), two) : b.at(in, {r, i, k})) * 2.0)});
+        b.stores(
+            {b.put(out, {r, i, k}, (gated ? b.at(in, {r, i, k}, lt(r, b.index(1)), two) : b.at(in, {r, i, k})) * 2.0)});
         const std::string text = b.check({Lanes{1, 16}, Unroll{2, static_cast<int>(copies)}});
-        CHECK((count(text, fmt::format("sn_transpose{}_16_", copies)) > 0) == (copies != 3));  // 3 are two runs, of 2 and 1
+        CHECK((count(text, fmt::format("sn_transpose{}_16_", copies)) > 0) ==
+              (copies != 3));  // 3 are two runs, of 2 and 1
       }
 }
 

@@ -1,19 +1,9 @@
 // How far the innermost loop of a product is unrolled, and that its sums keep every bit.
-#include "codegen/heuristic/heuristic.h"
-#include "codegen_support.h"
+#include "codegen_products.h"
 
 using namespace codegen_test;
 
 namespace {
-
-/// x [m, k] times y [k, n].
-Bench product(int64_t m, int64_t k, int64_t n) {
-  Bench b;
-  UOp x = b.buffer(random_array(DType::F32, {m, k}, 1)), y = b.buffer(random_array(DType::F32, {k, n}, 2)), out = b.buffer(Array(DType::F32, {m, n}));
-  UOp i = b.outer(m), j = b.outer(n), l = b.over(k, 2);
-  b.stores({b.put(out, {i, j}, b.reduce(Combine::Dot, {b.at(x, {i, l}), b.at(y, {l, j})}, {l}))});
-  return b;
-}
 
 /// x [n, c, size] under w [c, taps, o]: `padded` gates x alone, `gradient` both factors.
 Bench convolution(int64_t n, int64_t o, int64_t c, int64_t size, int64_t taps, bool padded, bool gradient) {
@@ -41,17 +31,28 @@ int unrolled(const Bench& b, int range, const runtime::Target& target = runtime:
 
 TEST_CASE("a product's loop is unrolled by four, and a short one wholly", "[codegen][products]") {
   // k, steps: all up to 8; what divides it up to 16; four, five or seven if one divides it; else four and a rest.
-  for (const auto& [k, wanted] : {std::pair{3, 3}, {8, 8}, {9, 3}, {10, 5}, {11, 1}, {14, 7}, {16, 4}, {20, 4}, {25, 5}, {49, 7}, {102, 4}, {256, 4}}) {
+  for (const auto& [k, wanted] : {std::pair{3, 3},
+                                  {8, 8},
+                                  {9, 3},
+                                  {10, 5},
+                                  {11, 1},
+                                  {14, 7},
+                                  {16, 4},
+                                  {20, 4},
+                                  {25, 5},
+                                  {49, 7},
+                                  {102, 4},
+                                  {256, 4}}) {
     Bench b = product(48, k, 128);
     INFO(k);
     CHECK(unrolled(b, 2) == wanted);
-    b.check(codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target()), false);
+    b.check(chosen(b), false);
   }
 }
 
 TEST_CASE("a block of the sum that holds no whole number of five or seven steps has four", "[codegen][products]") {
   const Bench b = product(200, 4095, 1024);  // 4095 is 5 times 819, its blocks are not
-  const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+  const std::vector<Opt> opts = chosen(b);
   INFO(to_string(opts));
   CHECK(to_string(opts).find("split(2, ") != std::string::npos);
   CHECK(unrolled(b, 2) == 4);
@@ -64,10 +65,13 @@ TEST_CASE("a product's loop is unrolled only where registers are left beside a t
   CHECK(unrolled(b, 2, reference_machine("x86-64-v3", 32, 16)) == 1);  // 12 sums, 2 vectors and a scalar of 16
 }
 
-TEST_CASE("a window's loop is unrolled wholly, and its tile leaves registers for elements that copies share from step to step", "[codegen][products]") {
+TEST_CASE(
+    "a window's loop is unrolled wholly, and its tile leaves registers for elements that copies share from step to "
+    "step",
+    "[codegen][products]") {
   for (const int taps : {3, 5, 7}) {
     Bench b = convolution(1, 64, 16, 35 + taps, taps, false, false);
-    const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+    const std::vector<Opt> opts = chosen(b);
     INFO(to_string(opts));
     const int vectors = unrolled(b, 1), columns = unrolled(b, 2);  // copies are neighbours of a row
     CHECK(to_string(opts).starts_with("lanes(1, 16) "));
@@ -82,12 +86,14 @@ TEST_CASE("short loops under rows at no fixed distance, or that windows skip, ke
   const bool scattered = GENERATE(true, false);
   const int64_t o = 64, c = 8, taps = 3, results = 30;
   Bench b;  // x [c, size] under w [c, taps, o]: each second place, or those in some other order
-  UOp x = b.buffer(random_array(DType::F32, {c, 2 * results + taps}, 1)), w = b.buffer(random_array(DType::F32, {c, taps, o}, 2));
+  UOp x = b.buffer(random_array(DType::F32, {c, 2 * results + taps}, 1)),
+      w = b.buffer(random_array(DType::F32, {c, taps, o}, 2));
   UOp out = b.buffer(Array(DType::F32, {o, results}));
   UOp to = b.outer(o), column = b.outer(results), from = b.over(c, 2), tap = b.over(taps, 3);
   UOp place = scattered ? mod(column * b.index(7), b.index(results)) + tap : column * b.index(2) + tap;
-  b.stores({b.put(out, {to, column}, b.reduce(Combine::Dot, {b.at(x, {from, place}), b.at(w, {from, tap, to})}, {from, tap}))});
-  const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+  b.stores({b.put(out, {to, column},
+                  b.reduce(Combine::Dot, {b.at(x, {from, place}), b.at(w, {from, tap, to})}, {from, tap}))});
+  const std::vector<Opt> opts = chosen(b);
   INFO(to_string(opts));
   CHECK(unrolled(b, 1) > 1);
   if (!scattered) CHECK(unrolled(b, 3) == taps);
@@ -96,10 +102,9 @@ TEST_CASE("short loops under rows at no fixed distance, or that windows skip, ke
 
 TEST_CASE("a gate of both factors makes the ends of a long loop, which is not unrolled", "[codegen][products]") {
   Bench open = convolution(8, 64, 16, 24, 9, true, false), both = convolution(8, 64, 16, 24, 9, false, true);
-  const auto opts = [](const Bench& b) { return codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target()); };
-  INFO(to_string(opts(open)) << "\n" << to_string(opts(both)));
+  INFO(to_string(chosen(open)) << "\n" << to_string(chosen(both)));
   CHECK(unrolled(open, 4) > 1);
   CHECK(unrolled(both, 4) == 1);
-  open.check(opts(open), false);
-  both.check(opts(both), false);
+  open.check(chosen(open), false);
+  both.check(chosen(both), false);
 }

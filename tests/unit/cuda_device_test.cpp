@@ -254,10 +254,9 @@ TEST_CASE("kernels are launched with their parameters, and more shared memory is
   CHECK(seen == std::vector<uint64_t>{11, 12, 7});
   context->launch(kernel.main, 0, std::vector<uint64_t>{1, 2});
   CHECK(driver->calls == std::vector<std::string>{"attribute 8 = 102400", "attribute 8 = 102400", "launch k"});
-  CHECK_THAT(error_of<BackendError>([&] {
-               context->launch(kernel.main, int64_t{1} << 31, std::vector<uint64_t>{1, 2});
-             }),
-             Contains("2147483648 blocks") && Contains("at most 2147483647"));
+  CHECK_THAT(
+      error_of<BackendError>([&] { context->launch(kernel.main, int64_t{1} << 31, std::vector<uint64_t>{1, 2}); }),
+      Contains("2147483648 blocks") && Contains("at most 2147483647"));
 }
 
 TEST_CASE("a kernel that a device cannot run is refused with both numbers", "[cuda]") {

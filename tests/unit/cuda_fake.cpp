@@ -236,7 +236,8 @@ FakeDriver::FakeDriver() : state_(std::make_unique<Fake>()) {
 FakeDriver::~FakeDriver() {
   forget_devices();
   inject_driver(nullptr);
-  for (const auto& [memory, bytes] : state_->allocations) std::free(reinterpret_cast<void*>(memory));  // of lost devices
+  for (const auto& [memory, bytes] : state_->allocations)
+    std::free(reinterpret_cast<void*>(memory));  // of lost devices
   fake = nullptr;
 }
 void FakeDriver::look_again() {

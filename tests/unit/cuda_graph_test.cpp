@@ -151,7 +151,8 @@ TEST_CASE("launches that a run leaves out do not cost the others their graph", "
     source.threads = 64;
     auto image = std::make_unique<Image>(source, fmt::format("{}/1", name));
     const auto number = static_cast<int>(plan.steps.size());
-    plan.programs.push_back(std::make_shared<runtime::Program>(source, runtime::Hash128{static_cast<uint64_t>(number), 1}, std::move(image)));
+    plan.programs.push_back(std::make_shared<runtime::Program>(
+        source, runtime::Hash128{static_cast<uint64_t>(number), 1}, std::move(image)));
     plan.steps.push_back({number, {0}, {}, {}, {{10, -1}}, {}, 0});
     plan.work.push_back({{}, {{}}});
   }

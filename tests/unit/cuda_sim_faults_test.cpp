@@ -268,15 +268,18 @@ TEST_CASE("what nothing has written is followed bit by bit", "[cuda-sim]") {
       {"shf.l.wrap.b32 %r3, %r1, %r2, 24; st.global.u32 [%rd0], %r3;",
        "shf.l.wrap.b32 %r3, %r1, %r2, 16; st.global.u32 [%rd0], %r3;"},
       {"bfe.u32 %r3, %r2, 0, 8; st.global.u32 [%rd0], %r3;", "bfe.s32 %r3, %r2, 8, 8; st.global.u32 [%rd0], %r3;"},
-      {"bfi.b32 %r3, %r2, %r1, 8, 8; st.global.u32 [%rd0], %r3;", "bfi.b32 %r3, %r1, %r2, 8, 8; st.global.u32 [%rd0], %r3;"},
+      {"bfi.b32 %r3, %r2, %r1, 8, 8; st.global.u32 [%rd0], %r3;",
+       "bfi.b32 %r3, %r1, %r2, 8, 8; st.global.u32 [%rd0], %r3;"},
       {"prmt.b32 %r3, %r2, %r1, 0x8640; st.global.u32 [%rd0], %r3;",
        "prmt.b32 %r3, %r2, %r1, 0x9640; st.global.u32 [%rd0], %r3;"},
-      {"brev.b32 %r3, %r2; shr.u32 %r3, %r3, 24; st.global.u32 [%rd0], %r3;", "brev.b32 %r3, %r2; st.global.u8 [%rd0], %r3;"},
+      {"brev.b32 %r3, %r2; shr.u32 %r3, %r3, 24; st.global.u32 [%rd0], %r3;",
+       "brev.b32 %r3, %r2; st.global.u8 [%rd0], %r3;"},
       {"cvt.u32.u8 %r3, %r2; st.global.u32 [%rd0], %r3;", "cvt.u32.u16 %r3, %r2; st.global.u32 [%rd0], %r3;"},
       {"cvt.rn.f32.u8 %f0, %r2; st.global.f32 [%rd0], %f0;", "cvt.rn.f32.u16 %f0, %r2; st.global.f32 [%rd0], %f0;"},
       {"mov.b32 %f0, %r2; cvt.rn.f16x2.f32 %r3, %f0, 0f3F800000; st.global.u16 [%rd0], %r3;",
        "mov.b32 %f0, %r2; cvt.rn.f16x2.f32 %r3, 0f3F800000, %f0; st.global.u16 [%rd0], %r3;"},
-      {"mov.b32 {%rs0, %rs1}, %r2; mov.b32 %r3, {%rs1, %rs0}; shl.b32 %r3, %r3, 8; shr.u32 %r3, %r3, 24; st.global.u32 [%rd0], %r3;",
+      {"mov.b32 {%rs0, %rs1}, %r2; mov.b32 %r3, {%rs1, %rs0}; shl.b32 %r3, %r3, 8; shr.u32 %r3, %r3, 24; st.global.u32 "
+       "[%rd0], %r3;",
        "mov.b32 {%rs0, %rs1}, %r2; mov.b32 %r3, {%rs1, %rs0}; st.global.u8 [%rd0], %r3;"},
       {"mov.b64 %rd1, {%r1, %r2}; shl.b64 %rd1, %rd1, 24; st.global.u64 [%rd0], %rd1;",
        "mov.b64 %rd1, {%r1, %r2}; shl.b64 %rd1, %rd1, 16; st.global.u64 [%rd0], %rd1;"},
@@ -287,10 +290,12 @@ TEST_CASE("what nothing has written is followed bit by bit", "[cuda-sim]") {
        "mad.lo.s32 %r3, %r1, %r1, %r2; st.global.u16 [%rd0], %r3;"},
       {"add.cc.u32 %r3, %r1, 1; addc.u32 %r4, 0, 0; st.global.u32 [%rd0], %r4;",
        "add.cc.u32 %r3, %r2, 1; addc.u32 %r4, 0, 0; st.global.u32 [%rd0], %r4;"},
-      {"selp.u32 %r3, %r2, %r1, %p0; st.global.u8 [%rd0], %r3;", "selp.u32 %r3, %r2, %r1, %p0; st.global.u32 [%rd0], %r3;"},
+      {"selp.u32 %r3, %r2, %r1, %p0; st.global.u8 [%rd0], %r3;",
+       "selp.u32 %r3, %r2, %r1, %p0; st.global.u32 [%rd0], %r3;"},
       {"setp.eq.u32 %p1, %r2, 9; selp.u32 %r3, %r1, %r0, %p1; st.global.u32 [%rd0], %r3;",
        "setp.eq.u32 %p1, %r2, 9; selp.u32 %r3, %r1, 8, %p1; st.global.u32 [%rd0], %r3;"},
-      {"and.b32 %r3, %r2, 255; setp.eq.u32 %p1, %r3, 9; @%p1 bra END;\nEND:", "setp.eq.u32 %p1, %r2, 9; @%p1 bra END;\nEND:"},
+      {"and.b32 %r3, %r2, 255; setp.eq.u32 %p1, %r3, 9; @%p1 bra END;\nEND:",
+       "setp.eq.u32 %p1, %r2, 9; @%p1 bra END;\nEND:"},
       {"shfl.sync.idx.b32 %r3, %r2, 0, 31, 1; st.global.u8 [%rd0], %r3;",
        "shfl.sync.idx.b32 %r3, %r2, 0, 31, 1; st.global.u32 [%rd0], %r3;"},
       {"sub.u32 %r2, %r1, %r0; shfl.sync.idx.b32 %r3, %r1, %r2, 31, 1;", "shfl.sync.idx.b32 %r3, %r1, %r2, 31, 1;"},
@@ -358,7 +363,8 @@ $again:
     CHECK(gpu.launch(forever, 2, threads, {500}) == Result::Success);  // each launch has as many
     CHECK(sim::last_fault() == "");
     CHECK(gpu.launch(forever, 2, threads, {0}) == Result::LaunchTimeout);
-    CHECK_THAT(sim::last_fault(), Contains("kernel forever, block (0,0,0)") && Contains("the launch does not end") && Contains("10000 instructions"));
+    CHECK_THAT(sim::last_fault(), Contains("kernel forever, block (0,0,0)") && Contains("the launch does not end") &&
+                                      Contains("10000 instructions"));
     CHECK(gpu.launch(forever, 1, threads, {1}) == Result::LaunchTimeout);  // sticky
   }
 }

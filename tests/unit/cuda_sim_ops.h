@@ -46,8 +46,9 @@ OpCase op_case(const std::string& opcode, R (*function)(A...)) {
              std::is_floating_point_v<R>,
              nullptr};
   out.expected = [function](const uint64_t* bits) {
-    return [&]<size_t... I>(std::index_sequence<I...>) { return bits_of(function(from_bits<A>(bits[I])...)); }
-    (std::index_sequence_for<A...>());
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return bits_of(function(from_bits<A>(bits[I])...));
+    }(std::index_sequence_for<A...>());
   };
   return out;
 }

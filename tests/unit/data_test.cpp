@@ -63,7 +63,8 @@ const std::string kSum = "d4ce2c527afe674c7a086bd74e256019e3d5dcdb31eeb6eaadef5a
 TEST_CASE("Fashion-MNIST is read from a folder, SINTER_DATA or the cache folder", "[data]") {
   const Folder folder;
   fs::create_directories(folder / "empty");
-  const runtime_test::Setting data("SINTER_DATA", (folder / "empty").string()), cache("XDG_CACHE_HOME", (folder / "cache").string());
+  const runtime_test::Setting data("SINTER_DATA", (folder / "empty").string()),
+      cache("XDG_CACHE_HOME", (folder / "cache").string());
   write_set(folder / "cache" / "sinter" / "fashion-mnist");
   data::Mnist set = data::fashion_mnist();
   CHECK(set.origin == (folder / "cache" / "sinter" / "fashion-mnist").string());
@@ -150,7 +151,8 @@ TEST_CASE("fetch brings a whole file or none", "[data][fetch]") {
 TEST_CASE("a download that fails leaves no half of a set", "[data][fetch]") {
   const Folder folder;
   fs::create_directories(folder / "empty");
-  const runtime_test::Setting data("SINTER_DATA", (folder / "empty").string()), cache("XDG_CACHE_HOME", (folder / "cache").string());
+  const runtime_test::Setting data("SINTER_DATA", (folder / "empty").string()),
+      cache("XDG_CACHE_HOME", (folder / "cache").string());
   const std::string url = "file://" + folder.path + "/mirror";
   CHECK_THROWS_WITH(data::download_mnist({.url = url}), Contains(url + "/train-images-idx3-ubyte.gz"));
   fs::create_directory(folder / "mirror");

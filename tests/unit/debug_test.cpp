@@ -49,8 +49,9 @@ Launch launch(const std::string& text) {
   long points = 0;
   Launch l;
   INFO(text);
-  REQUIRE(std::sscanf(text.c_str() + text.find("  "), " %199s %ld points %lf us %lf MB %lf MFLOP %lf GB/s %lf GFLOP/s %lf %% of %19[a-z], %d",
-                      name, &points, &l.us, &l.bytes, &l.flops, &l.gbs, &l.gflops, &l.percent, l.of, &l.threads) == 10);
+  REQUIRE(std::sscanf(text.c_str() + text.find("  "),
+                      " %199s %ld points %lf us %lf MB %lf MFLOP %lf GB/s %lf GFLOP/s %lf %% of %19[a-z], %d", name,
+                      &points, &l.us, &l.bytes, &l.flops, &l.gbs, &l.gflops, &l.percent, l.of, &l.threads) == 10);
   l.bytes *= 1e6, l.flops *= 1e6;
   return l;
 }
@@ -75,7 +76,7 @@ TEST_CASE("each DEBUG level adds what the table of variables says", "[runtime][d
       CHECK((lines_with(text, marks[l - 1]) > 0) == (l <= level));
     }
     if (level == 1) CHECK(lines_with(text, "plan: ") == lines_with(text, ""));
-    if (level == 7) CHECK(lines_with(text, "; r_64_64") > 0);  // each listing begins with the kernel's name
+    if (level == 7) CHECK(lines_with(text, "; r_64_64") > 0);       // each listing begins with the kernel's name
     if (level >= 3) CHECK(lines_with(text, "after schedule") > 0);  // the options that kernels were given
   }
 }
@@ -87,7 +88,7 @@ TEST_CASE("DEBUG=2 counts arithmetic on floats, and bytes once", "[runtime][debu
   CHECK(r.bytes == near(4.0 * (200 * 300 + 300 * 100 + 200 * 100)));
 
   Tensor x = rand({1 << 20}).realize();  // two operations on floats: choosing and comparing are none
-  const auto chosen = [&] {  // in a function: what handles hold at realize() would be stored too
+  const auto chosen = [&] {              // in a function: what handles hold at realize() would be stored too
     return where(x > 0.5, x * 2.0 + 1.0, x);
   };
   r = launch(printed("2", [&] { chosen().realize(); }));
@@ -116,7 +117,8 @@ TEST_CASE("DEBUG=2 holds launches against the machine's roofs", "[runtime][debug
   INFO(first);
   double flops = 0, copy = 0, read = 0;
   int of = 0;
-  REQUIRE(std::sscanf(first.c_str(), "roofs of %d threads: %lf GFLOP/s, copy %lf GB/s, read %lf GB/s", &of, &flops, &copy, &read) == 4);
+  REQUIRE(std::sscanf(first.c_str(), "roofs of %d threads: %lf GFLOP/s, copy %lf GB/s, read %lf GB/s", &of, &flops,
+                      &copy, &read) == 4);
   CHECK(of == 2);
   const Launch product = launch(first);
   CHECK(product.threads == 2);
@@ -177,7 +179,8 @@ TEST_CASE("DEBUG=2 says no limit where the roofs cannot be measured, and the pro
   std::ifstream statm("/proc/self/statm");
   uint64_t pages = 0;
   statm >> pages;
-  const rlimit tight{pages * static_cast<uint64_t>(getpagesize()) + (64 << 20), before.rlim_max};  // the loops want 256 MiB
+  const rlimit tight{pages * static_cast<uint64_t>(getpagesize()) + (64 << 20),
+                     before.rlim_max};  // the loops want 256 MiB
   REQUIRE(setrlimit(RLIMIT_AS, &tight) == 0);
   CHECK_NOTHROW(next());
   REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
@@ -199,8 +202,7 @@ TEST_CASE("launches of a plan that fails are not counted, whoever runs it", "[ru
       const Tensor y = exp(x), z = log(y.sum());
       try {
         realize_all(std::vector<Tensor>{y, z});
-      } catch (const BackendError&) {
-      }
+      } catch (const BackendError&) {}
       return debug::counters().launches - before;
     };
     CHECK(launches() > 1);

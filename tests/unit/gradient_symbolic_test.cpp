@@ -48,16 +48,15 @@ std::vector<Case> cases() {
   });
   add("Shrink", [](const Sources& x, const Dim& n) { return ir::shrink(x[0], {{0, n}, {1, 2}}); });
   add("Pad", [](const Sources& x, const Dim& n) { return ir::pad(x[0], {{0, n}, {1, 3}}, {n, 4}); });
-  add("Window", [](const Sources& x, const Dim& n) {
-    return ir::slide(ir::expand(x[0], {n, 2, 3}, {2}), 1, 1, 2);
-  });
+  add("Window", [](const Sources& x, const Dim& n) { return ir::slide(ir::expand(x[0], {n, 2, 3}, {2}), 1, 1, 2); });
   add("Flip", [](const Sources& x, const Dim&) { return ir::flip(x[0], {0, 1}); });
   for (Combine combine : {Combine::Add, Combine::Mul, Combine::Max, Combine::Min})
     for (const ir::Ints& axes : {ir::Ints{0}, ir::Ints{1}, ir::Ints{0, 1}})
       add("Reduce", [=](const Sources& x, const Dim&) { return ir::reduce(combine, x[0] * x[1], axes); });
   add("Gather", [](const Sources& x, const Dim&) { return ir::gather(x[0], index({-1, 0, 2, -3}, {2, 2}), 0); });
   add("Gather of one", [](const Sources& x, const Dim&) { return ir::gather(x[0], index({-1, 1}, {1, 2}), 0); });
-  add("Scan", [](const Sources& x, const Dim&) { return ir::scan(Combine::Add, x[0] * ir::scan(Combine::Add, x[1], 1), 0); });
+  add("Scan",
+      [](const Sources& x, const Dim&) { return ir::scan(Combine::Add, x[0] * ir::scan(Combine::Add, x[1], 1), 0); });
   add("Gather along another axis", [](const Sources& x, const Dim& n) {
     return ir::gather(x[0], ir::broadcast_to(index({-1}, {1, 1}), {n, 1}), 1);
   });

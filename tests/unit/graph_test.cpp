@@ -47,7 +47,9 @@ TEST_CASE("walks are told apart beyond 2^32 of them", "[uop]") {
   struct Aged final : Graph {
     Aged() { mark_ = 0xfffffff0; }
     void* allocate() override { return memory.emplace_back(::operator new(sizeof(Node))).get(); }
-    struct Free { void operator()(void* node) const { static_cast<Node*>(node)->~Node(), ::operator delete(node); } };
+    struct Free {
+      void operator()(void* node) const { static_cast<Node*>(node)->~Node(), ::operator delete(node); }
+    };
     std::vector<std::unique_ptr<void, Free>> memory;
   } g;
   UOp x = param(g, 0, DType::F32, {4});

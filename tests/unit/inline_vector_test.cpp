@@ -26,10 +26,14 @@ TEST_CASE("an inline vector does what a vector does", "[inline_vector]") {
         case 0:
         case 1: mine.push_back(value), plain.push_back(value); break;
         case 2: mine.insert(mine.begin() + at, value), plain.insert(plain.begin() + at, value); break;
-        case 3: mine.insert(mine.begin() + at, more.begin(), more.end()), plain.insert(plain.begin() + at, more.begin(), more.end()); break;
+        case 3:
+          mine.insert(mine.begin() + at, more.begin(), more.end()),
+              plain.insert(plain.begin() + at, more.begin(), more.end());
+          break;
         case 4:
           if (plain.empty()) break;
-          if (at < static_cast<std::ptrdiff_t>(plain.size())) mine.erase(mine.begin() + at), plain.erase(plain.begin() + at);
+          if (at < static_cast<std::ptrdiff_t>(plain.size()))
+            mine.erase(mine.begin() + at), plain.erase(plain.begin() + at);
           break;
         case 5: mine.erase(mine.begin(), mine.begin() + at), plain.erase(plain.begin(), plain.begin() + at); break;
         case 6: {

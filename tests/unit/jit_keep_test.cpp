@@ -172,7 +172,8 @@ TEST_CASE("what depends on no tensor at all is kept too, and memory of others ne
 
 TEST_CASE("where there is no memory to keep anything, jitted functions run without", "[jit][keep]") {
   if (default_device().kind() != Device::Kind::Cpu) return;
-  if (runtime::kSanitizer == runtime::Sanitizer::Thread) return;  // whose narrower vectors give plans of more scratch than this allows
+  if (runtime::kSanitizer == runtime::Sanitizer::Thread)
+    return;  // whose narrower vectors give plans of more scratch than this allows
   const Tensor w = sin(numbers({256, 1024})).realize(), x = sin(numbers({64, 256})).realize();
   // One after the other these share their memory; kept, each has its own.
   const auto function = [&](const Tensor& a) {

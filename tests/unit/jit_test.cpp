@@ -19,9 +19,7 @@ namespace {
 std::string refusal(const std::function<void()>& run) {
   try {
     run();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
+  } catch (const UsageError& error) { return error.what(); }
   return "nothing was refused";
 }
 
@@ -240,11 +238,15 @@ TEST_CASE("a launch that fails poisons what was written in place", "[jit]") {
 TEST_CASE("what cannot be repeated is refused", "[jit]") {
   const Tensor x = numbers({3}), w = numbers({3}, 1);
   Tensor kept;
-  CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t * t.sum().item(); })(x); }), Contains("reads or realises"));
-  CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return (t * 2.0).realize(); })(x); }), Contains("reads or realises"));
-  CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t * from({1.0, 2.0, 3.0}); })(x); }), Contains("data from host memory"));
+  CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t * t.sum().item(); })(x); }),
+             Contains("reads or realises"));
+  CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return (t * 2.0).realize(); })(x); }),
+             Contains("reads or realises"));
+  CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t * from({1.0, 2.0, 3.0}); })(x); }),
+             Contains("data from host memory"));
   CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t * number(2.0); })(x); }), Contains("number()"));
-  CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return kept = exp(t).sum(), kept * t; })(x); }), Contains("return it"));
+  CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return kept = exp(t).sum(), kept * t; })(x); }),
+             Contains("return it"));
   CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t; })(x); }), Contains("not computed by it"));
   CHECK_THAT(refusal([&] { jit([&](const Tensor&) { return w; })(x); }), Contains("not computed by it"));
   CHECK_THAT(refusal([&] { jit([&](Tensor t) { return t += 1.0, t * 2.0; })(x); }), Contains("assigns its input 0"));

@@ -44,16 +44,20 @@ TEST_CASE("schedules give the rates of PyTorch's documentation", "[nn][lr]") {
 }
 
 TEST_CASE("cosine schedules", "[nn][lr]") {
-  const auto half = [](double from, double to, double share) { return to + (from - to) * (1 + std::cos(std::numbers::pi * share)) / 2; };
+  const auto half = [](double from, double to, double share) {
+    return to + (from - to) * (1 + std::cos(std::numbers::pi * share)) / 2;
+  };
   check_rates(CosineAnnealingLR{.t_max = 4, .eta_min = 0.2}, 1.0,
               {1.0, half(1, 0.2, 0.25), 0.6, half(1, 0.2, 0.75), 0.2, half(1, 0.2, 1.25)});
-  check_rates(CosineAnnealingWarmRestarts{.t_0 = 2, .t_mult = 2}, 1.0, {1, 0.5, 1, half(1, 0, 0.25), 0.5, half(1, 0, 0.75), 1, half(1, 0, 0.125)});
-  CHECK(CosineAnnealingWarmRestarts{.t_0 = 2, .t_mult = int64_t{1} << 40}(1.0, int64_t{1} << 50) == Approx(1.0));  // the third length has no number
+  check_rates(CosineAnnealingWarmRestarts{.t_0 = 2, .t_mult = 2}, 1.0,
+              {1, 0.5, 1, half(1, 0, 0.25), 0.5, half(1, 0, 0.75), 1, half(1, 0, 0.125)});
+  CHECK(CosineAnnealingWarmRestarts{.t_0 = 2, .t_mult = int64_t{1} << 40}(1.0, int64_t{1} << 50) ==
+        Approx(1.0));  // the third length has no number
   check_rates(CosineAnnealingWarmRestarts{.t_0 = 2}, 1.0, {1, 0.5, 1, 0.5, 1, 0.5});
   // 10 steps: up to step 2, down to step 9.
   check_rates(OneCycleLR{.max_lr = 1.0, .total_steps = 10, .div_factor = 4, .final_div_factor = 10}, 123.0,
-              {0.25, 0.625, 1.0, half(1, 0.025, 1.0 / 7), half(1, 0.025, 2.0 / 7), half(1, 0.025, 3.0 / 7), half(1, 0.025, 4.0 / 7),
-               half(1, 0.025, 5.0 / 7), half(1, 0.025, 6.0 / 7), 0.025, 0.025});
+              {0.25, 0.625, 1.0, half(1, 0.025, 1.0 / 7), half(1, 0.025, 2.0 / 7), half(1, 0.025, 3.0 / 7),
+               half(1, 0.025, 4.0 / 7), half(1, 0.025, 5.0 / 7), half(1, 0.025, 6.0 / 7), 0.025, 0.025});
 }
 
 TEST_CASE("a schedule acts on the parameters", "[nn][lr]") {

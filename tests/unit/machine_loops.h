@@ -1,4 +1,5 @@
-// The loops in which a kernel spends its time, as a compiler left them: the innermost ones that sum products and do nothing else.
+// The loops in which a kernel spends its time, as a compiler left them: the innermost ones that sum products and do
+// nothing else.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +19,16 @@ struct Function {
   std::vector<std::pair<size_t, size_t>> loops;
 };
 
-/// What DEBUG=7 prints: "     1e9:\tjne\t-150" jumps so many bytes from the instruction behind it; "; NAME" begins a function.
+/// What DEBUG=7 prints: "     1e9:\tjne\t-150" jumps so many bytes from the instruction behind it; "; NAME" begins a
+/// function.
 inline std::vector<Function> of_listing(const std::string& text) {
   std::vector<Function> found;
   std::map<long, size_t> places;  // lines by address
   std::vector<std::pair<size_t, long>> jumps;
   const auto end = [&] {  // of a function: the addresses behind its jumps are known
     for (const auto& [from, bytes] : jumps) {
-      const auto behind = std::find_if(places.begin(), places.end(), [&, line = from](const auto& p) { return p.second == line + 1; });
+      const auto behind =
+          std::find_if(places.begin(), places.end(), [&, line = from](const auto& p) { return p.second == line + 1; });
       const auto target = behind == places.end() ? places.end() : places.find(behind->first + bytes);
       if (target != places.end()) found.back().loops.push_back({target->second, from});
     }
@@ -58,7 +61,8 @@ inline std::vector<Function> of_assembly(const std::string& text) {
     if (line.starts_with(".L"))
       labels[line.substr(0, line.find(':'))] = lines.size();
     else if (line.starts_with("\t") && line[1] != '.') {
-      const bool branch = line[1] == 'b' || line.starts_with("\tcb") || line.starts_with("\ttb");  // not what makes a label's address
+      const bool branch =
+          line[1] == 'b' || line.starts_with("\tcb") || line.starts_with("\ttb");  // not what makes a label's address
       const auto label = branch ? labels.find(line.substr(word + 1)) : labels.end();
       if (label != labels.end()) loops.push_back({label->second, lines.size()});
       lines.push_back(line.substr(1));
@@ -69,11 +73,13 @@ inline std::vector<Function> of_assembly(const std::string& text) {
 
 /// How a machine spells what is looked for.
 struct Spelling {
-  std::string_view fma, registers;                ///< the begin of an instruction; what is before a vector register's number
-  std::vector<std::string_view> other_arithmetic;  ///< begins of instructions that a product does not have, as a polynomial does
-  std::vector<std::string_view> stack;             ///< begins of addresses
+  std::string_view fma, registers;  ///< the begin of an instruction; what is before a vector register's number
+  std::vector<std::string_view>
+      other_arithmetic;                 ///< begins of instructions that a product does not have, as a polynomial does
+  std::vector<std::string_view> stack;  ///< begins of addresses
 };
-inline const Spelling kX86{"vfmadd", "mm", {"vmul", "vadd", "vsub", "vmax", "vmin", "vdiv", "vcvt", "vrnd", "vround"}, {"[rsp", "[rbp"}};
+inline const Spelling kX86{
+    "vfmadd", "mm", {"vmul", "vadd", "vsub", "vmax", "vmin", "vdiv", "vcvt", "vrnd", "vround"}, {"[rsp", "[rbp"}};
 inline const Spelling kNeon{"fmla", "v", {"fmul", "fadd", "fsub", "fmax", "fmin", "fdiv", "fcvt", "frint"}, {"[sp"}};
 
 /// A slot of the stack: a tile that lies there has an index beside.
@@ -89,7 +95,9 @@ inline bool is_slot(const std::string& line, const Spelling& spelling) {
 struct Product {
   size_t accumulators = 0, steps = 0;  ///< registers that are summed in; multiply-adds in a turn
   std::vector<std::string> slots;      ///< what goes to the stack or comes from there: spilled
-  friend bool operator<(const Product& a, const Product& b) { return std::pair(a.accumulators, a.steps) < std::pair(b.accumulators, b.steps); }
+  friend bool operator<(const Product& a, const Product& b) {
+    return std::pair(a.accumulators, a.steps) < std::pair(b.accumulators, b.steps);
+  }
 };
 
 /// Of each innermost loop, the smallest first.
@@ -98,7 +106,9 @@ inline std::vector<Product> products(const std::vector<Function>& functions, con
   for (const auto& [lines, loops] : functions) {
     const bool has_frame = std::find(lines.begin(), lines.end(), "mov\trbp, rsp") != lines.end();
     for (const auto& loop : loops) {
-      const auto inside = [&](const auto& other) { return other != loop && other.first >= loop.first && other.second <= loop.second; };
+      const auto inside = [&](const auto& other) {
+        return other != loop && other.first >= loop.first && other.second <= loop.second;
+      };
       if (std::any_of(loops.begin(), loops.end(), inside)) continue;
       Product p;
       std::set<std::string> sums;

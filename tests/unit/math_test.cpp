@@ -278,12 +278,14 @@ TEMPLATE_TEST_CASE("exp of what is never above 0 is shorter and has the bits of 
   const std::vector<Array> inputs{Array::of<TestType>({8192}, x)};
   const auto run = [&](UOp root) { return runtime::interpret(std::span(&root, 1), {.params = inputs})[0]; };
   int form = 0;
-  for (UOp at : {where(le(like(p, 0), p), -p, p), -size, size * -3.0, -size * 0.1, -(p * p), p * p * -0.5, -(p * p) * 0.5}) {
+  for (UOp at :
+       {where(le(like(p, 0), p), -p, p), -size, size * -3.0, -size * 0.1, -(p * p), p * p * -0.5, -(p * p) * 0.5}) {
     INFO("form " << form++);
     const UOp root = codegen::expand_math(g, exp(at));
     CHECK(length(root) < general + length(at) - 1);
     const Array out = run(root), arguments = run(at);
-    const std::vector<TestType> want = expanded<TestType>(Op::Exp, {arguments.as<TestType>().begin(), arguments.as<TestType>().end()});
+    const std::vector<TestType> want =
+        expanded<TestType>(Op::Exp, {arguments.as<TestType>().begin(), arguments.as<TestType>().end()});
     for (size_t i = 0; i < x.size(); ++i)
       if (std::isnan(want[i]) ? !std::isnan(out.as<TestType>()[i])
                               : std::bit_cast<Bits>(out.as<TestType>()[i]) != std::bit_cast<Bits>(want[i]))

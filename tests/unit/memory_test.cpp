@@ -115,7 +115,8 @@ TEST_CASE("sums agree with the counters, and the allocator's figures with each o
   CHECK(bytes == r.bytes);
   CHECK(nodes == r.nodes);
   CHECK(tensors == r.tensors);
-  CHECK(std::is_sorted(r.origins.begin(), r.origins.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; }));
+  CHECK(std::is_sorted(r.origins.begin(), r.origins.end(),
+                       [](const auto& a, const auto& b) { return a.bytes > b.bytes; }));
 }
 
 TEST_CASE("the pool is reported and can be given back", "[memory]") {

@@ -28,9 +28,9 @@ std::vector<std::string> names(const nn::NamedTensors& list) {
 
 TEST_CASE("a walk names every tensor by its path", "[nn]") {
   Net net;
-  CHECK(names(nn::state_dict(net)) ==
-        std::vector<std::string>{"blocks.0.inner.weight", "blocks.0.inner.bias", "blocks.0.scale", "blocks.1.inner.weight",
-                                 "blocks.1.inner.bias", "blocks.1.scale", "counts"});
+  CHECK(names(nn::state_dict(net)) == std::vector<std::string>{"blocks.0.inner.weight", "blocks.0.inner.bias",
+                                                               "blocks.0.scale", "blocks.1.inner.weight",
+                                                               "blocks.1.inner.bias", "blocks.1.scale", "counts"});
   CHECK(nn::parameters(net).size() == 6);
   net.norm.emplace(3);
   CHECK(nn::parameters(net).size() == 8);
@@ -182,7 +182,8 @@ TEST_CASE("LayerNorm and Embedding compute what their headers say", "[nn]") {
   const std::vector<float> rows = table.weight.to_vector<float>();
   const Tensor picked = table(from({{2, 0}, {-1, 1}}));
   CHECK(picked.shape() == Shape{2, 2, 2});
-  CHECK(picked.to_vector<float>() == std::vector<float>{rows[4], rows[5], rows[0], rows[1], rows[4], rows[5], rows[2], rows[3]});
+  CHECK(picked.to_vector<float>() ==
+        std::vector<float>{rows[4], rows[5], rows[0], rows[1], rows[4], rows[5], rows[2], rows[3]});
 }
 
 TEST_CASE("a load that is not strict leaves alone what only one side has", "[nn]") {

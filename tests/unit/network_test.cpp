@@ -140,7 +140,8 @@ TEST_CASE("BatchNorm2d: statistics move in training only, and a clone has its ow
 
 TEST_CASE("BatchNorm2d: running statistics of 16-bit inputs are those of float32", "[nn]") {
   nn::BatchNorm2d bn(1), wide(1);
-  const Tensor x = (arange(64).to(float32).reshape({64, 1, 1, 1}) * 32.0).to(float16);  // of a variance above float16's largest number
+  const Tensor x = (arange(64).to(float32).reshape({64, 1, 1, 1}) * 32.0)
+                       .to(float16);  // of a variance above float16's largest number
   bn(x);
   wide(x.to(float32));
   CHECK(bn.running_var.item() > 30000);

@@ -1,5 +1,6 @@
-// Every op of ops.def has all its parts: an op added without one of them fails here, with the place where it is missing. (That
-// random programs make it is tests/fuzz/op_coverage_test.cpp's; that its gradient is right, gradient_test.cpp's.)
+// Every op of ops.def has all its parts: an op added without one of them fails here, with the place where it is
+// missing. (That random programs make it is tests/fuzz/op_coverage_test.cpp's; that its gradient is right,
+// gradient_test.cpp's.)
 #include <set>
 
 #include "catch.h"
@@ -27,14 +28,13 @@ UOp elementwise(Op op, const std::vector<UOp>& x) {
   if (op == Op::Threefry && x[0]->dtype != DType::U64) return {};
   try {
     if (op == Op::Cast) return cast(x[0], x[0]->dtype == DType::I64 ? DType::F32 : DType::I64);
-    if (op == Op::Bitcast) return size_of(x[0]->dtype) == 4 ? bitcast(x[0], x[0]->dtype == DType::I32 ? DType::F32 : DType::I32) : UOp();
+    if (op == Op::Bitcast)
+      return size_of(x[0]->dtype) == 4 ? bitcast(x[0], x[0]->dtype == DType::I32 ? DType::F32 : DType::I32) : UOp();
     UOp made = alu(op, x);
     const std::vector<Scalar> ones(x.size(), Scalar::of(x.back()->dtype, 1));
     evaluate(op, made->dtype, x.back()->dtype, ones);
     return made;
-  } catch (const InternalError&) {
-    return {};
-  }
+  } catch (const InternalError&) { return {}; }
 }
 
 /// A tensor or plan graph whose root is the op; null for ops of kernels.
@@ -95,7 +95,9 @@ codegen::Kernel kernel(Op op, DType dtype) {
   return k;
 }
 
-bool of_kernels(Op op) { return op == Op::Range || op == Op::Load || op == Op::Store || op == Op::Check || op == Op::Sink; }
+bool of_kernels(Op op) {
+  return op == Op::Range || op == Op::Load || op == Op::Store || op == Op::Check || op == Op::Sink;
+}
 /// Not in plans: the samples stand on a Param, which tensor graphs do not have.
 bool tensors_only(Op op) { return op == Op::Num || op == Op::Data || op == Op::Leaf || op == Op::Detach; }
 
@@ -165,8 +167,10 @@ TEST_CASE("every op is built, verified, written as text and read back", "[ops]")
       UOp root = of_kernels(op) ? k.sink : sample(g, op, dtype);
       if (!root) continue;
       ++types;
-      if (of_kernels(op)) CHECK_NOTHROW(verify_kernel(root, "sample"));
-      else if (!tensors_only(op)) CHECK_NOTHROW(verify_plan(std::vector<UOp>{root}, "sample"));
+      if (of_kernels(op))
+        CHECK_NOTHROW(verify_kernel(root, "sample"));
+      else if (!tensors_only(op))
+        CHECK_NOTHROW(verify_plan(std::vector<UOp>{root}, "sample"));
       const std::string text = dump(root);
       CHECK(dump(parse(text, again)) == text);
     }
@@ -206,7 +210,8 @@ TEST_CASE("every elementwise op is spelled in C or expanded into such as are", "
     for (DType dtype : kTypes) {
       const codegen::Kernel k = kernel(op, dtype);
       if (!k.sink) continue;
-      CHECK_NOTHROW(codegen::write(k, runtime::reference_target()));  // codegen/render/c_spelling.cpp or codegen/prepare/math.cpp
+      CHECK_NOTHROW(
+          codegen::write(k, runtime::reference_target()));  // codegen/render/c_spelling.cpp or codegen/prepare/math.cpp
       if (has(op, kExpanded)) CHECK(codegen::max_ulp(op, compute_type(dtype)) >= 0);
       ++types;
     }
@@ -215,5 +220,6 @@ TEST_CASE("every elementwise op is spelled in C or expanded into such as are", "
 }
 
 TEST_CASE("every op has a gradient rule or says that it has none", "[ops]") {
-  for_each_op([](Op op) { CHECK((autodiff::rule_of(op) != nullptr) == !has(op, kNoGrad)); });  // src/gradient/rules_*.cpp
+  for_each_op(
+      [](Op op) { CHECK((autodiff::rule_of(op) != nullptr) == !has(op, kNoGrad)); });  // src/gradient/rules_*.cpp
 }

@@ -58,7 +58,8 @@ class Lion final : public optim::Optimizer {
 /// A rule that gives the gradient in another shape.
 class Longer final : public optim::Optimizer {
  public:
-  explicit Longer(std::vector<Tensor> parameters, Loc where = Loc::current()) : Optimizer(std::move(parameters), 0.01, where) {}
+  explicit Longer(std::vector<Tensor> parameters, Loc where = Loc::current())
+      : Optimizer(std::move(parameters), 0.01, where) {}
 
  private:
   Tensor updated(Update& u) override { return cat({u.gradient(), u.gradient()}, 0); }
@@ -99,7 +100,8 @@ struct Training {
 /// Ten steps at once, and five, a file, and five by another optimiser, are the same to the bit.
 template <class Make>
 void check_resumes(Make make) {
-  const std::filesystem::path file = std::filesystem::temp_directory_path() / ("sinter-optim-" + std::to_string(getpid()));
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("sinter-optim-" + std::to_string(getpid()));
   Training whole = make();
   whole.run(10);
   Training first = make();
@@ -134,20 +136,23 @@ void close(const std::vector<double>& got, const std::vector<double>& want) {
 }  // namespace
 
 TEST_CASE("SGD with momentum, Nesterov, dampening and decay", "[nn]") {
-  close(run<optim::SGD>({.lr = 0.05}), reference([](int, double p, double g, double&, double&) { return p - 0.05 * g; }));
+  close(run<optim::SGD>({.lr = 0.05}),
+        reference([](int, double p, double g, double&, double&) { return p - 0.05 * g; }));
   close(run<optim::SGD>({.lr = 0.05, .momentum = 0.9}), reference([](int, double p, double g, double& v, double&) {
-    v = 0.9 * v + g;
-    return p - 0.05 * v;
-  }));
-  close(run<optim::SGD>({.lr = 0.05, .momentum = 0.9, .dampening = 0.5}), reference([](int t, double p, double g, double& v, double&) {
-    v = t == 1 ? g : 0.9 * v + 0.5 * g;
-    return p - 0.05 * v;
-  }));
-  close(run<optim::SGD>({.lr = 0.05, .momentum = 0.9, .weight_decay = 0.1, .nesterov = true}), reference([](int, double p, double g, double& v, double&) {
-    g += 0.1 * p;
-    v = 0.9 * v + g;
-    return p - 0.05 * (g + 0.9 * v);
-  }));
+          v = 0.9 * v + g;
+          return p - 0.05 * v;
+        }));
+  close(run<optim::SGD>({.lr = 0.05, .momentum = 0.9, .dampening = 0.5}),
+        reference([](int t, double p, double g, double& v, double&) {
+          v = t == 1 ? g : 0.9 * v + 0.5 * g;
+          return p - 0.05 * v;
+        }));
+  close(run<optim::SGD>({.lr = 0.05, .momentum = 0.9, .weight_decay = 0.1, .nesterov = true}),
+        reference([](int, double p, double g, double& v, double&) {
+          g += 0.1 * p;
+          v = 0.9 * v + g;
+          return p - 0.05 * (g + 0.9 * v);
+        }));
   CHECK_THROWS_AS(run<optim::SGD>({.lr = 0.05, .nesterov = true}), UsageError);
 }
 

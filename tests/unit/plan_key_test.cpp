@@ -31,7 +31,8 @@ Tensor ones_of(const Dim& size) { return from(std::vector<float>(static_cast<siz
 }  // namespace
 
 TEST_CASE("variables of a plan stay apart whatever their names", "[schedule]") {
-  const debug::Executor executor = GENERATE(debug::Executor::Interpreter, debug::Executor::Unfused, debug::Executor::Compiled);
+  const debug::Executor executor =
+      GENERATE(debug::Executor::Interpreter, debug::Executor::Unfused, debug::Executor::Compiled);
   debug::set_executor(executor);
   // The second value of b and the first of b' were once one variable.
   const Var b("b", 1, 100), primed("b'", 1, 100);
@@ -113,7 +114,9 @@ TEST_CASE("a program that ran is known by its walk, unless something that decide
   CHECK(known([&] { CHECK(product(a, a) == 16); }) == 0);       // one storage twice
   CHECK(known([&] { CHECK(product(a.to(float64), b) == 24); }) == 0);
   CHECK(known([&] { CHECK((a.slice(0, {1, 3}) * b.slice(0, {1, 3})).sum().item() == 12); }) == 0);
-  const auto part = [&](int64_t from) { return (a.slice(0, {from, from + 2}) * b.slice(0, {from, from + 2})).sum().item(); };
+  const auto part = [&](int64_t from) {
+    return (a.slice(0, {from, from + 2}) * b.slice(0, {from, from + 2})).sum().item();
+  };
   part(1), part(1);
   CHECK(known([&] { CHECK(part(1) == 12); }) == 1);
   CHECK(known([&] { CHECK(part(2) == 12); }) == 0);
@@ -144,7 +147,10 @@ TEST_CASE("a program that ran is known by its walk, unless something that decide
   CHECK(known([&] { through(false); }) == 1);
   CHECK(known([&] { through(true); }) == 0);
   // The same graph over memory that may be written in place, and that may not.
-  const auto step = [](Tensor& x) { x += 1.0f; x.realize(); };
+  const auto step = [](Tensor& x) {
+    x += 1.0f;
+    x.realize();
+  };
   Tensor x = vec(1), y = vec(1);
   step(x), step(x);
   CHECK(known([&] { step(x); }) == 1);

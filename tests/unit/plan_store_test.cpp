@@ -53,7 +53,8 @@ StoredPlan some_plan() {
   s.plan.work = {{{{{2, {0}}}}, {{}, {{{1, {}}}}}}, {{}, {{}}}};
   s.plan.outputs = {1};
   s.plan.checks = true;
-  s.kernels = {{.name = "a", .text = "", .has_finish = true, .blocks = {4, 2}, .scratch = 64}, {.name = "b", .text = "", .threads = 32}};
+  s.kernels = {{.name = "a", .text = "", .has_finish = true, .blocks = {4, 2}, .scratch = 64},
+               {.name = "b", .text = "", .threads = 32}};
   s.keys = {{1, 2}, {3, 4}};
   return s;
 }

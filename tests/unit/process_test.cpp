@@ -1,4 +1,5 @@
-// What a process of its own is needed for: a compiler that is not there or does not open, and programs that compile while it ends.
+// What a process of its own is needed for: a compiler that is not there or does not open, and programs that compile
+// while it ends.
 #include <sys/resource.h>
 
 #include <cstdlib>

@@ -146,10 +146,7 @@ TEST_CASE("normalisation gives PyTorch's values and gradients", "[reference]") {
          return batch_norm(in.at("x"), in.at("mean"), in.at("variance"), in.at("weight"), in.at("bias"));
        }},
       {"rms_norm", [](const Named& in) { return rms_norm(in.at("x"), {6}, in.at("weight")); }},
-      {"rms_norm of two axes",
-       [](const Named& in) {
-         return rms_norm(in.at("x"), {2, 6}, {}, 1e-2);
-       }},
+      {"rms_norm of two axes", [](const Named& in) { return rms_norm(in.at("x"), {2, 6}, {}, 1e-2); }},
   };
   for (const Case& c : cases) recording.check(c);
 }

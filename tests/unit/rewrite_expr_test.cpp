@@ -34,7 +34,9 @@ void check(std::initializer_list<Line> lines) {
 TEST_CASE("quotients and remainders that make up their dividend", "[rewrite][expr]") {
   Arena g;
   Names names;
-  const auto joined = [&](const char* text) { return dump(to_uop(g, rejoined(linear_of(parse_expr(text, g, names))))); };
+  const auto joined = [&](const char* text) {
+    return dump(to_uop(g, rejoined(linear_of(parse_expr(text, g, names)))));
+  };
   const auto plain = [&](const char* text) { return dump(to_uop(g, linear_of(parse_expr(text, g, names)))); };
   const Line lines[] = {
       {"(Add (Mul (IDiv x:100 7) 7) (Mod x 7))", "x"},
@@ -43,7 +45,8 @@ TEST_CASE("quotients and remainders that make up their dividend", "[rewrite][exp
       {"(Add (Mul (IDiv (Add x y:9) 7) 7) (Mod (Add x y) 7))", "(Add x y)"},
       {"(Add (Mul (IDiv x 7) 8) (Mod x 7))", "(Add (Mul (IDiv x 7) 8) (Mod x 7))"},
       {"(Add (Mul (IDiv y 7) 7) (Mod x 7))", "(Add (Mul (IDiv y 7) 7) (Mod x 7))"},
-      {"(Add (Mul (IDiv x 16) 15) (Mul (Mod (IDiv x 5) 3) 5))", "(Add (Mul (IDiv x 16) 15) (Mul (Mod (IDiv x 5) 3) 5))"},
+      {"(Add (Mul (IDiv x 16) 15) (Mul (Mod (IDiv x 5) 3) 5))",
+       "(Add (Mul (IDiv x 16) 15) (Mul (Mod (IDiv x 5) 3) 5))"},
   };
   for (const Line& l : lines) {
     INFO(l.from);

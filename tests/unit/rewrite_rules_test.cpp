@@ -108,9 +108,8 @@ class LeftSide {
   int next_ = 0;
 };
 
-constexpr DType kTypes[] = {DType::F16, DType::BF16,
-                            DType::F32, DType::F64, DType::I8,  DType::I16, DType::I32,  DType::I64,
-                            DType::U8,  DType::U16, DType::U32, DType::U64, DType::Bool, DType::Index};
+constexpr DType kTypes[] = {DType::F16, DType::BF16, DType::F32, DType::F64, DType::I8,  DType::I16,  DType::I32,
+                            DType::I64, DType::U8,   DType::U16, DType::U32, DType::U64, DType::Bool, DType::Index};
 constexpr int kTypeCount = static_cast<int>(std::size(kTypes));
 
 }  // namespace
@@ -258,14 +257,17 @@ TEST_CASE("constants that fill a shape are constants", "[rewrite][rules]") {
 TEST_CASE("a choice by the gate of a load is the load's own", "[rewrite][rules]") {
   Arena g;
   const auto index = [&](int64_t n) { return constant(g, DType::Index, n); };
-  UOp p = param(g, 0, DType::F32, {40}), i = range(index(50), 0, AxisKind::Outer), j = range(index(9), 1, AxisKind::Outer), at[] = {i};
-  UOp in = lt(i, index(40)), some = lt(j, index(4)), zero = constant(g, DType::F32, 0.0), low = constant(g, DType::F32, -1e30);
+  UOp p = param(g, 0, DType::F32, {40}), i = range(index(50), 0, AxisKind::Outer),
+      j = range(index(9), 1, AxisKind::Outer), at[] = {i};
+  UOp in = lt(i, index(40)), some = lt(j, index(4)), zero = constant(g, DType::F32, 0.0),
+      low = constant(g, DType::F32, -1e30);
   UOp loaded = load(p, at, in, zero), both = load(p, at, in & some, zero);
   const auto simple = [&](UOp x) { return rewrite(g, x, simplify_rules(), "test"); };
   CHECK(simple(where(in, loaded, low)) == load(p, at, in, low));
   CHECK(simple(where(in & some, both, low)) == simple(load(p, at, in & some, low)));
   CHECK(simple(where(in, both, zero)) == simple(both));
-  for (UOp x : {where(some, loaded, low), where(in, both, low), where(in, loaded, argument(g, 0, DType::F32))}) CHECK(simple(x)->op == Op::Where);
+  for (UOp x : {where(some, loaded, low), where(in, both, low), where(in, loaded, argument(g, 0, DType::F32))})
+    CHECK(simple(x)->op == Op::Where);
 }
 
 TEST_CASE("a chain of 200,000 nodes is rewritten without recursion", "[rewrite][rules]") {

@@ -76,7 +76,8 @@ TEST_CASE("blocks lie on huge pages where the system has some", "[runtime]") {
     std::string line, flags;
     for (bool inside = false; flags.empty() && std::getline(maps, line);) {
       uintptr_t begin = 0, end = 0;
-      if (std::sscanf(line.c_str(), "%zx-%zx", &begin, &end) == 2 && line.find(':') > line.find(' ')) inside = begin <= address && address < end;
+      if (std::sscanf(line.c_str(), "%zx-%zx", &begin, &end) == 2 && line.find(':') > line.find(' '))
+        inside = begin <= address && address < end;
       if (inside && line.starts_with("VmFlags:")) flags = line + " ";
     }
     INFO(size << " bytes: " << flags);

@@ -24,7 +24,7 @@ void spill(const std::filesystem::path& path, const std::string& bytes) {
 }
 
 mode_t mode_of(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   stat(path.c_str(), &info);
   return info.st_mode & 07777;
 }
@@ -141,7 +141,9 @@ TEST_CASE("the oldest entries go when the bound is reached", "[runtime]") {
 TEST_CASE("the folder is looked through once for many entries, whoever stores them", "[runtime]") {
   const Folder folder;
   const std::string object(1000, 'x'), sign = folder.path() + "/kernels/.new-1-1";
-  const auto store = [&](uint64_t i) { DiskCache(folder.path(), 64000).store("k", {i, 0}, object, ""); };  // each as a process of its own
+  const auto store = [&](uint64_t i) {
+    DiskCache(folder.path(), 64000).store("k", {i, 0}, object, "");
+  };  // each as a process of its own
   store(0);
   spill(sign, "left behind");
   set_age(sign, 48 * 3600);
@@ -162,7 +164,7 @@ TEST_CASE("a hit keeps an old entry alive", "[runtime]") {
   cache.store("k", {1, 0}, "object", "source");
   set_age(folder.files(".o").at(0), 10 * 24 * 3600);
   CHECK(cache.load("k", {1, 0}) == "object");
-  struct stat info {};
+  struct stat info{};
   stat(folder.files(".o").at(0).c_str(), &info);
   CHECK(info.st_mtime > time(nullptr) - 3600);
 }

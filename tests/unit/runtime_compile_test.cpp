@@ -197,7 +197,7 @@ TEST_CASE("malformed sources are a CompileError with the source's path and the l
       "return __builtin_no_such_thing(1);",         // unknown builtin
       "_Static_assert(1 == 2, \"no\"); return 0;",  //
       "__asm__ volatile(\"no_such_instruction %eax\"); return 0;",
-      "return 0; }}}",  //
+      "return 0; }}}",                            //
       "return " + std::string(3000, '(') + "1;",  // deep, and never closed
       "extern double lgamma(double); ((double*)b[1])[0] = lgamma(((double*)b[1])[1]); return 0;",  // not to be bound
   };
@@ -304,7 +304,8 @@ TEST_CASE("SINTER_CC names another compiler", "[runtime]") {
   CHECK(key(gcc) != key(gcc + " -O1"));
 }
 
-TEST_CASE("a program that is started has no signal blocked, and those that compilers need are not ignored", "[runtime]") {
+TEST_CASE("a program that is started has no signal blocked, and those that compilers need are not ignored",
+          "[runtime]") {
   const Folder folder;
   const auto grep = cpu::find_executable("grep");
   REQUIRE(grep);

@@ -128,13 +128,15 @@ TEST_CASE("a symbol that reaches out of its section is refused", "[runtime]") {
   };
   CHECK_NOTHROW(cpu::load_object(with([](Elf64_Sym&) {}), kEntry));
   CHECK_THROWS_WITH(cpu::load_object(with([](Elf64_Sym& s) {
-                      if (ELF64_ST_TYPE(s.st_info) == STT_FUNC) s.st_size = 1 << 20;
-                    }),
-                    kEntry), Contains("outside its section"));
+                                       if (ELF64_ST_TYPE(s.st_info) == STT_FUNC) s.st_size = 1 << 20;
+                                     }),
+                                     kEntry),
+                    Contains("outside its section"));
   CHECK_THROWS_WITH(cpu::load_object(with([](Elf64_Sym& s) {
-                      if (ELF64_ST_TYPE(s.st_info) != STT_FUNC) s.st_value = 1 << 20;
-                    }),
-                    kEntry), Contains("outside its section"));
+                                       if (ELF64_ST_TYPE(s.st_info) != STT_FUNC) s.st_value = 1 << 20;
+                                     }),
+                                     kEntry),
+                    Contains("outside its section"));
   CHECK_THROWS_WITH(cpu::load_object(with([](Elf64_Sym& s) { s.st_size = ~uint64_t{0}; }), kEntry),
                     Contains("outside its section"));
 }

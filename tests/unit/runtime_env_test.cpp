@@ -120,7 +120,8 @@ TEST_CASE("each variable of the table does what it says", "[runtime]") {
       {"SINTER_DEVICE",
        [&] {  // a process asks once
          const Setting setting("SINTER_DEVICE", "cuda-sim");
-         const int status = cpu::run_program({"/proc/self/exe", "child: makes tensors on a simulated GPU"}, folder.path() + "/output");
+         const int status =
+             cpu::run_program({"/proc/self/exe", "child: makes tensors on a simulated GPU"}, folder.path() + "/output");
          INFO(slurp(folder.path() + "/output"));
          CHECK(status == 0);
        }},

@@ -19,7 +19,9 @@ constexpr double kWorth = 2000;  // ns of what is worth a thread: kPieceTime of 
 
 /// Kernels of some points, each with its program, over one buffer of so many numbers, in one launch.
 struct Together {
-  Together(const std::vector<KernelSource>& sources, const std::vector<std::pair<int64_t, double>>& kernels, int64_t numbers) : buffer(Buffer::allocate(static_cast<size_t>(numbers) * 8)) {
+  Together(const std::vector<KernelSource>& sources, const std::vector<std::pair<int64_t, double>>& kernels,
+           int64_t numbers)
+      : buffer(Buffer::allocate(static_cast<size_t>(numbers) * 8)) {
     std::fill_n(values(), numbers, 0);
     plan.buffers = {{PlanBuffer::Kind::Slot, DType::I64, {{numbers, -1}}, numbers * 8, 0, 0}};
     for (int i = 0; const auto& [points, worth] : kernels) {
@@ -44,7 +46,8 @@ struct Together {
 
 /// Notes its number and its points.
 KernelSource noting_kernel(int number) {
-  return {fmt::format("k_note_{}", number), fmt::format(R"(
+  return {fmt::format("k_note_{}", number),
+          fmt::format(R"(
 int k_note_{0}(void* const* bufs, const long* vars, long begin, long end) {{
   long* notes = (long*)bufs[1];
   long* mine = notes + 1 + 3 * notes[0]++;
@@ -52,19 +55,20 @@ int k_note_{0}(void* const* bufs, const long* vars, long begin, long end) {{
   return 0;
 }}
 )",
-                                                        number),
+                      number),
           false};
 }
 
 /// Counts how often each of its points is called, from an element of the buffer on.
 KernelSource counting_kernel(int number, int64_t from) {
-  return {fmt::format("k_count_{}", number), fmt::format(R"(
+  return {fmt::format("k_count_{}", number),
+          fmt::format(R"(
 int k_count_{}(void* const* bufs, const long* vars, long begin, long end) {{
   for (long i = begin; i < end; ++i) ++((long*)bufs[1])[{} + i];
   return 0;
 }}
 )",
-                                                         number, from),
+                      number, from),
           false};
 }
 
@@ -80,7 +84,8 @@ TEST_CASE("of uneven pieces that run side by side the longest one goes first, wh
   const int64_t* notes = kernels.values();
   std::vector<std::array<int64_t, 3>> taken;
   for (int64_t i = 0; i < notes[0]; ++i) taken.push_back({notes[1 + 3 * i], notes[2 + 3 * i], notes[3 + 3 * i]});
-  CHECK(taken == std::vector<std::array<int64_t, 3>>{{2, 0, 10}, {1, 0, 1}, {1, 1, 2}, {1, 2, 3}, {0, 0, 1}, {0, 1, 2}, {0, 2, 3}, {0, 3, 4}});
+  CHECK(taken == std::vector<std::array<int64_t, 3>>{
+                     {2, 0, 10}, {1, 0, 1}, {1, 1, 2}, {1, 2, 3}, {0, 0, 1}, {0, 1, 2}, {0, 2, 3}, {0, 3, 4}});
 }
 
 TEST_CASE("each point of kernels that run side by side is called once, whoever has time", "[runtime]") {
@@ -88,7 +93,8 @@ TEST_CASE("each point of kernels that run side by side is called once, whoever h
   const std::string number = GENERATE("1", "2", "4");
   const double worth = GENERATE(1.0, 400.0);  // for fewer threads than there are, and for all
   const Setting threads("SINTER_THREADS", number);
-  Together kernels({counting_kernel(0, 0), counting_kernel(1, 100), counting_kernel(2, 101)}, {{100, worth}, {1, 1}, {900, worth}}, 1001);
+  Together kernels({counting_kernel(0, 0), counting_kernel(1, 100), counting_kernel(2, 101)},
+                   {{100, worth}, {1, 1}, {900, worth}}, 1001);
   constexpr int64_t kTimes = 50;
   for (int64_t i = 0; i < kTimes; ++i) kernels.launch();
   CHECK(std::all_of(kernels.values(), kernels.values() + 1001, [](int64_t n) { return n == kTimes; }));

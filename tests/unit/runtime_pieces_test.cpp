@@ -18,8 +18,10 @@ StepLoad load(int64_t points, int64_t grain, double pieces) {
 
 }  // namespace
 
-TEST_CASE("each point of kernels that run together is in one piece, and pieces are no smaller than is worth a thread", "[runtime]") {
-  const std::vector<StepLoad> loads{load(17, 1, 80), load(290, 7, 40), load(1, 1, 1), load(5, 3, 1.5), load(0, 1, 0), load(100000, 1, 3000)};
+TEST_CASE("each point of kernels that run together is in one piece, and pieces are no smaller than is worth a thread",
+          "[runtime]") {
+  const std::vector<StepLoad> loads{load(17, 1, 80), load(290, 7, 40), load(1, 1, 1),
+                                    load(5, 3, 1.5), load(0, 1, 0),    load(100000, 1, 3000)};
   std::vector<const StepLoad*> given;
   for (const StepLoad& l : loads) given.push_back(&l);
   const int parties = GENERATE(1, 2, 3, 7, 64);
@@ -44,7 +46,8 @@ TEST_CASE("each point of kernels that run together is in one piece, and pieces a
   }
 }
 
-TEST_CASE("a party has one part of each long kernel, as much as the others, and short kernels go where there is least", "[runtime]") {
+TEST_CASE("a party has one part of each long kernel, as much as the others, and short kernels go where there is least",
+          "[runtime]") {
   const StepLoad large = load(333, 10, 100), two = load(2, 1, 9), one = load(1, 1, 2), odd = load(31, 10, 3);
   const StepLoad* const given[] = {&one, &large, &two, &odd, &one};
   const int parties = GENERATE(2, 3, 4);
@@ -57,8 +60,11 @@ TEST_CASE("a party has one part of each long kernel, as much as the others, and 
     auto& [begin, end] = part[static_cast<size_t>(p.party)];
     begin = std::min(begin, p.begin), end = std::max(end, p.end);
   }
-  for (int i = 0; i < parties; ++i) CHECK(part[static_cast<size_t>(i)] == std::pair(int64_t{333} * i / parties, int64_t{333} * (i + 1) / parties));
-  CHECK(*std::max_element(busy.begin(), busy.end()) - *std::min_element(busy.begin(), busy.end()) <= 4.5);  // the longest short piece
+  for (int i = 0; i < parties; ++i)
+    CHECK(part[static_cast<size_t>(i)] == std::pair(int64_t{333} * i / parties, int64_t{333} * (i + 1) / parties));
+  CHECK(*std::max_element(busy.begin(), busy.end()) - *std::min_element(busy.begin(), busy.end()) <=
+        4.5);  // the longest short piece
   for (size_t i = 1; i < pieces.size(); ++i)
-    CHECK((pieces[i - 1].party < pieces[i].party || (pieces[i - 1].party == pieces[i].party && pieces[i - 1].time >= pieces[i].time)));
+    CHECK((pieces[i - 1].party < pieces[i].party ||
+           (pieces[i - 1].party == pieces[i].party && pieces[i - 1].time >= pieces[i].time)));
 }

@@ -239,7 +239,7 @@ TEST_CASE("kernels round as ever, whatever the program has set for its thread", 
 
 TEST_CASE("a pool that could not start is usable afterwards", "[runtime]") {
   if (kSanitizer != Sanitizer::None) return;  // they take address space as they like
-  cpu::Pool pool(1 << 22);                   // 256 MiB of shares
+  cpu::Pool pool(1 << 22);                    // 256 MiB of shares
   rlimit before{};
   getrlimit(RLIMIT_AS, &before);
   std::ifstream statm("/proc/self/statm");

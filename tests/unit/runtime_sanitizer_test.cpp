@@ -47,7 +47,8 @@ Plan two_buffers(std::shared_ptr<const Program> program, int others = 0) {
   return plan;
 }
 
-void run(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots = {}, std::span<const int64_t> vars = {}) {
+void run(const Plan& plan, const ArenaLayout& layout, std::span<Buffer* const> slots = {},
+         std::span<const int64_t> vars = {}) {
   cpu::Run run(plan, layout);
   run.bind(slots, vars, {});
   run.run();
@@ -164,10 +165,9 @@ TEST_CASE("wrong kernel: all chunks write one element", "[.wrong]") {
 
 TEST_CASE("wrong kernels are caught by the sanitizer of the build", "[runtime][sanitizer]") {
   if (kSanitizer == Sanitizer::Address) {
-    for (const char* what :
-         {"reads one element beyond", "writes one element beyond", "reads a vector over the end",
-          "writes before a large buffer", "writes between buffers of the arena",
-          "writes a buffer of the arena that is not its own", "uses memory that was given back"})
+    for (const char* what : {"reads one element beyond", "writes one element beyond", "reads a vector over the end",
+                             "writes before a large buffer", "writes between buffers of the arena",
+                             "writes a buffer of the arena that is not its own", "uses memory that was given back"})
       CHECK_THAT(failing_child(std::string("wrong kernel: ") + what), Contains("AddressSanitizer: use-after-poison"));
     CHECK_THAT(failing_child("wrong kernel: shifts too far"), Contains("ILL"));
   }

@@ -44,12 +44,14 @@ std::vector<KernelSource> kernels(size_t count, size_t bytes) {
   std::vector<KernelSource> made;
   for (size_t i = 0; i < count; ++i) {
     made.push_back(scale_kernel(fmt::format("k_unit_{}_{}", bytes, i), static_cast<float>(i)));
-    if (made.back().text.size() < bytes) made.back().text += "// " + std::string(bytes - made.back().text.size(), 'x') + "\n";
+    if (made.back().text.size() < bytes)
+      made.back().text += "// " + std::string(bytes - made.back().text.size(), 'x') + "\n";
   }
   return made;
 }
 
-/// The units that they become. Each kernel stands in one of them, and none is longer than another by more than a kernel.
+/// The units that they become. Each kernel stands in one of them, and none is longer than another by more than a
+/// kernel.
 std::vector<std::string> units_of(const std::vector<KernelSource>& kernels, int threads) {
   const Recorder compiler;
   Target target = host_target();
@@ -60,7 +62,8 @@ std::vector<std::string> units_of(const std::vector<KernelSource>& kernels, int 
   for (const CompileResult& result : cpu::build(list, compiler, target)) CHECK((result.ok && !result.object.empty()));
   std::vector<std::string> units = compiler.units();
   for (const KernelSource& k : kernels)
-    CHECK(std::count_if(units.begin(), units.end(), [&](const std::string& u) { return u.find(k.text) != std::string::npos; }) == 1);
+    CHECK(std::count_if(units.begin(), units.end(),
+                        [&](const std::string& u) { return u.find(k.text) != std::string::npos; }) == 1);
   std::sort(units.begin(), units.end(), [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
   CHECK(units.back().size() - units.front().size() <= largest + kernels.size());
   return units;
@@ -69,7 +72,8 @@ std::vector<std::string> units_of(const std::vector<KernelSource>& kernels, int 
 }  // namespace
 
 TEST_CASE("kernels share as many translation units as there are threads, or units of 64 KiB", "[runtime]") {
-  CHECK(units_of(kernels(20, 0), 1).size() == static_cast<size_t>(std::min(2, usable_cpus())));  // its threads are idle meanwhile
+  CHECK(units_of(kernels(20, 0), 1).size() ==
+        static_cast<size_t>(std::min(2, usable_cpus())));  // its threads are idle meanwhile
   CHECK(units_of(kernels(20, 0), 2).size() == 2);
   CHECK(units_of(kernels(20, 0), 4).size() == 4);
   CHECK(units_of(kernels(3, 0), 8).size() == 3);

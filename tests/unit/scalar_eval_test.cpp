@@ -75,7 +75,8 @@ TEST_CASE("floats round after every op and keep NaN, infinities and signed zeros
 }
 
 TEST_CASE("ldexp rounds once, also below the normal numbers", "[rewrite][eval]") {
-  CHECK(real(Op::Ldexp, DType::F32, {1 + 0x1p-23, -150}) == 0x1p-149);  // a rounding before would leave a tie, which goes to 0
+  CHECK(real(Op::Ldexp, DType::F32, {1 + 0x1p-23, -150}) ==
+        0x1p-149);  // a rounding before would leave a tie, which goes to 0
   CHECK(real(Op::Ldexp, DType::F32, {1, -150}) == 0);
   CHECK(real(Op::Ldexp, DType::F64, {1 + 0x1p-52, -1075}) == 0x1p-1074);
   CHECK(real(Op::Ldexp, DType::F64, {1, -1075}) == 0);

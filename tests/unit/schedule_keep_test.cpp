@@ -28,7 +28,8 @@ std::vector<int> programs(const Plan& plan) {
 /// Slots x, w and v, an output, three scratch buffers.
 Plan plan_of(std::vector<Step> steps, std::vector<int> launches) {
   Plan plan;
-  for (Kind kind : {Kind::Slot, Kind::Slot, Kind::Slot, Kind::Output, Kind::Scratch, Kind::Scratch, Kind::Scratch}) plan.buffers.push_back(buffer(kind));
+  for (Kind kind : {Kind::Slot, Kind::Slot, Kind::Slot, Kind::Output, Kind::Scratch, Kind::Scratch, Kind::Scratch})
+    plan.buffers.push_back(buffer(kind));
   plan.steps = std::move(steps);
   plan.launches = std::move(launches);
   return plan;
@@ -67,7 +68,8 @@ TEST_CASE("what stores a result, draws numbers or shares its memory with others 
   // Parts of one buffer by two kernels, of which one reads x; and who reads them.
   untouched(plan_of({step(0, {kW}, kA), step(1, {kX}, kA), step(2, {kA}, kB), step(3, {kB}, kOut)}, {2, 1, 1}));
   // A number that stays does not matter.
-  CHECK(schedule::keep_steady(plan_of({step(0, {kW}, kA, {0}), step(1, {kX, kA}, kOut)}, {1, 1}), kNotX).once == Slots{{kW}});
+  CHECK(schedule::keep_steady(plan_of({step(0, {kW}, kA, {0}), step(1, {kX, kA}, kOut)}, {1, 1}), kNotX).once ==
+        Slots{{kW}});
 }
 
 TEST_CASE("steps that pass nothing to one another run again each for itself", "[keep]") {
@@ -77,7 +79,8 @@ TEST_CASE("steps that pass nothing to one another run again each for itself", "[
   CHECK(programs(three) == std::vector<int>{0, 1, 2, 3});
   CHECK(three.launches == std::vector<int>{1, 1, 1, 1});
   CHECK(three.once == Slots{{kW}, {kV}, {}});
-  CHECK_THAT(runtime::to_string(three), Catch::Matchers::Contains("launch 1 again when b2 changed") && Catch::Matchers::Contains("launch 2 once"));
+  CHECK_THAT(runtime::to_string(three),
+             Catch::Matchers::Contains("launch 1 again when b2 changed") && Catch::Matchers::Contains("launch 2 once"));
 
   // c = f(a, v): a lies in the arena, so that what changes c needs a again.
   const std::vector<Step> joined{step(0, {kW}, kA), step(1, {kA, kV}, kC), step(2, {kX, kC}, kOut)};

@@ -36,14 +36,16 @@ std::vector<Shape> params(const Bench& b) {
 
 TEST_CASE("ranges that go on where the next one ends are one, and dims with them", "[codegen][pieces]") {
   Bench b;  // out[i, j, k, l] = x[i, j, k, l] * w[i] + their number, where x lies as [i, j * k * l]
-  UOp x = b.buffer(random_array(DType::F32, {4, 30}, 1)), w = b.buffer(random_array(DType::F32, {4}, 2)), out = b.buffer(Array(DType::F32, {4, 2, 3, 5}));
+  UOp x = b.buffer(random_array(DType::F32, {4, 30}, 1)), w = b.buffer(random_array(DType::F32, {4}, 2)),
+      out = b.buffer(Array(DType::F32, {4, 2, 3, 5}));
   UOp i = b.outer(4), j = b.outer(2), k = b.outer(3), l = b.outer(5), inside = (j * b.index(3) + k) * b.index(5) + l;
   UOp number = cast(i * b.index(30) + inside, DType::F32);
   SECTION("all of them") {
     b.stores({b.put(out, {i, j, k, l}, b.at(x, {i, inside}) + number)});
     CHECK(joined(b) == Sizes{120});
     CHECK(params(b) == std::vector<Shape>{{120}, {}, {120}});
-    for (UOp n : topological(b.kernel.sink)) CHECK((n->dtype != DType::Index || n->op == Op::Range || n->op == Op::Const));
+    for (UOp n : topological(b.kernel.sink))
+      CHECK((n->dtype != DType::Index || n->op == Op::Range || n->op == Op::Const));
   }
   SECTION("the inner ones, where a row has a number of its own") {
     b.stores({b.put(out, {i, j, k, l}, b.at(x, {i, inside}) * b.at(w, {i}) + number)});
@@ -69,7 +71,8 @@ TEST_CASE("ranges that go on where the next one ends are one, and dims with them
 TEST_CASE("ranges that lie otherwise for one access stay", "[codegen][pieces]") {
   Bench b;
   const int64_t n = 6, m = 4;
-  UOp x = b.buffer(random_array(DType::F32, {n, m}, 1)), turned = b.buffer(random_array(DType::F32, {m, n}, 2)), out = b.buffer(Array(DType::F32, {n, m}));
+  UOp x = b.buffer(random_array(DType::F32, {n, m}, 1)), turned = b.buffer(random_array(DType::F32, {m, n}, 2)),
+      out = b.buffer(Array(DType::F32, {n, m}));
   UOp total = b.buffer(Array(DType::F32, {n}));
   UOp i = b.outer(n), j = b.outer(m), value = b.at(x, {i, j});
   SECTION("a transposed operand") {
@@ -94,9 +97,11 @@ TEST_CASE("ranges that lie otherwise for one access stay", "[codegen][pieces]") 
 TEST_CASE("batches and rows of a product that lie in one piece are its rows", "[codegen][pieces]") {
   Bench b;  // y [n, r, o] = x [n, r, c] * w [c, o]
   const int64_t n = 3, r = 5, c = 20, o = 33;
-  UOp x = b.buffer(random_array(DType::F32, {n, r, c}, 1)), w = b.buffer(random_array(DType::F32, {c, o}, 2)), out = b.buffer(Array(DType::F32, {n, r, o}));
+  UOp x = b.buffer(random_array(DType::F32, {n, r, c}, 1)), w = b.buffer(random_array(DType::F32, {c, o}, 2)),
+      out = b.buffer(Array(DType::F32, {n, r, o}));
   UOp batch = b.outer(n), row = b.outer(r), column = b.outer(o), k = b.over(c, 3);
-  b.stores({b.put(out, {batch, row, column}, b.reduce(Combine::Dot, {b.at(x, {batch, row, k}), b.at(w, {k, column})}, {k}))});
+  b.stores({b.put(out, {batch, row, column},
+                  b.reduce(Combine::Dot, {b.at(x, {batch, row, k}), b.at(w, {k, column})}, {k}))});
   CHECK(joined(b) == Sizes{n * r, o});
   CHECK(params(b) == std::vector<Shape>{{n * r, c}, {c, o}, {n * r, o}});
 }
@@ -104,7 +109,8 @@ TEST_CASE("batches and rows of a product that lie in one piece are its rows", "[
 TEST_CASE("sizes that are variables keep their ranges, and what has them its dims", "[codegen][pieces]") {
   const Var size("pieces_n", 1, 9);
   Bench b;
-  UOp x = b.buffer(random_array(DType::F32, {7, 4, 3}, 1), {size(7), 4, 3}), y = b.buffer(random_array(DType::F32, {4, 3}, 2));
+  UOp x = b.buffer(random_array(DType::F32, {7, 4, 3}, 1), {size(7), 4, 3}),
+      y = b.buffer(random_array(DType::F32, {4, 3}, 2));
   UOp out = b.buffer(Array(DType::F32, {7, 4, 3}), {size(7), 4, 3});
   UOp i = b.outer(size(7)), j = b.outer(4), k = b.outer(3);
   b.stores({b.put(out, {i, j, k}, b.at(x, {i, j, k}) + b.at(y, {j, k}))});

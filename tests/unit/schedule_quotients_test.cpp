@@ -61,7 +61,8 @@ TEST_CASE("quotients that are no softmax stay: a divisor may be 0", "[schedule]"
   check([](UOp x) { return shares_of(x, 1); }, kRows * kKeys);
 }
 
-TEST_CASE("exponentials that are not below their maximum are divided first: their products might overflow", "[schedule]") {
+TEST_CASE("exponentials that are not below their maximum are divided first: their products might overflow",
+          "[schedule]") {
   check([](UOp x) { return shares_of(exp(x), 1); }, kRows * kKeys);
 }
 

@@ -188,13 +188,15 @@ class Generator {
         UOp total = expand(sum(off * partner(off), axes), x->shape, axes);
         return pick(0, 1) ? off * total : off + total;
       }
-      case 22: return rank ? scan(pick(0, 1) ? Combine::Add : Combine::Max, x, pick(0, static_cast<int>(rank) - 1)) : UOp();
+      case 22:
+        return rank ? scan(pick(0, 1) ? Combine::Add : Combine::Max, x, pick(0, static_cast<int>(rank) - 1)) : UOp();
       case 23: {  // several accumulators, one or two of them
         if (!rank) return {};
         const Ints axes = some_axes(rank);
         const Combine combine = is_float(x->dtype) && pick(0, 1) ? Combine::Moments : Combine::ArgMax;
         const UOp pair[] = {x, cast(partner(x), DType::I64)}, triple[] = {like(x, 1.0), x, like(x, 0.0)};
-        const std::span<const UOp> values = combine == Combine::Moments ? std::span<const UOp>(triple) : std::span<const UOp>(pair);
+        const std::span<const UOp> values =
+            combine == Combine::Moments ? std::span<const UOp>(triple) : std::span<const UOp>(pair);
         const int result = pick(0, state_count(combine) - 1);
         pool_.push_back(cast(reduce(combine, values, axes, 0), x->dtype));
         UOp made = cast(reduce(combine, values, axes, result), x->dtype);

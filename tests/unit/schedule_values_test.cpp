@@ -164,8 +164,8 @@ TEST_CASE("sums in trees", "[schedule]") {
   std::mt19937 random(3);
   Program p;
   UOp x = p.slot({70, 130}), line = p.slot({70000}), column = p.slot({200, 3}), twice = p.slot({4, 80}, DType::F64),
-      image = p.slot({3, 4, 5, 7}), signal = p.slot({5, 3, 26}), places = p.slot({5, 3, 24}), channels = p.slot({5, 9, 30}), taps = p.slot({9, 8}),
-      pairs = p.slot({40, 50, 2}), sixes = p.slot({40, 50, 6});
+      image = p.slot({3, 4, 5, 7}), signal = p.slot({5, 3, 26}), places = p.slot({5, 3, 24}),
+      channels = p.slot({5, 9, 30}), taps = p.slot({9, 8}), pairs = p.slot({40, 50, 2}), sixes = p.slot({40, 50, 6});
   p.store(sum(x, {1}));
   p.store(sum(line, {0}));
   p.store(sum(column, {0}));
@@ -196,11 +196,11 @@ TEST_CASE("sums in trees", "[schedule]") {
   CHECK(tree(5).tree == Tree{16, 0});
   CHECK(tree(6).tree == Tree{16, 0});  // rows in one piece are one row
   CHECK(tree(6).axes == Ints{1});
-  CHECK(tree(7).tree == Tree{1, 0});   // but not those of another order
-  CHECK(tree(8).tree == Tree{8, 0});   // the gradient of taps: rows of 24 are three parts of a vector
-  CHECK(tree(9).tree == Tree{1, 0});   // their use: places lie in order too, and are more
-  CHECK(tree(10).tree.lanes == 1);     // results lie near enough to each other
-  CHECK(tree(11).tree.lanes == 1);     // too short a row
+  CHECK(tree(7).tree == Tree{1, 0});  // but not those of another order
+  CHECK(tree(8).tree == Tree{8, 0});  // the gradient of taps: rows of 24 are three parts of a vector
+  CHECK(tree(9).tree == Tree{1, 0});  // their use: places lie in order too, and are more
+  CHECK(tree(10).tree.lanes == 1);    // results lie near enough to each other
+  CHECK(tree(11).tree.lanes == 1);    // too short a row
 }
 
 TEST_CASE("gather and scatter: negative indices, and ones out of range", "[schedule]") {
@@ -353,8 +353,7 @@ TEST_CASE("reductions of several accumulators across outer ranges", "[schedule]"
         p.store(cast(tuple(combine, x, 0, 1), DType::F32) * 0.5 + 1.0);  // one accumulator, used in the finish
         p.store(sum(x, {0}));
         check_values(p.plan, inputs_for(p.plan, random));
-        for (const codegen::Kernel& k : schedule::schedule(p.plan, kTarget).kernels)
-          finished += k.finish ? 1 : 0;
+        for (const codegen::Kernel& k : schedule::schedule(p.plan, kTarget).kernels) finished += k.finish ? 1 : 0;
       }
   CHECK(finished >= 8);
 }
@@ -425,8 +424,7 @@ TEST_CASE("random programs with sums across outer ranges agree in every bit", "[
     Program p = Generator(seed, true).make();
     std::mt19937 random(seed);
     check_values(p.plan, inputs_for(p.plan, random));
-    for (const codegen::Kernel& k : schedule::schedule(p.plan, kTarget).kernels)
-      finished += k.finish ? 1 : 0;
+    for (const codegen::Kernel& k : schedule::schedule(p.plan, kTarget).kernels) finished += k.finish ? 1 : 0;
   }
   CHECK(finished > static_cast<int>(cases(800) / 6));
 }

@@ -13,7 +13,8 @@ using schedule::SearchLimits;
 
 namespace {
 
-/// A kernel that multiplies a matrix by the transpose of another one: far from the machine's roofs, so that a search goes on.
+/// A kernel that multiplies a matrix by the transpose of another one: far from the machine's roofs, so that a search
+/// goes on.
 struct Transposed {
   Dim rows = 256, columns = 256;
   DType dtype = DType::F32;
@@ -27,7 +28,8 @@ struct Told {
 
 Told search(const Transposed& of, const runtime::Target& target, const SearchLimits& limits, int beam = 1) {
   schedule::testing::Program p;
-  p.store(schedule::testing::transpose(p.slot({of.rows, of.columns}, of.dtype)) * p.slot({of.columns, of.rows}, of.dtype));
+  p.store(schedule::testing::transpose(p.slot({of.rows, of.columns}, of.dtype)) *
+          p.slot({of.columns, of.rows}, of.dtype));
   const schedule::Scheduled scheduled = schedule::schedule(p.plan, target);
   REQUIRE(scheduled.kernels.size() == 1);
   const codegen::Prepared prepared = codegen::prepare(scheduled.kernels[0], target);
@@ -42,7 +44,8 @@ Told search(const Transposed& of, const runtime::Target& target, const SearchLim
   if (text.find("decided before") != std::string::npos) return told.decided_before = true, told;
   const size_t at = text.find("; timed ");
   REQUIRE(at != std::string::npos);
-  REQUIRE(std::sscanf(text.c_str() + at, "; timed %zu lists (at most %zu), ruled out %zu", &told.timed, &told.most, &told.ruled_out) == 3);
+  REQUIRE(std::sscanf(text.c_str() + at, "; timed %zu lists (at most %zu), ruled out %zu", &told.timed, &told.most,
+                      &told.ruled_out) == 3);
   return told;
 }
 
@@ -54,7 +57,8 @@ constexpr double kLong = 1e9;                ///< seconds that no machine is too
 TEST_CASE("what is bound to be slower than the best list is never compiled", "[search]") {
   const runtime_test::FreshCache cache;
   const runtime::Target& host = runtime::host_target();
-  const Told none = search({}, host, {.seconds = kLong, .peak = kSlow}), all = search({}, host, {.seconds = kLong, .peak = kFast});
+  const Told none = search({}, host, {.seconds = kLong, .peak = kSlow}),
+             all = search({}, host, {.seconds = kLong, .peak = kFast});
   CHECK(none.timed == 0);
   CHECK(none.ruled_out > 8);
   CHECK(none.compiled == 1);  // the heuristic's list
@@ -79,13 +83,15 @@ TEST_CASE("a search ends when it has timed its lists, or has taken its time", "[
   CHECK(search({}, host, {.seconds = kLong, .peak = kFast}).timed > 3);  // which the first bound kept
 }
 
-TEST_CASE("a decision is another machine's, kernel's or question's where anything differs on which it depends", "[search]") {
+TEST_CASE("a decision is another machine's, kernel's or question's where anything differs on which it depends",
+          "[search]") {
   const runtime_test::FreshCache cache;
   const runtime::Target& host = runtime::host_target();
   const SearchLimits limits{.seconds = 0};
   CHECK_FALSE(search({}, host, limits).decided_before);
   CHECK(search({}, host, limits).decided_before);
-  const auto another = [&](const char* what, const Transposed& kernel, const runtime::Target& target, const SearchLimits& other, int beam = 1) {
+  const auto another = [&](const char* what, const Transposed& kernel, const runtime::Target& target,
+                           const SearchLimits& other, int beam = 1) {
     INFO(what);
     CHECK_FALSE(search(kernel, target, other, beam).decided_before);
     CHECK(search(kernel, target, other, beam).decided_before);
@@ -100,7 +106,9 @@ TEST_CASE("a decision is another machine's, kernel's or question's where anythin
   machine("registers", [](runtime::Target& t) { t.vector_registers = 48 - t.vector_registers; });
   machine("multiplications", [](runtime::Target& t) { t.multiplications = 3 - t.multiplications; });
   machine("fma", [](runtime::Target& t) { t.fma = !t.fma; });
-  if (host.masks) machine("masks", [](runtime::Target& t) { t.masks = false, t.vector_bytes = 16; });  // as "vectors", which has masks
+  if (host.masks)
+    machine("masks",
+            [](runtime::Target& t) { t.masks = false, t.vector_bytes = 16; });  // as "vectors", which has masks
   machine("l1", [](runtime::Target& t) { t.l1 *= 2; });
   machine("l2", [](runtime::Target& t) { t.l2 *= 2; });
   machine("l3", [](runtime::Target& t) { t.l3 *= 2; });

@@ -1,30 +1,17 @@
 // Searching for Opts: neighbours, bounds, and decisions that are kept.
-#include "codegen/search/bound.h"
+#include "cases.h"
 #include "codegen/heuristic/heuristic.h"
 #include "codegen/loops/loop_tree.h"
+#include "codegen/search/bound.h"
 #include "codegen/search/neighbours.h"
-#include "cases.h"
 #include "codegen_kernels.h"
+#include "codegen_products.h"
 #include "runtime/cpu/allocator.h"
 #include "runtime/faults.h"
 #include "sinter/sinter.h"
 
 using namespace codegen_test;
 using codegen::Neighbour;
-
-namespace {
-
-/// c[m, n] = sum over k of a[m, k] * b[k, n].
-Bench product(int64_t m, int64_t n, int64_t k) {
-  Bench b;
-  UOp i = b.outer(m), j = b.outer(n), s = b.over(k, 2);
-  UOp x = b.buffer(random_array(DType::F32, {m, k}, 1)), y = b.buffer(random_array(DType::F32, {k, n}, 2));
-  UOp z = b.buffer(Array(DType::F32, {m, n}));
-  b.stores({b.put(z, {i, j}, b.reduce(Combine::Dot, {b.at(x, {i, s}), b.at(y, {s, j})}, {s}))});
-  return b;
-}
-
-}  // namespace
 
 TEST_CASE("neighbours of Opts are legal, new, and change no bit", "[codegen][opts][search]") {
   const auto kernels = number("CODEGEN_FUZZ", cases(60)), first = number("CODEGEN_SEED", 1);
@@ -87,7 +74,7 @@ TEST_CASE("a value that is worth a tile is a neighbour's row", "[codegen][opts][
 }
 
 TEST_CASE("bounds say what tiles, lanes and blocks cost at least", "[codegen][opts][search]") {
-  Bench b = product(960, 1024, 512);
+  Bench b = product(960, 512, 1024);
   runtime::Target target = runtime::reference_target();
   const codegen::Prepared prepared = codegen::prepare(b.kernel, target);
   codegen::Bound bound(prepared.main, target, 100);
@@ -98,11 +85,11 @@ TEST_CASE("bounds say what tiles, lanes and blocks cost at least", "[codegen][op
     if (columns > 1) opts.push_back(codegen::Unroll{1, columns});
     return bound.ns(opts);
   };
-  const double peak = 2.0 * 960 * 1024 * 512 / 100 / 2;  // of two threads
+  const double peak = 2.0 * 960 * 1024 * 512 / 100 / 2;                        // of two threads
   const auto near = [](double value) { return Approx(value).epsilon(0.01); };  // results are stored too
-  CHECK(ns(6, 4) == near(peak));           // 10 loads for 24 multiply-adds
-  CHECK(ns(1, 4) == near(peak * 5 / 4));   // 5 loads for 4
-  CHECK(ns(1, 1) == near(peak * 4));       // latency
+  CHECK(ns(6, 4) == near(peak));                                               // 10 loads for 24 multiply-adds
+  CHECK(ns(1, 4) == near(peak * 5 / 4));                                       // 5 loads for 4
+  CHECK(ns(1, 1) == near(peak * 4));                                           // latency
   CHECK(ns(8, 8) == near(peak * (16 + 2 * 33) / 64));  // 33 more than there are registers, beside what is loaded
   CHECK(ns(6, 4, 1) == near(16 * peak));
   CHECK(bound.ns({codegen::Lanes{1, 16}, codegen::Unroll{0, 6}, codegen::Unroll{1, 4}, codegen::Block{0, 960},
@@ -141,7 +128,8 @@ TEST_CASE("a search changes no bit, and what it decides is kept", "[search]") {
   CHECK(count(run("2").second, " us instead of ") == kernels);  // a wider search is another question
 }
 
-TEST_CASE("a search that has no memory for its trials leaves the heuristic's Opts, and is made another time", "[search]") {
+TEST_CASE("a search that has no memory for its trials leaves the heuristic's Opts, and is made another time",
+          "[search]") {
   const runtime_test::FreshCache cache;
   const Tensor x = full({1 << 20}, 1.0f).contiguous().realize();  // 4 MiB
   const runtime_test::Setting debug("DEBUG", "2"), beam("SINTER_BEAM", "1");

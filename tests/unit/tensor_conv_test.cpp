@@ -118,9 +118,11 @@ TEST_CASE("pooling: padding is never the largest, and counts in a mean if asked"
         numbers(max_pool2d(x, 2, {.stride = 1, .padding = 1})));
 }
 
-TEST_CASE("sums of windows with a stride loop over phases of what they are the gradient of, and no other ones", "[conv][schedule]") {
+TEST_CASE("sums of windows with a stride loop over phases of what they are the gradient of, and no other ones",
+          "[conv][schedule]") {
   const auto loops = [](const Tensor& t, bool cuda = false) {
-    const schedule::Written made = tensor::explain({&t, 1}, cuda ? runtime::cuda_target({}) : runtime::reference_target());
+    const schedule::Written made =
+        tensor::explain({&t, 1}, cuda ? runtime::cuda_target({}) : runtime::reference_target());
     REQUIRE(made.scheduled.kernels.size() == 1);
     std::vector<int64_t> sizes;
     for (const Dim& d : made.scheduled.kernels[0].outer) sizes.push_back(d.bound());
@@ -141,8 +143,8 @@ TEST_CASE("sums of windows with a stride loop over phases of what they are the g
   CHECK(loops(slope(16, 3, {.stride = 2, .padding = 1}), true) == Sizes{6, 3, 16, 16});
   const Tensor x = rand({5, 8, 2}).realize();
   CHECK(loops(x.reshape({5, 16}).sum(0)) == Sizes{16});
-  CHECK(loops(x.permute({1, 0, 2}).reshape({8, 10}).sum(0)) == Sizes{10});                 // one load needs quotient and remainder,
-  const Tensor heads = rand({5, 8, 32}).realize();                                         // which are panels if they are whole vectors
+  CHECK(loops(x.permute({1, 0, 2}).reshape({8, 10}).sum(0)) == Sizes{10});  // one load needs quotient and remainder,
+  const Tensor heads = rand({5, 8, 32}).realize();  // which are panels if they are whole vectors
   CHECK(loops(heads.permute({1, 0, 2}).reshape({8, 160}).sum(0)) == Sizes{5, 32});
   CHECK(loops(heads.permute({1, 0, 2}).reshape({8, 160}).sum(0), true) == Sizes{160});
   CHECK(loops(x.unsqueeze(3).expand({5, 8, 2, 2}).reshape({5, 32}).sum(0)) == Sizes{32});  // no remainder is looked at
@@ -182,14 +184,10 @@ TEST_CASE("gradients of convolution and pooling agree with differences, to the s
        [](const Tensors& x) { return conv1d(x[0], x[1], {}, {.stride = 2, .dilation = 4}); },
        {{1, 1, 10}, {1, 1, 2}}},
       {"conv2d",
-       [](const Tensors& x) {
-         return conv2d(x[0], x[1], x[2], {.padding = {1, 0}});
-       },
+       [](const Tensors& x) { return conv2d(x[0], x[1], x[2], {.padding = {1, 0}}); },
        {{1, 2, 4, 3}, {2, 2, 3, 2}, {2}}},
       {"conv2d in groups",
-       [](const Tensors& x) {
-         return conv2d(x[0], x[1], {}, {.stride = {1, 2}, .groups = 2});
-       },
+       [](const Tensors& x) { return conv2d(x[0], x[1], {}, {.stride = {1, 2}, .groups = 2}); },
        {{1, 4, 3, 4}, {2, 2, 2, 2}}},
       {"max_pool2d", [](const Tensors& x) { return max_pool2d(x[0] * x[0], 2); }, {{1, 2, 4, 4}}},
       {"max_pool2d, overlapping",

@@ -108,13 +108,23 @@ TEST_CASE("calls that name no device use the default one", "[device]") {
   const Devices devices;
   CHECK(default_device() == Device::cpu());
   set_default_device(kOther);
-  const std::vector<std::pair<const char*, Tensor>> made = {
-      {"zeros", zeros({2})},       {"ones", ones({2})},           {"full", full({2}, 3)},
-      {"arange", arange(3)},       {"arange", arange(1.0, 2.0)},  {"linspace", linspace(0, 1, 3)},
-      {"linspace", linspace(0, 1, 1)}, {"eye", eye(2)},           {"number", number(1.0)},
-      {"Tensor", Tensor(2.0)},     {"rand", rand({2})},           {"randn", randn({2})},
-      {"randint", randint(0, 3, {2})}, {"bernoulli", bernoulli(0.5, {2})}, {"from", from(Floats{1, 2})},
-      {"from", from({{1, 2}, {3, 4}})}, {"where", where(true, 1, 0)}};
+  const std::vector<std::pair<const char*, Tensor>> made = {{"zeros", zeros({2})},
+                                                            {"ones", ones({2})},
+                                                            {"full", full({2}, 3)},
+                                                            {"arange", arange(3)},
+                                                            {"arange", arange(1.0, 2.0)},
+                                                            {"linspace", linspace(0, 1, 3)},
+                                                            {"linspace", linspace(0, 1, 1)},
+                                                            {"eye", eye(2)},
+                                                            {"number", number(1.0)},
+                                                            {"Tensor", Tensor(2.0)},
+                                                            {"rand", rand({2})},
+                                                            {"randn", randn({2})},
+                                                            {"randint", randint(0, 3, {2})},
+                                                            {"bernoulli", bernoulli(0.5, {2})},
+                                                            {"from", from(Floats{1, 2})},
+                                                            {"from", from({{1, 2}, {3, 4}})},
+                                                            {"where", where(true, 1, 0)}};
   for (const auto& [name, t] : made) {
     INFO(name);
     CHECK(t.device() == kOther);
@@ -170,7 +180,8 @@ TEST_CASE("two tensors on different devices do not meet", "[device]") {
       {"assign", [&] { a.assign(b); }},
       {"at", [&] { a.at({0}) = v; }},
       {"set_grad", [&] { a.set_grad(b); }},
-      {"gradient", [&] {
+      {"gradient",
+       [&] {
          const Tensor p = ones({2, 2}, float32, Device::cpu()).requires_grad();
          gradient(p * 2, std::vector{p}, b);
        }},

@@ -13,7 +13,8 @@ double at(Function f, double x) { return numbers(f(from({x}, float64)))[0]; }
 
 /// What the C library gives, but for the last three bits.
 bool is(double got, double want) {
-  return same(got, want) || (std::signbit(got) == std::signbit(want) && std::abs(got - want) <= 0x1p-49 * std::abs(want));
+  return same(got, want) ||
+         (std::signbit(got) == std::signbit(want) && std::abs(got - want) <= 0x1p-49 * std::abs(want));
 }
 }  // namespace
 
@@ -181,8 +182,8 @@ TEST_CASE("casts", "[tensor]") {
   CHECK(numbers(x.to(boolean)) == list({1, 0, 1, 1, 1}));
   CHECK(numbers(from({300, -1}).to(uint8)) == list({44, 255}));
   // Only copies of a handle share a cell, also where a call changes nothing.
-  for (const Tensor& same : {x.to(float32), x.to(x.device()), x.flatten(), x.reshape({5}), x.squeeze(), x.expand({5}), x.slice(0, {}),
-                             cat({x}), x.permute({0}), x.index({ellipsis})}) {
+  for (const Tensor& same : {x.to(float32), x.to(x.device()), x.flatten(), x.reshape({5}), x.squeeze(), x.expand({5}),
+                             x.slice(0, {}), cat({x}), x.permute({0}), x.index({ellipsis})}) {
     CHECK(same.cell() != x.cell());
     CHECK(same.cell()->node.get() == x.cell()->node.get());
   }

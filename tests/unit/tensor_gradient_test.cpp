@@ -45,219 +45,68 @@ const Values kPositive = {0.3, 1.4, 2.1, 0.7, 0.2, 1.6};
 
 // Each is multiplied by fixed weights, so that no two elements have the same gradient.
 const Case kCases[] = {
-    {"exp",
-     [](const Tensor& x) {
-       return exp(x) * weights({2, 3});
-     }},
-    {"exp2",
-     [](const Tensor& x) {
-       return exp2(x) * weights({2, 3});
-     }},
-    {"log",
-     [](const Tensor& x) {
-       return log(x) * weights({2, 3});
-     },
-     {2, 3},
-     kPositive},
-    {"log2",
-     [](const Tensor& x) {
-       return log2(x) * weights({2, 3});
-     },
-     {2, 3},
-     kPositive},
-    {"sqrt",
-     [](const Tensor& x) {
-       return sqrt(x) * weights({2, 3});
-     },
-     {2, 3},
-     kPositive},
-    {"rsqrt",
-     [](const Tensor& x) {
-       return rsqrt(x) * weights({2, 3});
-     },
-     {2, 3},
-     kPositive},
-    {"sin",
-     [](const Tensor& x) {
-       return sin(x) * weights({2, 3});
-     }},
-    {"cos",
-     [](const Tensor& x) {
-       return cos(x) * weights({2, 3});
-     }},
-    {"tan",
-     [](const Tensor& x) {
-       return tan(x) * weights({2, 3});
-     }},
-    {"tanh",
-     [](const Tensor& x) {
-       return tanh(x) * weights({2, 3});
-     }},
-    {"erf",
-     [](const Tensor& x) {
-       return erf(x) * weights({2, 3});
-     }},
-    {"sigmoid",
-     [](const Tensor& x) {
-       return sigmoid(x) * weights({2, 3});
-     }},
-    {"silu",
-     [](const Tensor& x) {
-       return silu(x) * weights({2, 3});
-     }},
-    {"gelu",
-     [](const Tensor& x) {
-       return gelu(x) * weights({2, 3});
-     }},
-    {"gelu tanh",
-     [](const Tensor& x) {
-       return gelu(x, Gelu::Tanh) * weights({2, 3});
-     }},
-    {"reciprocal",
-     [](const Tensor& x) {
-       return reciprocal(x) * weights({2, 3});
-     }},
+    {"exp", [](const Tensor& x) { return exp(x) * weights({2, 3}); }},
+    {"exp2", [](const Tensor& x) { return exp2(x) * weights({2, 3}); }},
+    {"log", [](const Tensor& x) { return log(x) * weights({2, 3}); }, {2, 3}, kPositive},
+    {"log2", [](const Tensor& x) { return log2(x) * weights({2, 3}); }, {2, 3}, kPositive},
+    {"sqrt", [](const Tensor& x) { return sqrt(x) * weights({2, 3}); }, {2, 3}, kPositive},
+    {"rsqrt", [](const Tensor& x) { return rsqrt(x) * weights({2, 3}); }, {2, 3}, kPositive},
+    {"sin", [](const Tensor& x) { return sin(x) * weights({2, 3}); }},
+    {"cos", [](const Tensor& x) { return cos(x) * weights({2, 3}); }},
+    {"tan", [](const Tensor& x) { return tan(x) * weights({2, 3}); }},
+    {"tanh", [](const Tensor& x) { return tanh(x) * weights({2, 3}); }},
+    {"erf", [](const Tensor& x) { return erf(x) * weights({2, 3}); }},
+    {"sigmoid", [](const Tensor& x) { return sigmoid(x) * weights({2, 3}); }},
+    {"silu", [](const Tensor& x) { return silu(x) * weights({2, 3}); }},
+    {"gelu", [](const Tensor& x) { return gelu(x) * weights({2, 3}); }},
+    {"gelu tanh", [](const Tensor& x) { return gelu(x, Gelu::Tanh) * weights({2, 3}); }},
+    {"reciprocal", [](const Tensor& x) { return reciprocal(x) * weights({2, 3}); }},
     {"relu", [](const Tensor& x) { return relu(x) * x; }},
-    {"abs",
-     [](const Tensor& x) {
-       return abs(x) * weights({2, 3});
-     }},
-    {"square",
-     [](const Tensor& x) {
-       return square(x) * weights({2, 3});
-     }},
+    {"abs", [](const Tensor& x) { return abs(x) * weights({2, 3}); }},
+    {"square", [](const Tensor& x) { return square(x) * weights({2, 3}); }},
     {"clamp", [](const Tensor& x) { return clamp(x, -0.5, 1.0) * x; }},
-    {"maximum",
-     [](const Tensor& x) {
-       return maximum(x, weights({2, 3})) * x;
-     }},
-    {"minimum",
-     [](const Tensor& x) {
-       return minimum(x, weights({2, 3})) * x;
-     }},
-    {"pow",
-     [](const Tensor& x) {
-       return pow(x, 2.5) * weights({2, 3});
-     },
-     {2, 3},
-     kPositive},
-    {"pow 2",
-     [](const Tensor& x) {
-       return pow(x, 2) * weights({2, 3});
-     }},
+    {"maximum", [](const Tensor& x) { return maximum(x, weights({2, 3})) * x; }},
+    {"minimum", [](const Tensor& x) { return minimum(x, weights({2, 3})) * x; }},
+    {"pow", [](const Tensor& x) { return pow(x, 2.5) * weights({2, 3}); }, {2, 3}, kPositive},
+    {"pow 2", [](const Tensor& x) { return pow(x, 2) * weights({2, 3}); }},
     {"pow of both", [](const Tensor& x) { return pow(x, x); }, {2, 3}, kPositive},
-    {"divide",
-     [](const Tensor& x) {
-       return weights({2, 3}) / (x + 3.0);
-     }},
+    {"divide", [](const Tensor& x) { return weights({2, 3}) / (x + 3.0); }},
     {"remainder", [](const Tensor& x) { return (x % 0.75) * x; }},
     {"where", [](const Tensor& x) { return where(x > 0.5, x * x, exp(x)); }},
-    {"broadcast",
-     [](const Tensor& x) {
-       return x.unsqueeze(1) * x * weights({2, 1, 3});
-     }},
+    {"broadcast", [](const Tensor& x) { return x.unsqueeze(1) * x * weights({2, 1, 3}); }},
     {"sum", [](const Tensor& x) { return square(x.sum(0)); }},
-    {"prod",
-     [](const Tensor& x) {
-       return x.prod(1) * from({1.0, 2.0}, float64);
-     }},
+    {"prod", [](const Tensor& x) { return x.prod(1) * from({1.0, 2.0}, float64); }},
     {"mean", [](const Tensor& x) { return square(x.mean(1)); }},
-    {"var",
-     [](const Tensor& x) {
-       return x.var(1) * from({1.0, 2.0}, float64);
-     }},
+    {"var", [](const Tensor& x) { return x.var(1) * from({1.0, 2.0}, float64); }},
     {"std", [](const Tensor& x) { return x.std(0); }},
     {"max", [](const Tensor& x) { return square(x.max(1)); }},
     {"min", [](const Tensor& x) { return square(x.min(0)); }},
-    {"logsumexp",
-     [](const Tensor& x) {
-       return logsumexp(x, 1) * from({1.0, 2.0}, float64);
-     }},
+    {"logsumexp", [](const Tensor& x) { return logsumexp(x, 1) * from({1.0, 2.0}, float64); }},
     {"cumsum", [](const Tensor& x) { return square(cumsum(x, 1)); }},
-    {"softmax",
-     [](const Tensor& x) {
-       return softmax(x) * weights({2, 3});
-     }},
-    {"log_softmax",
-     [](const Tensor& x) {
-       return log_softmax(x, 0) * weights({2, 3});
-     }},
+    {"softmax", [](const Tensor& x) { return softmax(x) * weights({2, 3}); }},
+    {"log_softmax", [](const Tensor& x) { return log_softmax(x, 0) * weights({2, 3}); }},
     {"layer_norm",
-     [](const Tensor& x) {
-       return layer_norm(x, {3}, weights({6}).slice(0, {0, 3}), weights({6}).slice(0, {3})) * x;
-     }},
-    {"cross_entropy",
-     [](const Tensor& x) {
-       return cross_entropy(x, from({2, 0}));
-     }},
-    {"cross_entropy that ignores",
-     [](const Tensor& x) {
-       return cross_entropy(x, from({2, 1}), {.ignore_index = 1});
-     }},
-    {"cross_entropy of probabilities",
-     [](const Tensor& x) {
-       return cross_entropy(x, softmax(weights({2, 3})));
-     }},
-    {"mse_loss",
-     [](const Tensor& x) {
-       return mse_loss(x, weights({2, 3}));
-     }},
-    {"l1_loss",
-     [](const Tensor& x) {
-       return l1_loss(x, weights({2, 3}));
-     }},
-    {"bce",
-     [](const Tensor& x) {
-       return binary_cross_entropy_with_logits(x, sigmoid(weights({2, 3})));
-     }},
-    {"matmul",
-     [](const Tensor& x) {
-       return matmul(x, matmul(x.transpose(), weights({2, 3})));
-     }},
-    {"matmul of batches",
-     [](const Tensor& x) {
-       return matmul(x.reshape({2, 1, 3}), weights({3, 2}) * x.sum());
-     }},
+     [](const Tensor& x) { return layer_norm(x, {3}, weights({6}).slice(0, {0, 3}), weights({6}).slice(0, {3})) * x; }},
+    {"cross_entropy", [](const Tensor& x) { return cross_entropy(x, from({2, 0})); }},
+    {"cross_entropy that ignores", [](const Tensor& x) { return cross_entropy(x, from({2, 1}), {.ignore_index = 1}); }},
+    {"cross_entropy of probabilities", [](const Tensor& x) { return cross_entropy(x, softmax(weights({2, 3}))); }},
+    {"mse_loss", [](const Tensor& x) { return mse_loss(x, weights({2, 3})); }},
+    {"l1_loss", [](const Tensor& x) { return l1_loss(x, weights({2, 3})); }},
+    {"bce", [](const Tensor& x) { return binary_cross_entropy_with_logits(x, sigmoid(weights({2, 3}))); }},
+    {"matmul", [](const Tensor& x) { return matmul(x, matmul(x.transpose(), weights({2, 3}))); }},
+    {"matmul of batches", [](const Tensor& x) { return matmul(x.reshape({2, 1, 3}), weights({3, 2}) * x.sum()); }},
     {"einsum",
-     [](const Tensor& x) {
-       return einsum("ij,kj,ik->j", {x, x, weights({6}).slice(0, {0, 4}).reshape({2, 2})});
-     }},
-    {"reshape and permute",
-     [](const Tensor& x) {
-       return x.reshape({3, 2}).transpose() * weights({2, 3});
-     }},
-    {"flip and pad",
-     [](const Tensor& x) {
-       return x.flip(1).pad({{1, 2}}) * weights({6});
-     }},
-    {"slice",
-     [](const Tensor& x) {
-       return square(x.slice(1, {{}, {}, -2}));
-     }},
-    {"cat",
-     [](const Tensor& x) {
-       return cat({x, x * x, x}, 1).slice(1, {1, 8}) * 3.0;
-     }},
-    {"stack",
-     [](const Tensor& x) {
-       return stack({x, exp(x)}, 1) * weights({2, 1, 3});
-     }},
+     [](const Tensor& x) { return einsum("ij,kj,ik->j", {x, x, weights({6}).slice(0, {0, 4}).reshape({2, 2})}); }},
+    {"reshape and permute", [](const Tensor& x) { return x.reshape({3, 2}).transpose() * weights({2, 3}); }},
+    {"flip and pad", [](const Tensor& x) { return x.flip(1).pad({{1, 2}}) * weights({6}); }},
+    {"slice", [](const Tensor& x) { return square(x.slice(1, {{}, {}, -2})); }},
+    {"cat", [](const Tensor& x) { return cat({x, x * x, x}, 1).slice(1, {1, 8}) * 3.0; }},
+    {"stack", [](const Tensor& x) { return stack({x, exp(x)}, 1) * weights({2, 1, 3}); }},
     {"gather",
-     [](const Tensor& x) {
-       return gather(x, 1, from({{2, 2, 0, -1}, {1, 1, 1, 0}})) * weights({6}).slice(0, {0, 4});
-     }},
-    {"index",
-     [](const Tensor& x) {
-       return square(x.index({from({1, 0, 1}), from({0, 2, 0})}));
-     }},
-    {"embedding",
-     [](const Tensor& x) {
-       return embedding(from({{1, 0}, {1, 1}}), x) * weights({2, 1, 3});
-     }},
-    {"scatter_add",
-     [](const Tensor& x) {
-       return square(scatter_add(x, 1, from({{1}, {1}}), x.slice(1, {0, 1})));
-     }},
+     [](const Tensor& x) { return gather(x, 1, from({{2, 2, 0, -1}, {1, 1, 1, 0}})) * weights({6}).slice(0, {0, 4}); }},
+    {"index", [](const Tensor& x) { return square(x.index({from({1, 0, 1}), from({0, 2, 0})})); }},
+    {"embedding", [](const Tensor& x) { return embedding(from({{1, 0}, {1, 1}}), x) * weights({2, 1, 3}); }},
+    {"scatter_add", [](const Tensor& x) { return square(scatter_add(x, 1, from({{1}, {1}}), x.slice(1, {0, 1}))); }},
 };
 
 }  // namespace

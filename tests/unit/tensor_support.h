@@ -1,5 +1,5 @@
-// What the tests of the tensor API share: the value of a tensor by the interpreter and by generated code, and comparisons
-// that know NaN and -0.
+// What the tests of the tensor API share: the value of a tensor by the interpreter and by generated code, and
+// comparisons that know NaN and -0.
 #pragma once
 
 #include <cmath>
@@ -26,8 +26,8 @@ struct Executing {
 #define ON_BOTH_EXECUTORS() \
   const sinter::testing::Executing executing_(GENERATE(debug::Executor::Interpreter, debug::Executor::Compiled))
 
-/// The tensor's value, by the interpreter straight from the nodes, or computed in a plan. `error`, which the interpreter
-/// sets, receives the bits of indices out of range.
+/// The tensor's value, by the interpreter straight from the nodes, or computed in a plan. `error`, which the
+/// interpreter sets, receives the bits of indices out of range.
 inline runtime::Array value_of(const Tensor& t, uint32_t* error = nullptr) {
   if (debug::executor() == debug::Executor::Compiled && !error) t.realize();
   ir::GraphScope scope;

@@ -44,7 +44,8 @@ TEST_CASE("verify accepts what the builders make", "[rewrite][verify]") {
   UOp y = pad(flip(permute(reshape(x, {4, 2, 3}), {1, 0, 2}), {0, 2}), {{0, 2}, {1, 5}, {0, 3}}, {2, 6, 3});
   UOp z = where(lt(y, like(y, 0.0)), exp(y), expand(sum(y * 2.0, {2}), {2, 6, 3}, {2}));
   UOp r = gather(reshape(sum(z, {0, 1}), {3}), shrink(i, {{0, 2}}), 0);
-  const std::vector<UOp> roots{r, bound_size(g, batch(4)), scatter_add(full(g, {3}, DType::F32, 0.0), shrink(i, {{0, 2}}), r, 0),
+  const std::vector<UOp> roots{r, bound_size(g, batch(4)),
+                               scatter_add(full(g, {3}, DType::F32, 0.0), shrink(i, {{0, 2}}), r, 0),
                                cast(z, DType::I32)};
   CHECK_NOTHROW(verify_tensor(roots, "test"));
   CHECK_THROWS_WITH(verify_plan(roots, "parametrise"),
@@ -110,7 +111,8 @@ TEST_CASE("verify refuses broken kernels", "[rewrite][verify]") {
   refuse_kernel(stored(cast(range(i, 1, AxisKind::Outer), DType::F32)), "bounded by no Const");
   refuse_kernel(stored(cast(range(k, 1, AxisKind::Inner), DType::F32)), "more than sizes");
   UOp late = range(index(g, 4), 1, AxisKind::Inner);
-  UOp inside = reduce_over(Combine::Add, at(load(param(g, 1, DType::F32, {4, 4}), std::vector<UOp>{k, late})), at(k), {4, 0});
+  UOp inside =
+      reduce_over(Combine::Add, at(load(param(g, 1, DType::F32, {4, 4}), std::vector<UOp>{k, late})), at(k), {4, 0});
   refuse_kernel(sink(g, {store(a, at(late), inside)}), "comes before one around it");
   refuse_kernel(stored(cast(range(index(g, 5), 0, AxisKind::Outer), DType::F32)), "share an id");
   refuse_kernel(stored(g.make({Op::Exp, DType::F32, {2}, {zero}})), "has a shape in a kernel");

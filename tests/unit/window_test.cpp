@@ -127,7 +127,8 @@ TEST_CASE("the gradient of a convolution's input is one sum of products", "[wind
   CHECK(run(schedule::schedule(p.plan, runtime::reference_target()), in).outputs[0].data == expected.data);
 }
 
-TEST_CASE("sums of products that slide back without a sum of their own are sums of products too", "[window][schedule]") {
+TEST_CASE("sums of products that slide back without a sum of their own are sums of products too",
+          "[window][schedule]") {
   // As in the gradient of a depthwise convolution's input, along one axis: taps x places -> places.
   const auto combine = [](auto factors) {
     Program p;
@@ -141,9 +142,12 @@ TEST_CASE("sums of products that slide back without a sum of their own are sums 
     Inputs in;
     for (int slot = 0; slot < 2; ++slot) {
       in.slots.emplace_back(DType::F32, std::vector<int64_t>{5, 3});
-      for (int64_t i = 0; i < 15; ++i) in.slots.back().set(i, Scalar::of(DType::F32, i == 4 ? std::numeric_limits<double>::infinity() : static_cast<double>(i * 7 % 11 - 5)));
+      for (int64_t i = 0; i < 15; ++i)
+        in.slots.back().set(i, Scalar::of(DType::F32, i == 4 ? std::numeric_limits<double>::infinity()
+                                                             : static_cast<double>(i * 7 % 11 - 5)));
     }
-    const auto want = oracle(p.plan, in).outputs[0], got = run(schedule::schedule(p.plan, runtime::reference_target()), in).outputs[0];
+    const auto want = oracle(p.plan, in).outputs[0],
+               got = run(schedule::schedule(p.plan, runtime::reference_target()), in).outputs[0];
     CHECK(want.data == got.data);  // places outside add nothing, infinite factors or not
     return found;
   };

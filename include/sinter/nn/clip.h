@@ -21,7 +21,8 @@ Tensor grad_norm(const std::vector<Tensor>& parameters, double p = 2.0, Loc wher
 /// Replaces each gradient g by g * min(1, max_norm / (norm + 1e-6)), where norm = grad_norm(parameters, p), which is
 /// returned: torch.nn.utils.clip_grad_norm_. A handle to a gradient that was taken before keeps what it had. UsageError
 /// unless max_norm >= 0 and p > 0.
-Tensor clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double p = 2.0, Loc where = Loc::current());
+Tensor clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double p = 2.0,
+                      Loc where = Loc::current());
 
 /// Replaces each gradient by its elements in [-limit, limit]; NaN passes: torch.nn.utils.clip_grad_value_. UsageError
 /// unless limit >= 0.

@@ -1,5 +1,5 @@
-// Layers. Each is a plain struct: read its members, replace them, copy it. Calling one with a wrong shape is a UsageError
-// at the caller's line.
+// Layers. Each is a plain struct: read its members, replace them, copy it. Calling one with a wrong shape is a
+// UsageError at the caller's line.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ struct Embedding {
 /// (x - mean) / sqrt(var + eps) * weight + bias over the last axes, whose sizes are `shape`.
 struct LayerNorm {
   explicit LayerNorm(Shape shape, double eps = 1e-5, Loc where = Loc::current());
-  explicit LayerNorm(int64_t size, double eps = 1e-5, Loc where = Loc::current()) : LayerNorm(Shape{size}, eps, where) {}
+  explicit LayerNorm(int64_t size, double eps = 1e-5, Loc where = Loc::current())
+      : LayerNorm(Shape{size}, eps, where) {}
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;
   Tensor weight, bias;
   double eps;
@@ -72,8 +73,14 @@ struct Sequential {
     return value;
   }
   std::tuple<Layers...> layers;
-  template <class F> void visit(F&& f) { visit_all(*this, f); }
-  template <class F> void visit(F&& f) const { visit_all(*this, f); }
+  template <class F>
+  void visit(F&& f) {
+    visit_all(*this, f);
+  }
+  template <class F>
+  void visit(F&& f) const {
+    visit_all(*this, f);
+  }
 
  private:
   template <class Self, class F>

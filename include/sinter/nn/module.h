@@ -1,6 +1,6 @@
-// A module is any struct that lists its members: SINTER_MODULE(l1, l2). No base class and no registry: the functions here
-// walk the members at the time of the call, so replacing or tying one just works. Copies of a struct share its parameters,
-// because tensors are handles.
+// A module is any struct that lists its members: SINTER_MODULE(l1, l2). No base class and no registry: the functions
+// here walk the members at the time of the call, so replacing or tying one just works. Copies of a struct share its
+// parameters, because tensors are handles.
 #pragma once
 
 #include <array>
@@ -21,16 +21,19 @@
 
 /// Lists the members that are tensors, modules, or containers of them. Writes one member function, visit(f), which
 /// calls f(name, member) for each. In a struct outside of functions: a local one may have no member templates.
-#define SINTER_MODULE(...)                                    \
-  template <class F> void visit(F&& f) {                      \
-    SINTER_FOR_EACH(SINTER_VISIT_MEMBER, __VA_ARGS__)         \
-  }                                                           \
-  template <class F> void visit(F&& f) const {                \
-    SINTER_FOR_EACH(SINTER_VISIT_MEMBER, __VA_ARGS__)         \
+#define SINTER_MODULE(...)                            \
+  template <class F>                                  \
+  void visit(F&& f) {                                 \
+    SINTER_FOR_EACH(SINTER_VISIT_MEMBER, __VA_ARGS__) \
+  }                                                   \
+  template <class F>                                  \
+  void visit(F&& f) const {                           \
+    SINTER_FOR_EACH(SINTER_VISIT_MEMBER, __VA_ARGS__) \
   }
 /// A module without members, such as an activation.
 #define SINTER_EMPTY_MODULE() \
-  template <class F> void visit(F&&) const {}
+  template <class F>          \
+  void visit(F&&) const {}
 
 #define SINTER_VISIT_MEMBER(member) f(#member, member);
 #define SINTER_PARENS ()
@@ -39,7 +42,8 @@
 #define SINTER_EXPAND3(...) SINTER_EXPAND2(SINTER_EXPAND2(SINTER_EXPAND2(SINTER_EXPAND2(__VA_ARGS__))))
 #define SINTER_EXPAND2(...) __VA_ARGS__
 #define SINTER_FOR_EACH(macro, ...) __VA_OPT__(SINTER_EXPAND(SINTER_FOR_EACH_STEP(macro, __VA_ARGS__)))
-#define SINTER_FOR_EACH_STEP(macro, first, ...) macro(first) __VA_OPT__(SINTER_FOR_EACH_AGAIN SINTER_PARENS(macro, __VA_ARGS__))
+#define SINTER_FOR_EACH_STEP(macro, first, ...) \
+  macro(first) __VA_OPT__(SINTER_FOR_EACH_AGAIN SINTER_PARENS(macro, __VA_ARGS__))
 #define SINTER_FOR_EACH_AGAIN() SINTER_FOR_EACH_STEP
 
 namespace sinter {
@@ -49,11 +53,16 @@ namespace nn {
 
 namespace walk {
 
-struct Probe { template <class T> void operator()(const char*, T&&) const {} };
+struct Probe {
+  template <class T>
+  void operator()(const char*, T&&) const {}
+};
 template <class M>
 concept HasVisit = requires(M& m) { m.visit(Probe{}); };
 template <class M>
-concept HasTraining = requires(std::remove_const_t<M>& m) { { m.training } -> std::same_as<bool&>; };
+concept HasTraining = requires(std::remove_const_t<M>& m) {
+  { m.training } -> std::same_as<bool&>;
+};
 
 /// A function that holds nothing, such as a lambda without captures, and so no tensor.
 template <class T>
@@ -64,7 +73,9 @@ concept Pointer = requires(X& x) {
   *x;
 };
 
-inline std::string join(const std::string& path, const std::string& name) { return path.empty() ? name : path + "." + name; }
+inline std::string join(const std::string& path, const std::string& name) {
+  return path.empty() ? name : path + "." + name;
+}
 
 struct Follow {
   bool operator()(auto&) const { return true; }
@@ -150,12 +161,15 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 template <Module M>
 NamedTensors state_dict(const M& module) {
   NamedTensors found;
-  walk::members("", module, [&](const std::string& path, const Tensor& t) {
-    if (!t.defined()) return;
-    for (const auto& [name, other] : found)
-      if (other.cell() == t.cell()) return;
-    found.emplace_back(path, t);
-  }, [](const auto&) {});
+  walk::members(
+      "", module,
+      [&](const std::string& path, const Tensor& t) {
+        if (!t.defined()) return;
+        for (const auto& [name, other] : found)
+          if (other.cell() == t.cell()) return;
+        found.emplace_back(path, t);
+      },
+      [](const auto&) {});
   return found;
 }
 
@@ -179,13 +193,17 @@ std::vector<Tensor> parameters(const M& module) {
 /// Switches every member that has a `bool training`, as Dropout does.
 template <Module M>
 void train(M& module, bool on = true) {
-  walk::members("", module, [](const std::string&, Tensor&) {}, [on](auto& m) {
-    if constexpr (walk::HasTraining<decltype(m)>) m.training = on;
-  });
+  walk::members(
+      "", module, [](const std::string&, Tensor&) {},
+      [on](auto& m) {
+        if constexpr (walk::HasTraining<decltype(m)>) m.training = on;
+      });
 }
 /// Switches it off.
 template <Module M>
-void eval(M& module) { train(module, false); }
+void eval(M& module) {
+  train(module, false);
+}
 
 /// Moves every tensor to the device inside its cell: parameters stay the parameters that optimisers and other modules
 /// know.

@@ -16,8 +16,8 @@ struct BatchNormOptions {
   bool affine = true;     ///< with weight and bias
 };
 /// x: [n, channels, h, w]. In training it normalises each channel by the batch's mean and variance, and moves the
-/// running ones towards them (the variance without bias, n/(n-1)): UsageError unless each channel has at least two values.
-/// Otherwise it normalises by the running ones. These are in the state_dict, and no parameters.
+/// running ones towards them (the variance without bias, n/(n-1)): UsageError unless each channel has at least two
+/// values. Otherwise it normalises by the running ones. These are in the state_dict, and no parameters.
 struct BatchNorm2d {
   explicit BatchNorm2d(int64_t channels, BatchNormOptions options = {}, Loc where = Loc::current());
   Tensor operator()(const Tensor& x, Loc where = Loc::current()) const;

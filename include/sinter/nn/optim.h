@@ -1,5 +1,5 @@
-// Optimisers. `step()` realises forward, backward and all updates in one plan, the losses among its outputs, and takes the
-// gradients: a following zero_grad() is harmless.
+// Optimisers. `step()` realises forward, backward and all updates in one plan, the losses among its outputs, and takes
+// the gradients: a following zero_grad() is harmless.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ inline namespace v0 {
 namespace optim {
 
 /// What all optimisers share: the parameters, their gradients, and a state that can be saved. A parameter without a
-/// gradient is left alone by step(). SGD and Adam below are such rules; one of your own derives as they do, from what is
-/// protected here.
+/// gradient is left alone by step(). SGD and Adam below are such rules; one of your own derives as they do, from what
+/// is protected here.
 /// @snippet training.cpp rule
 class Optimizer {
  public:
@@ -44,8 +44,8 @@ class Optimizer {
   double lr;
 
  protected:
-  /// UsageError when there is no parameter, or one is no leaf that requires grad, or stands twice, or `lr` is negative or
-  /// not finite. `rule` is whom errors name: the class.
+  /// UsageError when there is no parameter, or one is no leaf that requires grad, or stands twice, or `lr` is negative
+  /// or not finite. `rule` is whom errors name: the class.
   Optimizer(std::vector<Tensor> parameters, double lr, Loc where, std::string_view rule = "Optimizer");
 
   /// A kind of state: a tensor per parameter, of its shape and dtype.
@@ -80,10 +80,10 @@ class Optimizer::State {
 /// What a rule may ask and say about one parameter.
 class Optimizer::Update {
  public:
-  const Tensor& parameter() const;             ///< its value before the step
+  const Tensor& parameter() const;                      ///< its value before the step
   const Tensor& gradient() const { return gradient_; }  ///< of its shape and dtype
-  size_t index() const { return index_; }      ///< its place in parameters()
-  int64_t step() const;                        ///< the updates of this parameter, this one included
+  size_t index() const { return index_; }               ///< its place in parameters()
+  int64_t step() const;                                 ///< the updates of this parameter, this one included
   /// lr in the parameter's dtype, as an argument of the launch.
   Tensor rate();
   /// A number that differs from step to step, in the parameter's dtype, as an argument of the launch: a constant would
@@ -107,7 +107,10 @@ class Optimizer::Update {
 
 /// As in the formula of SGD; rates per step. Finite numbers from 0 on, UsageError; nesterov needs momentum above 0 and
 /// dampening 0.
-struct SGDOptions { double lr = 1e-2, momentum = 0, dampening = 0, weight_decay = 0; bool nesterov = false; };
+struct SGDOptions {
+  double lr = 1e-2, momentum = 0, dampening = 0, weight_decay = 0;
+  bool nesterov = false;
+};
 /// v = momentum v + (1 - dampening) g; p -= lr v, or lr (g + momentum v) with nesterov; g includes weight_decay * p.
 /// As PyTorch's SGD; the first v of a parameter is its g. State: momentum_buffer, if there is momentum.
 class SGD final : public Optimizer {
@@ -122,7 +125,9 @@ class SGD final : public Optimizer {
 };
 
 /// As in the formula of Adam; betas lie in [0, 1), the others are finite and from 0 on, UsageError.
-struct AdamOptions { double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0; };
+struct AdamOptions {
+  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+};
 /// m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; p -= lr m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) +
 /// eps), where g includes weight_decay * p and t counts the updates of that parameter from 1. Kingma and Ba, ICLR 2015.
 /// State: exp_avg (m), exp_avg_sq (v).
@@ -142,9 +147,11 @@ class Adam : public Optimizer {
 };
 
 /// As Adam's.
-struct AdamWOptions { double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 1e-2; };
-/// Adam whose decay acts on the parameter, p -= lr weight_decay p, not through the gradient. Loshchilov and Hutter, ICLR
-/// 2019.
+struct AdamWOptions {
+  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 1e-2;
+};
+/// Adam whose decay acts on the parameter, p -= lr weight_decay p, not through the gradient. Loshchilov and Hutter,
+/// ICLR 2019.
 class AdamW final : public Adam {
  public:
   using Options = AdamWOptions;  ///< as AdamW::Options{.weight_decay = 0.1}

@@ -1,5 +1,6 @@
-// Learning-rate schedules, with the names and in the closed forms of torch.optim.lr_scheduler. A schedule is a pure function of
-// the step; LRScheduler sets an optimiser's rate by one. The rate is a launch argument: changing it compiles nothing.
+// Learning-rate schedules, with the names and in the closed forms of torch.optim.lr_scheduler. A schedule is a pure
+// function of the step; LRScheduler sets an optimiser's rate by one. The rate is a launch argument: changing it
+// compiles nothing.
 #pragma once
 
 #include <cstdint>
@@ -127,12 +128,12 @@ class ReduceLROnPlateau {
   /// What is better, and what is done when nothing is.
   struct Options {
     Mode mode = Mode::Min;
-    double factor = 0.1;     ///< new rate = rate * factor; below 1
-    int64_t patience = 10;   ///< steps without improvement that are put up with
-    double threshold = 1e-4; ///< better means better than the best by this share of it
-    int64_t cooldown = 0;    ///< steps after a cut during which nothing is counted
+    double factor = 0.1;      ///< new rate = rate * factor; below 1
+    int64_t patience = 10;    ///< steps without improvement that are put up with
+    double threshold = 1e-4;  ///< better means better than the best by this share of it
+    int64_t cooldown = 0;     ///< steps after a cut during which nothing is counted
     double min_lr = 0;
-    double eps = 1e-8;       ///< a cut by less than this is not made
+    double eps = 1e-8;  ///< a cut by less than this is not made
   };
   /// The optimiser must outlive it. UsageError on a factor that is not in [0, 1), and on a negative patience or
   /// cooldown.

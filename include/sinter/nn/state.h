@@ -1,5 +1,5 @@
-// Saving and loading in the safetensors format (huggingface.co/docs/safetensors): an 8-byte little-endian header size, a
-// JSON header {"name": {"dtype", "shape", "data_offsets"}}, then the numbers, row-major.
+// Saving and loading in the safetensors format (huggingface.co/docs/safetensors): an 8-byte little-endian header size,
+// a JSON header {"name": {"dtype", "shape", "data_offsets"}}, then the numbers, row-major.
 #pragma once
 
 #include <filesystem>
@@ -27,7 +27,8 @@ void save(const M& module, const std::filesystem::path& path, Loc where = Loc::c
 NamedTensors load_file(const std::filesystem::path& path, Device device = default_device(), Loc where = Loc::current());
 
 /// Assigns to each tensor the one of that name. Names, shapes and dtypes must agree, or a UsageError names the
-/// difference and nothing is loaded. Each stays on its device. With strict = false, names that only one side has are left alone.
+/// difference and nothing is loaded. Each stays on its device. With strict = false, names that only one side has are
+/// left alone.
 void load(const NamedTensors& into, const NamedTensors& from, bool strict = true, Loc where = Loc::current());
 /// Into the module's tensors: state_dict(module).
 template <Module M>

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "codegen/kernel/memory_node.h"
 #include "codegen/expand/transpose.h"
+#include "codegen/kernel/memory_node.h"
 
 namespace sinter::codegen {
 
@@ -74,7 +74,9 @@ void write(Values& values, Emitter& emit, UOp access, Id v, Id only, UOp gate, c
 bool write_apart(Values& values, Emitter& emit, UOp store, Id v) {
   const Values::Place place = values.place(store);
   const bool apart = values.varies(store) && place.regular && place.stride != 0 && place.stride != 1;
-  if (!apart || !values.limit(store).none() || values.exists(store, kWhole) != kNone || values.lanes(store) < emit.type(v).lanes) return false;
+  if (!apart || !values.limit(store).none() || values.exists(store, kWhole) != kNone ||
+      values.lanes(store) < emit.type(v).lanes)
+    return false;
   Inst inst{Code::Store, {}, {values.address(store, 0), emit.splat(v, values.lanes(store))}};
   inst.imm = slot_of(store);
   inst.number = ir::Scalar::of(DType::Index, place.stride);
@@ -90,12 +92,14 @@ void write_rows(Values& values, Emitter& emit, UOp store, std::vector<Id> column
   for (Id& column : columns) column = emit.splat(column, lanes);
   std::vector<std::vector<Id>> parts;  // of rows, each of which is a vector
   for (size_t from = 0; from < columns.size(); from += width)
-    parts.push_back(rows_of(emit, {columns.begin() + static_cast<std::ptrdiff_t>(from), columns.begin() + static_cast<std::ptrdiff_t>(from + width)}));
+    parts.push_back(rows_of(emit, {columns.begin() + static_cast<std::ptrdiff_t>(from),
+                                   columns.begin() + static_cast<std::ptrdiff_t>(from + width)}));
   for (int lane = 0; lane < (limit.known >= 0 ? static_cast<int>(limit.known) : lanes); ++lane) {
     const Id there = values.exists(store, lane), address = values.address(store, lane);
     if (there != kNone) emit.open_if(there);
     for (size_t part = 0; part < parts.size(); ++part) {
-      const Id place = part == 0 ? address : emit.index(ir::Op::Add, address, emit.number(static_cast<int64_t>(part * width)));
+      const Id place =
+          part == 0 ? address : emit.index(ir::Op::Add, address, emit.number(static_cast<int64_t>(part * width)));
       Inst row{code, {}, {place, parts[part][static_cast<size_t>(lane)]}};
       row.imm = slot_of(store);
       emit.here(std::move(row));

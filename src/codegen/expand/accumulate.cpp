@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "codegen/expand/access.h"
-#include "codegen/prepare/math.h"
 #include "codegen/loops/threads.h"
+#include "codegen/prepare/math.h"
 #include "uop/build.h"
 #include "uop/walk.h"
 
@@ -18,7 +18,8 @@ using ir::UOp;
 
 namespace {
 
-/// Integers combine to the same in any order: a REDUCE of one chain may have one per lane, unless it rests between its turns.
+/// Integers combine to the same in any order: a REDUCE of one chain may have one per lane, unless it rests between its
+/// turns.
 bool in_any_order(const Statement& s) {
   return !s.carried() && ir::state_count(s.node->reduction().combine) == 1 && !is_float(ir::state_types(s.node)[0]);
 }
@@ -33,7 +34,8 @@ Accumulators::Chains Accumulators::chains(const Statement& s) const {
   if (s.own == s.loops.size()) return {};  // a single element
   const Level& last = s.loops.back();
   const int all = s.node->reduction().tree.lanes;
-  if (all == 1) return in_any_order(s) && along_lanes(s) && last.threads == 1 ? Chains{last.lanes, last.lanes, false} : Chains{};
+  if (all == 1)
+    return in_any_order(s) && along_lanes(s) && last.threads == 1 ? Chains{last.lanes, last.lanes, false} : Chains{};
   const int count = all / last.threads;
   if (count == 1) return {};
   if (last.lanes > 1) return {count, std::min(last.lanes, count), false};
@@ -201,8 +203,7 @@ void Accumulators::add_zero(int statement) {
 /// What rests in a home when all loops have turned; where one of them makes no turn, nothing was stored there.
 UOp Accumulators::rested(const Statement& s, size_t accumulator) const {
   UOp value = s.homes[accumulator];
-  const ir::Scalar identity =
-      ir::identity_of(s.node->reduction().combine, value->dtype, static_cast<int>(accumulator));
+  const ir::Scalar identity = ir::identity_of(s.node->reduction().combine, value->dtype, static_cast<int>(accumulator));
   for (size_t i = s.own; i < s.loops.size(); ++i) {
     UOp range = s.loops[i].range;
     if (!may_be_empty(range) || values_.depends(s.node, range)) continue;
@@ -239,7 +240,8 @@ void Accumulators::finish(int statement) {
       parts[i] = combined(merge, emit_.type(parts[i][0]).lanes, parts[i], parts[i + half]);
     parts.resize(half);
   }
-  if (s.node->reduction().tree.lanes > 1 && s.own < s.loops.size() && s.loops.back().threads > 1) parts[0] = joined(s.loops.back(), merge, parts[0]);
+  if (s.node->reduction().tree.lanes > 1 && s.own < s.loops.size() && s.loops.back().threads > 1)
+    parts[0] = joined(s.loops.back(), merge, parts[0]);
   for (int lanes = c.width / 2; lanes > 0; lanes /= 2)
     parts[0] = combined(merge, lanes, lanes_of(parts[0], 0, lanes), lanes_of(parts[0], lanes, lanes));
   // A single element has no loop: the chains that it leaves empty make +0 of a product that underflowed to -0.
@@ -247,8 +249,7 @@ void Accumulators::finish(int statement) {
     const int lanes = emit_.type(parts[0][0]).lanes;
     parts[0] = combined(merge, lanes, parts[0], {emit_.splat(identity(statement, 0), lanes)});
   }
-  for (size_t k = 0; k < parts[0].size(); ++k)
-    values_.finish(result_of(s.node, static_cast<int>(k)), parts[0][k]);
+  for (size_t k = 0; k < parts[0].size(); ++k) values_.finish(result_of(s.node, static_cast<int>(k)), parts[0][k]);
 }
 
 }  // namespace sinter::codegen

@@ -1,4 +1,5 @@
-// The accumulators of REDUCEs: as many as its Tree has chains, in vectors, register copies or an array; of integers one per lane.
+// The accumulators of REDUCEs: as many as its Tree has chains, in vectors, register copies or an array; of integers one
+// per lane.
 #pragma once
 
 #include <map>

@@ -45,7 +45,9 @@ Clip clip(UOp gate, UOp range, const std::function<bool(UOp)>& known) {
     const auto& [core, lo, hi] = facts.ranges()[0];
     const int64_t factor = core.factor(range);
     const Linear rest = ir::plus(core, ir::linear_of(range), -factor);
-    if (factor == 0 || !std::all_of(rest.terms.begin(), rest.terms.end(), [&](const ir::Term& t) { return known(t.atom); })) continue;
+    if (factor == 0 ||
+        !std::all_of(rest.terms.begin(), rest.terms.end(), [&](const ir::Term& t) { return known(t.atom); }))
+      continue;
     // At least `above` and at most `below`, both of |factor| times the range.
     const int64_t sign = factor < 0 ? -1 : 1;
     const bool has_lo = lo > std::numeric_limits<int64_t>::min(), has_hi = hi < std::numeric_limits<int64_t>::max();

@@ -1,4 +1,5 @@
-// Which part of a loop a condition leaves: conjunctions of bounds on sums of indices, such as those of a padded window, become its ends.
+// Which part of a loop a condition leaves: conjunctions of bounds on sums of indices, such as those of a padded window,
+// become its ends.
 #pragma once
 
 #include <functional>
@@ -13,11 +14,11 @@ namespace sinter::codegen {
 struct Clip {
   std::vector<ir::UOp> from, to;  ///< dtype Index; none that never binds
   std::vector<ir::UOp> conditions;
-  bool empty = false;             ///< whether no value may be left
+  bool empty = false;  ///< whether no value may be left
 };
 
-/// Of those operands of the conjunction `gate` that say where a sum of indices lies and change with the range by a fixed distance.
-/// `known`: whether a node has one value for all of the loop.
+/// Of those operands of the conjunction `gate` that say where a sum of indices lies and change with the range by a
+/// fixed distance. `known`: whether a node has one value for all of the loop.
 Clip clip(ir::UOp gate, ir::UOp range, const std::function<bool(ir::UOp)>& known);
 
 }  // namespace sinter::codegen

@@ -1,6 +1,7 @@
-// A skipped element adds +0, however many there are: that makes +0 of an accumulator that underflow left at -0. Where each turn of a loop of the
-// sum would skip the same, the last one adds for all: before, a lost +0 changes no more than the sign of a zero, which that then makes good. (No
-// range of a sum bounds another, so that the last turn skips as much; loops of other ranges begin new accumulators.)
+// A skipped element adds +0, however many there are: that makes +0 of an accumulator that underflow left at -0. Where
+// each turn of a loop of the sum would skip the same, the last one adds for all: before, a lost +0 changes no more than
+// the sign of a zero, which that then makes good. (No range of a sum bounds another, so that the last turn skips as
+// much; loops of other ranges begin new accumulators.)
 #include "codegen/expand/elements.h"
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 #include <numeric>
 #include <utility>
 
-#include "codegen/prepare/gates.h"
 #include "codegen/kernel/memory_node.h"
+#include "codegen/prepare/gates.h"
 #include "uop/build.h"
 
 namespace sinter::codegen {
@@ -21,7 +22,9 @@ using ir::UOp;
 /// Of the elements of a sum in a single chain.
 UOp gate_of_chain(UOp n) { return n->op == Op::Reduce && n->reduction().tree.lanes == 1 ? common_gate(n) : UOp(); }
 
-UOp all_of(const std::vector<UOp>& conditions) { return std::accumulate(conditions.begin() + 1, conditions.end(), conditions[0], std::bit_and<>()); }
+UOp all_of(const std::vector<UOp>& conditions) {
+  return std::accumulate(conditions.begin() + 1, conditions.end(), conditions[0], std::bit_and<>());
+}
 
 bool holds(const std::vector<UOp>& list, UOp n) { return std::find(list.begin(), list.end(), n) != list.end(); }
 
@@ -32,7 +35,8 @@ void Elements::add(int statement) {
   const UOp sum = at(statement).node;
   const std::optional<Known> gate = open_gate(statement);
   const auto closed = [&] {
-    return gate && std::any_of(gate->conditions.begin(), gate->conditions.end(), [&](UOp c) { return emit_.never(values_.value(c)); });
+    return gate && std::any_of(gate->conditions.begin(), gate->conditions.end(),
+                               [&](UOp c) { return emit_.never(values_.value(c)); });
   };
   if (gate && !gate->before.empty()) add_zeros(statement, last_turn(sum, gate->conditions), &gate->before);
   copies_.for_each(sum, true, [&] {
@@ -44,8 +48,8 @@ void Elements::add(int statement) {
   emit_.close();
 }
 
-/// Opens a block in which elements are added where the gate of the sum is open, if all lanes agree on that, and either all copies or each copy
-/// for itself: then what they know.
+/// Opens a block in which elements are added where the gate of the sum is open, if all lanes agree on that, and either
+/// all copies or each copy for itself: then what they know.
 std::optional<Elements::Known> Elements::open_gate(int statement) {
   const UOp gate = gate_of_chain(at(statement).node);
   if (!gate) return {};
@@ -95,8 +99,9 @@ std::optional<Elements::Known> Elements::known(UOp sum, Conditions conditions) {
   return out;
 }
 
-/// One element of a sum of vectors, in two cases: where what all copies of a scalar load have in common of its gate is open, and where it is
-/// closed. Asked for in each copy it would take the place of two multiplications. Sums that skip what a gate closes need none of it.
+/// One element of a sum of vectors, in two cases: where what all copies of a scalar load have in common of its gate is
+/// open, and where it is closed. Asked for in each copy it would take the place of two multiplications. Sums that skip
+/// what a gate closes need none of it.
 bool Elements::add_in_cases(int statement) {
   const UOp n = at(statement).node;
   if (!cases_ || n->op != Op::Reduce || gate_of_chain(n) || !values_.varies(n)) return false;
@@ -159,8 +164,10 @@ Id Elements::last_turn(UOp sum, const Conditions& gate) {
   const std::vector<UOp> own = ranges_of(sum);
   Id last = kNone;
   for (const Turning& t : turning_)
-    if (holds(own, t.range) && std::none_of(gate.begin(), gate.end(), [&](UOp c) { return ranges_.depends(c, t.range); }))
-      last = emit_.both(last, emit_.alu(Op::Eq, {DType::Bool, 1}, {emit_.index(Op::Add, t.at, emit_.number(1)), t.end}));
+    if (holds(own, t.range) &&
+        std::none_of(gate.begin(), gate.end(), [&](UOp c) { return ranges_.depends(c, t.range); }))
+      last =
+          emit_.both(last, emit_.alu(Op::Eq, {DType::Bool, 1}, {emit_.index(Op::Add, t.at, emit_.number(1)), t.end}));
   return last;
 }
 

@@ -1,4 +1,5 @@
-// Which elements of a sum are added: those of a product that its gate closes change nothing, and are skipped where that is known for whole vectors.
+// Which elements of a sum are added: those of a product that its gate closes change nothing, and are skipped where that
+// is known for whole vectors.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +10,24 @@
 
 #include "codegen/expand/accumulate.h"
 #include "codegen/expand/clip.h"
-#include "codegen/loops/loop_tree.h"
 #include "codegen/expand/register_copies.h"
 #include "codegen/expand/values.h"
+#include "codegen/loops/loop_tree.h"
 
 namespace sinter::codegen {
 
 class Elements {
  public:
   /// `cases`: whether a sum that adds all its elements may have a text for those whose loads are closed.
-  Elements(const Statements& statements, Values& values, Emitter& emit, Accumulators& accumulators, RegisterCopies& copies, Ranges& ranges, bool cases)
-      : statements_(statements), values_(values), emit_(emit), accumulators_(accumulators), copies_(copies), ranges_(ranges), cases_(cases) {}
+  Elements(const Statements& statements, Values& values, Emitter& emit, Accumulators& accumulators,
+           RegisterCopies& copies, Ranges& ranges, bool cases)
+      : statements_(statements),
+        values_(values),
+        emit_(emit),
+        accumulators_(accumulators),
+        copies_(copies),
+        ranges_(ranges),
+        cases_(cases) {}
 
   /// Adds the present one to a REDUCE, in each copy.
   void add(int statement);
@@ -35,7 +43,8 @@ class Elements {
 
  private:
   using Conditions = std::vector<ir::UOp>;
-  /// What each copy knows of conditions that differ between copies: where it skips elements before those that it adds, and where behind.
+  /// What each copy knows of conditions that differ between copies: where it skips elements before those that it adds,
+  /// and where behind.
   struct Known {
     Conditions conditions;
     std::set<uint64_t> before, behind;  ///< Values::copies() of the sum

@@ -1,4 +1,5 @@
-// Loops and what stands in them; sums are accumulate.cpp's and elements.cpp's, stores stores.cpp's, values values.cpp's.
+// Loops and what stands in them; sums are accumulate.cpp's and elements.cpp's, stores stores.cpp's, values
+// values.cpp's.
 #include "codegen/expand/expand.h"
 
 #include <fmt/core.h>
@@ -10,13 +11,13 @@
 #include "codegen/expand/elements.h"
 #include "codegen/expand/fetched.h"
 #include "codegen/expand/loop_note.h"
-#include "codegen/kernel/memory_node.h"
 #include "codegen/expand/register_copies.h"
-#include "codegen/kernel/round.h"
 #include "codegen/expand/slots.h"
 #include "codegen/expand/stores.h"
-#include "codegen/loops/threads.h"
 #include "codegen/expand/values.h"
+#include "codegen/kernel/memory_node.h"
+#include "codegen/kernel/round.h"
+#include "codegen/loops/threads.h"
 #include "sinter/error.h"
 #include "uop/build.h"
 #include "uop/walk.h"
@@ -68,8 +69,9 @@ class Expander {
     return emit_.divide(Op::IDiv, emit_.index(Op::Add, x, emit_.number(step - 1)), emit_.number(step));
   }
 
-  /// The loop over points; each names a block of every outer range, the last range's counting fastest, but for ragged ones. Threads begin
-  /// with the same number of points that follow each other: small blocks last would be one thread's.
+  /// The loop over points; each names a block of every outer range, the last range's counting fastest, but for ragged
+  /// ones. Threads begin with the same number of points that follow each other: small blocks last would be one
+  /// thread's.
   void points(const std::vector<Item>& tree) {
     std::vector<const Axis*> counted;
     for (const bool ragged : {false, true})
@@ -176,7 +178,8 @@ class Expander {
     const Axis& axis = schedule_.of(level.range);
     const bool first = item.what == What::First;
     const TurnBounds turns = turns_of(axis, level);
-    const Id at = first ? turns.begin : emit_.index(Op::Add, values_.base(level.range, level.number), emit_.number(turns.step));
+    const Id at =
+        first ? turns.begin : emit_.index(Op::Add, values_.base(level.range, level.number), emit_.number(turns.step));
     int64_t from = 0, end = 0;
     const bool known = emit_.known(at, from) && emit_.known(turns.end, end);
     if (at == turns.end || (known && from >= end)) return;
@@ -192,8 +195,8 @@ class Expander {
   }
 
   // ---- loops
-  /// The first value of a loop with `outside` around it, and the one behind the last: kNone in `block_end` if only the range's
-  /// size ends it.
+  /// The first value of a loop with `outside` around it, and the one behind the last: kNone in `block_end` if only the
+  /// range's size ends it.
   struct Bounds {
     Id begin, block_end;
   };
@@ -238,7 +241,8 @@ class Expander {
     const int64_t width = level.width();
     const Id all = size(level.range);
     if (const int64_t block = block_of(axis, level.around()); block % width != 0 && (!axis.size || block < axis.size))
-      throw InternalError(fmt::format("a loop of range {} steps by {} through blocks of {}", range_id(level.range), width, block));
+      throw InternalError(
+          fmt::format("a loop of range {} steps by {} through blocks of {}", range_id(level.range), width, block));
     auto body = [&](Id base, int lanes, int copies, Limit limit) {
       if (level.threads > 1) {
         const Id behind = emit_.index(Op::Mul, digit(emit_, level.thread_stride, level.threads), emit_.number(lanes));
@@ -266,15 +270,19 @@ class Expander {
     int64_t rest = axis.size % width;
     Id whole = axis.size ? emit_.number(axis.size - rest)
                          : emit_.index(Op::Sub, all, emit_.divide(Op::Mod, all, emit_.number(width)));
-    const Id end = rest == 0 && ends_with_block(axis, level.around(), block_end) ? block_end : earlier(block_end, whole);
+    const Id end =
+        rest == 0 && ends_with_block(axis, level.around(), block_end) ? block_end : earlier(block_end, whole);
     auto whole_step = [&](Id at) { body(at, level.lanes, level.unroll, {}); };
-    if (axis.peeled() && !level.fills && width == axis.width()) {  // a statement may have copies of its own, which stay together
+    if (axis.peeled() && !level.fills &&
+        width == axis.width()) {  // a statement may have copies of its own, which stay together
       // The launch's point and the loop hold the whole range, whose ends are numbers.
       const int64_t first = axis.first * width, last = axis.size - rest - axis.last * width;
       const std::string note = loop_note(axis, level, step_text(level));
-      for (int64_t at = 0; at < first; at += width) turns(emit_.number(at), emit_.number(at + width), width, note, whole_step);
+      for (int64_t at = 0; at < first; at += width)
+        turns(emit_.number(at), emit_.number(at + width), width, note, whole_step);
       turns(emit_.number(first), emit_.number(last), width, note, whole_step);
-      for (int64_t at = last; at < axis.size - rest; at += width) turns(emit_.number(at), emit_.number(at + width), width, note, whole_step);
+      for (int64_t at = last; at < axis.size - rest; at += width)
+        turns(emit_.number(at), emit_.number(at + width), width, note, whole_step);
     } else if (end != block_end && block_end != kNone && ends_after(begin, block_end, width)) {
       emit_.open_if(emit_.alu(Op::Lt, {DType::Bool, 1}, {begin, whole}));
       whole_step(begin);
@@ -301,7 +309,7 @@ class Expander {
     const auto [begin, block_end] = bounds;
     Id here = block_end == kNone ? kNone : emit_.alu(Op::Lt, {DType::Bool, 1}, {whole, block_end});
     const int64_t span = int64_t{1} * level.lanes * level.threads;  // of one copy
-    if (rest == 0 && span == 1) {  // scalars: one by one
+    if (rest == 0 && span == 1) {                                   // scalars: one by one
       const Id from = block_end == kNone ? whole : emit_.index(Op::Max, begin, whole);
       return turns(from, earlier(block_end, all), 1, "what no whole step covers", [&](Id at) { body(at, 1, 1, {}); });
     }
@@ -313,8 +321,10 @@ class Expander {
       emit_.open_memory();
     const int copies = rest ? static_cast<int>(ceil_div(rest, span)) : level.unroll;
     Limit limit{-1, count};
-    if (rest % span) limit = level.threads > 1 ? Limit{-1, emit_.number(rest), rest % level.lanes == 0} : Limit{rest, kNone};
-    const bool around = std::exchange(seldom_, seldom_ || (rest && schedule_.of(level.range).size >= kSeldom * level.width()));
+    if (rest % span)
+      limit = level.threads > 1 ? Limit{-1, emit_.number(rest), rest % level.lanes == 0} : Limit{rest, kNone};
+    const bool around =
+        std::exchange(seldom_, seldom_ || (rest && schedule_.of(level.range).size >= kSeldom * level.width()));
     body(whole, level.lanes, copies, limit);
     seldom_ = around;
     emit_.close();
@@ -344,7 +354,7 @@ class Expander {
   const Kernel& kernel_;
   const int64_t near_;  ///< bytes of tiles that need no scratch memory
   const bool cpu_;
-  const bool shared_;    ///< points go to several threads, each of which begins with its part of them
+  const bool shared_;  ///< points go to several threads, each of which begins with its part of them
   const Schedule& schedule_;
   const Statements& statements_;
   Instructions code_;

@@ -4,12 +4,13 @@
 #include <map>
 #include <vector>
 
-#include "codegen/loops/loop_tree.h"
 #include "codegen/expand/values.h"
+#include "codegen/loops/loop_tree.h"
 
 namespace sinter::codegen {
 
-/// What a thread has fetched for tiles that are filled ahead (codegen/loops/ahead.h): a register for each vector that it copies.
+/// What a thread has fetched for tiles that are filled ahead (codegen/loops/ahead.h): a register for each vector that
+/// it copies.
 class Fetched {
  public:
   Fetched(const Statements& statements, Values& values, Emitter& emit, int threads)

@@ -1,9 +1,10 @@
-// Loads of lanes that lie anywhere and have a gate each: one instruction for eight of them instead of a branch for each.
+// Loads of lanes that lie anywhere and have a gate each: one instruction for eight of them instead of a branch for
+// each.
 #include <algorithm>
 #include <utility>
 
-#include "codegen/kernel/memory_node.h"
 #include "codegen/expand/values.h"
+#include "codegen/kernel/memory_node.h"
 
 namespace sinter::codegen {
 
@@ -15,7 +16,8 @@ bool Values::is_gathered(UOp n) {
   constexpr int kTogether = 8;
   const UOp gate = gate_of(n);
   const size_t size = size_of(n->dtype);
-  return target_.masks && gate && varies(gate) && lanes(n) % kTogether == 0 && (size == 4 || size == 8) && is_fixed(n) && !schedule_.ahead.contains(n.get());
+  return target_.masks && gate && varies(gate) && lanes(n) % kTogether == 0 && (size == 4 || size == 8) &&
+         is_fixed(n) && !schedule_.ahead.contains(n.get());
 }
 
 /// What all lanes of the address share goes into the pointer, the rest is a vector.

@@ -20,8 +20,8 @@ Accumulators::State Accumulators::shuffled(const State& state, Id lane) {
 /// What the threads hold that stand `stride * near` apart, from the one whose digit is below `near`.
 std::vector<Accumulators::State> Accumulators::exchange(const State& mine, int near, int far, int stride) {
   const Id me = digit(emit_, 1, threads_);
-  const Id first = emit_.index(Op::Sub, me,
-                               emit_.index(Op::Mul, digit(emit_, stride * near, far), emit_.number(stride * near)));
+  const Id first =
+      emit_.index(Op::Sub, me, emit_.index(Op::Mul, digit(emit_, stride * near, far), emit_.number(stride * near)));
   auto access = [&](Code code, Type type, int slot, Id at, Id value) {
     Inst inst{code, type, {at}};
     if (value != kNone) inst.src.push_back(value);
@@ -36,7 +36,9 @@ std::vector<Accumulators::State> Accumulators::exchange(const State& mine, int n
   };
   if (exchanged_ || emit_.in_loop()) emit_.here({Code::Barrier, {}, {}});  // all have read what lay there before
   exchanged_ = true;
-  auto place = [&](Id thread, int lane) { return emit_.index(Op::Add, thread, emit_.number(int64_t{1} * lane * threads_)); };
+  auto place = [&](Id thread, int lane) {
+    return emit_.index(Op::Add, thread, emit_.number(int64_t{1} * lane * threads_));
+  };
   for (size_t k = 0; k < mine.size(); ++k)
     for (int l = 0; l < emit_.type(mine[k]).lanes; ++l)
       access(Code::Store, {}, slot_of(k), place(me, l), emit_.lane(mine[k], l));
@@ -73,7 +75,8 @@ Accumulators::State Accumulators::joined(const Level& level, const ir::Combinati
   for (int half = near / 2; half > 0; half /= 2)
     state = combined(merge, emit_.type(state[0]).lanes, state,
                      shuffled(state, emit_.index(Op::Add, me, emit_.number(int64_t{1} * half * stride))));
-  return shuffled(state, emit_.index(Op::Sub, me, emit_.index(Op::Mul, digit(emit_, stride, near), emit_.number(stride))));
+  return shuffled(state,
+                  emit_.index(Op::Sub, me, emit_.index(Op::Mul, digit(emit_, stride, near), emit_.number(stride))));
 }
 
 }  // namespace sinter::codegen

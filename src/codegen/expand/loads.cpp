@@ -1,10 +1,11 @@
-// How a LOAD is read: a whole vector, lanes whose gates are open, gathered or side by side, rows or pieces along the copies, or lane by lane.
+// How a LOAD is read: a whole vector, lanes whose gates are open, gathered or side by side, rows or pieces along the
+// copies, or lane by lane.
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
 
-#include "codegen/kernel/memory_node.h"
 #include "codegen/expand/values.h"
+#include "codegen/kernel/memory_node.h"
 
 namespace sinter::codegen {
 
@@ -19,7 +20,8 @@ Id Values::make_load(UOp n, int lane) {
     if (!p.regular || p.stride != 1 || (gate && varies(gate) && !has_mask(n))) {
       const Run run = this->run(n);
       const auto moves = [&](UOp x) { return varies(x) || ranges_.depends(x, copy_[run.range].range); };
-      if (run.count > 1 && !(gate && (moves(gate) || moves(other)))) return is_piece(n, run) ? make_piece(n, run) : make_rows(n, run);
+      if (run.count > 1 && !(gate && (moves(gate) || moves(other))))
+        return is_piece(n, run) ? make_piece(n, run) : make_rows(n, run);
       if (is_strided(n, p)) return make_strided(n, p.stride);
       return is_gathered(n) ? make_gathered(n) : pack(n);
     }
@@ -39,7 +41,7 @@ Id Values::make_load(UOp n, int lane) {
     if (missing != kNone) open = emit_.both(open, missing);
     inst.src.push_back(open);
     inst.src.push_back(gate ? emit_.splat(use(other, lane), type.lanes)
-                             : emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), type.lanes));
+                            : emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), type.lanes));
   }
   if (const Limit l = type.lanes > 1 ? limit(n) : Limit{}; !l.none()) inst.src.push_back(count(l));
   return emit_load(std::move(inst), n);
@@ -70,12 +72,14 @@ Id Values::masked(Inst inst, UOp n, Id open, Id missing, Id offsets) {
   return emit_load(std::move(inst), n);
 }
 
-/// Asks for each line that a load will touch so many elements further, but for those that a copy less than a line behind asks for.
+/// Asks for each line that a load will touch so many elements further, but for those that a copy less than a line
+/// behind asks for.
 void Values::prefetch(const Inst& load, UOp n, int64_t ahead) {
   const int64_t line = runtime::kLine / static_cast<int64_t>(size_of(load.type.dtype));
   for (const Copy& c : copy_) {
     const Open* vector = vector_of(n);
-    const int64_t behind = offset_of(n).factor(c.range) * c.number * (vector && vector->range == c.range ? vector->lanes : 1);
+    const int64_t behind =
+        offset_of(n).factor(c.range) * c.number * (vector && vector->range == c.range ? vector->lanes : 1);
     if (behind != 0 && std::abs(behind) < line) return;
   }
   for (int64_t at = 0; at < load.type.lanes; at += line) {
@@ -95,7 +99,8 @@ Id Values::emit_load(Inst inst, UOp n) {
 bool Values::is_fixed(UOp load) const {
   const auto& rewritten = statements_.rewritten;
   const bool home = std::any_of(homes_.begin(), homes_.end(), [load](const auto& h) { return h.second == load; });
-  return slot_of(load) < kernel_.params && !home && std::find(rewritten.begin(), rewritten.end(), slot_of(load)) == rewritten.end();
+  return slot_of(load) < kernel_.params && !home &&
+         std::find(rewritten.begin(), rewritten.end(), slot_of(load)) == rewritten.end();
 }
 
 }  // namespace sinter::codegen

@@ -23,7 +23,8 @@ std::string loop_note(const Axis& axis, const Level& level, const std::string& h
   std::string size = bound->op == ir::Op::Const ? fmt::format(" of {}", bound->scalar().as_int())
                      : bound->op == ir::Op::Var ? " of " + bound->get<sinter::Var>().name()
                                                 : "";
-  return fmt::format("{} range {}{}{}{}", axis.outer() ? "outer" : "inner", range_id(level.range), size, how.empty() ? "" : ", ", how);
+  return fmt::format("{} range {}{}{}{}", axis.outer() ? "outer" : "inner", range_id(level.range), size,
+                     how.empty() ? "" : ", ", how);
 }
 
 }  // namespace sinter::codegen

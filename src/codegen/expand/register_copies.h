@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/kernel/ranges.h"
 #include "codegen/expand/values.h"
+#include "codegen/kernel/ranges.h"
 
 namespace sinter::codegen {
 
@@ -15,7 +15,8 @@ class RegisterCopies {
  public:
   RegisterCopies(Values& values, Ranges& ranges) : values_(values), ranges_(ranges) {}
 
-  /// `body` with so many copies of a range; a loop that fills a tile takes the place of one of the same range around it.
+  /// `body` with so many copies of a range; a loop that fills a tile takes the place of one of the same range around
+  /// it.
   template <class Body>
   void with(ir::UOp range, int count, Body body) {
     std::vector<std::pair<ir::UOp, int>> around = open_;
@@ -30,8 +31,8 @@ class RegisterCopies {
     return std::any_of(open_.begin(), open_.end(), [&](const auto& o) { return ranges_.depends(n, o.first); });
   }
 
-  /// Runs `body` for each copy of the ranges on which n depends; `own`: also of those that n, a REDUCE, closes. Those turn slowest:
-  /// each element goes to all accumulators that take it before the next one is loaded.
+  /// Runs `body` for each copy of the ranges on which n depends; `own`: also of those that n, a REDUCE, closes. Those
+  /// turn slowest: each element goes to all accumulators that take it before the next one is loaded.
   template <class Body>
   void for_each(ir::UOp n, bool own, Body body) {
     std::vector<Copy> copy;

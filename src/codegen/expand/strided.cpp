@@ -1,10 +1,11 @@
-// Loads of vectors whose lanes do not lie side by side: wide ones, of which lanes are picked. Nothing behind the last element is touched.
+// Loads of vectors whose lanes do not lie side by side: wide ones, of which lanes are picked. Nothing behind the last
+// element is touched.
 #include <algorithm>
 #include <utility>
 
-#include "codegen/kernel/memory_node.h"
 #include "codegen/expand/transpose.h"
 #include "codegen/expand/values.h"
+#include "codegen/kernel/memory_node.h"
 
 namespace sinter::codegen {
 
@@ -20,8 +21,8 @@ Id Values::left_of(Limit limit, int lanes, int64_t stride, int64_t last, int64_t
   return emit_.index(ir::Op::Sub, all, emit_.number(stride - last + from));
 }
 
-/// Vectors with all memory from the first lane's element on: `stride` elements for each lane, `last` for the last one. Where the gate
-/// differs between lanes, of each open lane only the first, which is the one that is wanted then.
+/// Vectors with all memory from the first lane's element on: `stride` elements for each lane, `last` for the last one.
+/// Where the gate differs between lanes, of each open lane only the first, which is the one that is wanted then.
 std::vector<Id> Values::load_piece(UOp n, int64_t stride, int64_t last) {
   const UOp gate = gate_of(n);
   const Type type{n->dtype, lanes(n)};
@@ -29,7 +30,8 @@ std::vector<Id> Values::load_piece(UOp n, int64_t stride, int64_t last) {
   Id open = exists(n, kWhole);
   std::vector<Id> open_elements;  // of each vector, if they differ
   if (gate && varies(gate)) {
-    std::vector<Id> columns(static_cast<size_t>(stride), emit_.splat(emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, false)), type.lanes));
+    std::vector<Id> columns(static_cast<size_t>(stride),
+                            emit_.splat(emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, false)), type.lanes));
     columns[0] = open_lanes(n, use(gate, kWhole), open);
     open_elements = transposed(emit_, columns, type.lanes);
   } else if (gate) {
@@ -55,8 +57,8 @@ std::vector<Id> Values::load_piece(UOp n, int64_t stride, int64_t last) {
   return vectors;
 }
 
-/// Whether a load's lanes are few elements apart, under one gate or masks, in memory that stays as it is: those between them belong to
-/// others.
+/// Whether a load's lanes are few elements apart, under one gate or masks, in memory that stays as it is: those between
+/// them belong to others.
 bool Values::is_strided(UOp n, const Place& place) {
   if (!shuffles_ || !place.regular || place.stride < 2 || place.stride > kWidestStride || !is_fixed(n)) return false;
   return !gate_of(n) || ((has_mask(n) || !varies(gate_of(n))) && !varies(other_of(n)));

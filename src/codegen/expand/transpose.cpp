@@ -1,7 +1,7 @@
-// Vectors of blocks: with C columns, vector i has row i, row i + C, row i + 2C, ... one behind the other. Each step exchanges, between
-// vectors whose numbers differ in one bit, the elements whose numbers differ in that bit; after all of them every block of C x C is
-// transposed, and lane l of vector c is element c of row l. Where vectors are as short as the instructions that interleave two, rows are
-// made with these instead.
+// Vectors of blocks: with C columns, vector i has row i, row i + C, row i + 2C, ... one behind the other. Each step
+// exchanges, between vectors whose numbers differ in one bit, the elements whose numbers differ in that bit; after all
+// of them every block of C x C is transposed, and lane l of vector c is element c of row l. Where vectors are as short
+// as the instructions that interleave two, rows are made with these instead.
 #include "codegen/expand/transpose.h"
 
 #include <utility>
@@ -20,10 +20,12 @@ void exchange(Emitter& emit, std::vector<Id>& vectors) {
     }
 }
 
-constexpr size_t kUnpacked = 16;  ///< bytes of vectors of which one instruction takes the halves' elements in turn, on every machine
+constexpr size_t kUnpacked =
+    16;  ///< bytes of vectors of which one instruction takes the halves' elements in turn, on every machine
 
-/// The rows of columns that are such vectors. Each step takes the elements of the first half of all elements and of the second in turn,
-/// which moves a bit of an element's number from the top to the bottom: when those of the column's number stand there, rows follow each other.
+/// The rows of columns that are such vectors. Each step takes the elements of the first half of all elements and of the
+/// second in turn, which moves a bit of an element's number from the top to the bottom: when those of the column's
+/// number stand there, rows follow each other.
 std::vector<Id> unpacked(Emitter& emit, std::vector<Id> columns) {
   const size_t width = columns.size();
   const int lanes = emit.type(columns[0]).lanes;
@@ -36,7 +38,8 @@ std::vector<Id> unpacked(Emitter& emit, std::vector<Id> columns) {
   const int rows = lanes / static_cast<int>(width);  // of a vector
   std::vector<Id> out;
   for (int row = 0; row < lanes; ++row)
-    out.push_back(emit.part(columns[static_cast<size_t>(row / rows)], row % rows * static_cast<int>(width), static_cast<int>(width)));
+    out.push_back(emit.part(columns[static_cast<size_t>(row / rows)], row % rows * static_cast<int>(width),
+                            static_cast<int>(width)));
   return out;
 }
 
@@ -57,7 +60,8 @@ std::vector<Id> columns_of(Emitter& emit, const std::vector<Id>& rows) {
 
 std::vector<Id> rows_of(Emitter& emit, std::vector<Id> columns) {
   const int width = static_cast<int>(columns.size()), lanes = emit.type(columns[0]).lanes;
-  if (size_of(emit.type(columns[0]).dtype) * static_cast<size_t>(lanes) == kUnpacked) return unpacked(emit, std::move(columns));
+  if (size_of(emit.type(columns[0]).dtype) * static_cast<size_t>(lanes) == kUnpacked)
+    return unpacked(emit, std::move(columns));
   exchange(emit, columns);
   std::vector<Id> rows;
   for (int row = 0; row < lanes; ++row)

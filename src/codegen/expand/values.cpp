@@ -23,8 +23,8 @@ const Values::Open* Values::binding(UOp range) const {
   return it == open_.rend() ? nullptr : &*it;
 }
 Id Values::base(UOp range, int number) const {
-  auto it = std::find_if(open_.rbegin(), open_.rend(),
-                         [&](const Open& o) { return o.range == range && o.number == number; });
+  auto it =
+      std::find_if(open_.rbegin(), open_.rend(), [&](const Open& o) { return o.range == range && o.number == number; });
   return it == open_.rend() ? kNone : it->base;
 }
 
@@ -91,8 +91,10 @@ const Tile* Values::tile_of(UOp access) const {
 
 uint64_t Values::copies(UOp n) {
   uint64_t hash = 0;
-  for (size_t i = 0; i < copy_.size(); ++i)  // from the outermost range on: an inner one more does not rename what stands outside it
-    if (copy_[i].number && ranges_.depends(n, copy_[i].range)) hash = ir::mix(ir::mix(hash, i), static_cast<uint64_t>(copy_[i].number));
+  for (size_t i = 0; i < copy_.size();
+       ++i)  // from the outermost range on: an inner one more does not rename what stands outside it
+    if (copy_[i].number && ranges_.depends(n, copy_[i].range))
+      hash = ir::mix(ir::mix(hash, i), static_cast<uint64_t>(copy_[i].number));
   return hash;
 }
 
@@ -120,7 +122,9 @@ uint64_t Values::versions(UOp n) {
   return hash;
 }
 
-MemoKey Values::key(UOp n, int lane) { return {n.get(), varies(n) ? lane : 0, ir::mix(copies(n), inner_loops(n)), versions(n)}; }
+MemoKey Values::key(UOp n, int lane) {
+  return {n.get(), varies(n) ? lane : 0, ir::mix(copies(n), inner_loops(n)), versions(n)};
+}
 
 /// Which loops over a range that has one further out give n its value: what is known there is another value here.
 uint64_t Values::inner_loops(UOp n) const {
@@ -229,8 +233,11 @@ const ir::Linear& Values::offset_of(UOp access) {
   return it->second = std::move(sum);
 }
 
-/// Whether elements of a swizzled tile along a range lie at no fixed distance: all but those of a row, whose vectors are whole.
-static bool moves_pieces(const Tile* tile, UOp range) { return tile && tile->period && !(tile->dims.back().range == range); }
+/// Whether elements of a swizzled tile along a range lie at no fixed distance: all but those of a row, whose vectors
+/// are whole.
+static bool moves_pieces(const Tile* tile, UOp range) {
+  return tile && tile->period && !(tile->dims.back().range == range);
+}
 
 Values::Place Values::place(UOp access) {
   Place place;
@@ -266,7 +273,8 @@ Values::Run Values::run(UOp access, int widest) {
     // From the first copy on, as many as are allowed; then the largest powers of two that are left.
     Run run{i, 0, 1};
     while (true) {
-      run.count = static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(std::max(vector->lanes, widest), c.count - run.first))));
+      run.count = static_cast<int>(
+          std::bit_floor(static_cast<unsigned>(std::min(std::max(vector->lanes, widest), c.count - run.first))));
       if (c.number < run.first + run.count) return run;
       run.first += run.count;
     }
@@ -300,11 +308,16 @@ Id Values::address(UOp access, int lane) {
       for (const Tile::Dim& d : tile->dims)
         if (d.range == t.atom) from = base(d.range, d.level >= 0 ? d.level : kPoint);
     if (tile && tile->staged && tile->staged->panel && t.atom == tile->dims.back().range) {
-      const Id behind = from == o->base ? emit_.number(0) : from == kNone ? o->base : emit_.index(Op::Sub, o->base, from);
+      const Id behind = from == o->base ? emit_.number(0)
+                        : from == kNone ? o->base
+                                        : emit_.index(Op::Sub, o->base, from);
       add_panels(*tile, *o, behind, offset(*o, lane), parts, constant);
       continue;
     }
-    Position* swizzled = !tile || !tile->period ? nullptr : t.atom == tile->dims.back().range ? &column : t.atom == tile->dims.end()[-2].range ? &row : nullptr;
+    Position* swizzled = !tile || !tile->period                 ? nullptr
+                         : t.atom == tile->dims.back().range    ? &column
+                         : t.atom == tile->dims.end()[-2].range ? &row
+                                                                : nullptr;
     const auto behind = [&](Id x) {
       if (swizzled) swizzled->parts.push_back(x);
       if (swizzled != &column) add(x, t.factor);
@@ -319,7 +332,8 @@ Id Values::address(UOp access, int lane) {
   return sum_of(std::move(parts), constant);
 }
 
-/// Outer parts first: their sum is made once, outside the inner loops. Numbers last, where an address has them for nothing.
+/// Outer parts first: their sum is made once, outside the inner loops. Numbers last, where an address has them for
+/// nothing.
 Id Values::sum_of(std::vector<Id> parts, int64_t constant) {
   const auto outside = [this](Id a, Id b) { return emit_.depth(a) < emit_.depth(b); };
   for (auto p = parts.begin(); p != parts.end(); ++p)  // equal ones stay in order
@@ -342,18 +356,21 @@ Id Values::slot(const Tile& tile) {
   return emit_.divide(Op::Mod, emit_.divide(Op::IDiv, base(d.range, d.level), emit_.number(step)), emit_.number(2));
 }
 
-/// The place in its row of an element of a swizzled tile, less what `constant` receives: whole periods stay where they are.
+/// The place in its row of an element of a swizzled tile, less what `constant` receives: whole periods stay where they
+/// are.
 Id Values::swizzled(const Tile& tile, Position column, Position row, int64_t& constant) {
   const int64_t whole = column.constant / tile.period * tile.period, pieces = tile.period / tile.staged->unit;
   constant += whole;
   const Id group = emit_.divide(Op::IDiv, sum_of(std::move(row.parts), row.constant), emit_.number(tile.staged->rows));
-  const Id piece = emit_.index(Op::Mul, emit_.divide(Op::Mod, group, emit_.number(pieces)), emit_.number(tile.staged->unit));
+  const Id piece =
+      emit_.index(Op::Mul, emit_.divide(Op::Mod, group, emit_.number(pieces)), emit_.number(tile.staged->unit));
   return emit_.index(Op::Xor, sum_of(std::move(column.parts), column.constant - whole), piece);
 }
 
-/// The place of an element of the last dim in a tile of panels: `behind` is how far its loop's base lies behind where the tile
-/// begins, a multiple of the loop's step.
-void Values::add_panels(const Tile& tile, const Open& open, Id behind, int64_t offset, std::vector<Id>& parts, int64_t& constant) {
+/// The place of an element of the last dim in a tile of panels: `behind` is how far its loop's base lies behind where
+/// the tile begins, a multiple of the loop's step.
+void Values::add_panels(const Tile& tile, const Open& open, Id behind, int64_t offset, std::vector<Id>& parts,
+                        int64_t& constant) {
   const int64_t panel = tile.staged->panel;
   if (open.step % panel == 0) {
     parts.push_back(emit_.index(Op::Mul, behind, emit_.number(tile.panel_stride / panel)));
@@ -372,8 +389,7 @@ Id Values::pack(UOp n) {
   const Limit l = limit(n);
   const int lanes = this->lanes(n);
   for (int i = 0; i < lanes; ++i)
-    parts.push_back(l.known < 0 || i < l.known ? use(n, i)
-                                               : emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)));
+    parts.push_back(l.known < 0 || i < l.known ? use(n, i) : emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)));
   if (std::find(parts.begin(), parts.end(), kNone) != parts.end()) return kNone;
   return emit_.value({Code::Pack, {n->dtype, lanes}, std::move(parts)});
 }

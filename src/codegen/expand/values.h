@@ -36,22 +36,34 @@ struct Copy {
 class Values {
  public:
   /// `shuffles`: whether the target has vectors whose lanes change places.
-  Values(const Kernel& kernel, const Schedule& schedule, const Statements& statements, Ranges& ranges, Emitter& emit, bool shuffles, const runtime::Target& target)
-      : kernel_(kernel), schedule_(schedule), statements_(statements), ranges_(ranges), emit_(emit), shuffles_(shuffles), target_(target) {}
+  Values(const Kernel& kernel, const Schedule& schedule, const Statements& statements, Ranges& ranges, Emitter& emit,
+         bool shuffles, const runtime::Target& target)
+      : kernel_(kernel),
+        schedule_(schedule),
+        statements_(statements),
+        ranges_(ranges),
+        emit_(emit),
+        shuffles_(shuffles),
+        target_(target) {}
 
   /// Number of the block that a point of the launch covers, beside the numbers of loops.
   static constexpr int kPoint = -1;
   /// Blocks of the range begin at `base` in this loop.
-  void enter(ir::UOp range, int number, Id base) { open_.push_back({range, number, base, kNone, 1, 1, 1, {}, false, false, emit_.scope()}); }
-  /// The range has the value `base`, or, with lanes > 1, base, base + 1, ..., of which only those below the limit exist. From where
-  /// the loop begins, `base` is a multiple of `step` away. A loop around it over the same range counts no more.
-  void bind(ir::UOp range, int number, Id base, int lanes, int64_t step, Limit limit = {}) {
-    open_.push_back({range, number, base, kNone, lanes, 1, step, limit, true, binding(range) != nullptr, emit_.scope()});
+  void enter(ir::UOp range, int number, Id base) {
+    open_.push_back({range, number, base, kNone, 1, 1, 1, {}, false, false, emit_.scope()});
   }
-  /// The same for one of `threads` threads that share the loop: it stands `behind` elements from the loop's base, and the limit
-  /// counts from there.
+  /// The range has the value `base`, or, with lanes > 1, base, base + 1, ..., of which only those below the limit
+  /// exist. From where the loop begins, `base` is a multiple of `step` away. A loop around it over the same range
+  /// counts no more.
+  void bind(ir::UOp range, int number, Id base, int lanes, int64_t step, Limit limit = {}) {
+    open_.push_back(
+        {range, number, base, kNone, lanes, 1, step, limit, true, binding(range) != nullptr, emit_.scope()});
+  }
+  /// The same for one of `threads` threads that share the loop: it stands `behind` elements from the loop's base, and
+  /// the limit counts from there.
   void bind_thread(ir::UOp range, int number, Id base, Id behind, int lanes, int threads, Limit limit) {
-    open_.push_back({range, number, base, behind, lanes, threads, 1, limit, true, binding(range) != nullptr, emit_.scope()});
+    open_.push_back(
+        {range, number, base, behind, lanes, threads, 1, limit, true, binding(range) != nullptr, emit_.scope()});
   }
   void leave() { open_.pop_back(); }
   /// From now on the ranges stand so many vectors behind their base: one register copy.
@@ -72,7 +84,8 @@ class Values {
     emit_.remember(key(condition, kWhole), yes, assumed_);
     for (ir::UOp part : ir::operands_of(condition, ir::Op::And)) emit_.remember(key(part, kWhole), yes, assumed_);
   }
-  /// Of the innermost open assumption: the gate of a load is closed at the present copy, so that its value is what stands in for it.
+  /// Of the innermost open assumption: the gate of a load is closed at the present copy, so that its value is what
+  /// stands in for it.
   void close_gate(ir::UOp load) { emit_.remember(key(load, kWhole), value(other_of(load)), emit_.scope()); }
   /// The result of a REDUCE for the present copy.
   void finish(ir::UOp reduce, Id result) { remember(key(reduce, kWhole), reduce, result); }
@@ -91,7 +104,8 @@ class Values {
   int lanes(ir::UOp n) const;
   /// Which of these lanes exist, for the present copy.
   Limit limit(ir::UOp n);
-  /// Whether a lane of n, or n as a scalar, exists: an instruction, or kNone if it is known to. kWhole: whether any may.
+  /// Whether a lane of n, or n as a scalar, exists: an instruction, or kNone if it is known to. kWhole: whether any
+  /// may.
   Id exists(ir::UOp n, int lane);
 
   /// An access whose lanes lie side by side (stride 1), at one place (0), at a fixed distance, or anywhere.
@@ -100,16 +114,20 @@ class Values {
     int64_t stride = 0;
   };
   Place place(ir::UOp access);
-  /// Register copies, a power of two of them, of a range without lanes: where they lie side by side in memory, and lanes do not.
-  /// The present copy is one of them; count 1: it lies alone. They are no more than there are lanes, or `widest`.
+  /// Register copies, a power of two of them, of a range without lanes: where they lie side by side in memory, and
+  /// lanes do not. The present copy is one of them; count 1: it lies alone. They are no more than there are lanes, or
+  /// `widest`.
   struct Run {
     size_t range = 0;  ///< its place among the copies
     int first = 0;
     int count = 1;
   };
   Run run(ir::UOp access, int widest = 1);
-  /// Whether the lanes of a run's copies are one piece of memory: each lane's row ends where that of the next one begins.
-  bool is_piece(ir::UOp access, const Run& run) { return shuffles_ && run.count > 1 && place(access).stride == run.count; }
+  /// Whether the lanes of a run's copies are one piece of memory: each lane's row ends where that of the next one
+  /// begins.
+  bool is_piece(ir::UOp access, const Run& run) {
+    return shuffles_ && run.count > 1 && place(access).stride == run.count;
+  }
   int copy_of(const Run& run) const { return copy_[run.range].number; }
   /// Calls `body` with each copy of the run as the present one.
   template <class Body>
@@ -125,8 +143,8 @@ class Values {
   Id address(ir::UOp access, int lane);
   /// Of the present copy and what n depends on: distinguishes register copies.
   uint64_t copies(ir::UOp n);
-  /// How many of the elements of a piece of memory exist from element `from` on, where each lane stands for `stride` of them, the last
-  /// lane for `last`; kNone: a whole vector of `lanes` does.
+  /// How many of the elements of a piece of memory exist from element `from` on, where each lane stands for `stride` of
+  /// them, the last lane for `last`; kNone: a whole vector of `lanes` does.
   Id left_of(Limit limit, int lanes, int64_t stride, int64_t last, int64_t from);
   /// The count that a limit is, as an instruction.
   Id count(Limit limit) { return limit.known >= 0 ? emit_.number(limit.known) : limit.count; }
@@ -136,10 +154,10 @@ class Values {
     ir::UOp range;
     int number;
     Id base;
-    Id behind;    ///< how far this thread stands behind the base; kNone: not at all
+    Id behind;  ///< how far this thread stands behind the base; kNone: not at all
     int lanes;
-    int threads;  ///< copies lie so many vectors apart
-    int64_t step; ///< of the loop
+    int threads;   ///< copies lie so many vectors apart
+    int64_t step;  ///< of the loop
     Limit limit;
     bool bound;    ///< the innermost loop of its range: gives it a value
     bool again;    ///< further out the range has a value already
@@ -155,7 +173,8 @@ class Values {
   Id sum_of(std::vector<Id> parts, int64_t constant);
   Id slot(const Tile& tile);
   Id swizzled(const Tile& tile, Position column, Position row, int64_t& constant);
-  void add_panels(const Tile& tile, const Open& open, Id behind, int64_t offset, std::vector<Id>& parts, int64_t& constant);
+  void add_panels(const Tile& tile, const Open& open, Id behind, int64_t offset, std::vector<Id>& parts,
+                  int64_t& constant);
   const Open* vector_of(ir::UOp n) const;
   const Tile* tile_of(ir::UOp access) const;
   int64_t offset(const Open& open, int lane) const;

@@ -3,9 +3,9 @@
 
 #include <utility>
 
+#include "codegen/expand/transpose.h"
 #include "codegen/heuristic/copies.h"
 #include "codegen/loops/loop_tree.h"
-#include "codegen/expand/transpose.h"
 
 namespace sinter::codegen {
 namespace {
@@ -13,11 +13,12 @@ namespace {
 using ir::UOp;
 
 constexpr double kLongTransposed = 320;  ///< operations of copies whose vectors are transposed, at most
-constexpr int64_t kStreamedRow = 128;    ///< bytes of each row that a transpose touches at once where it goes through memory,
-constexpr int64_t kStreams = 32;         ///< and rows, as many as a core foresees side by side, unless they make no line of
-constexpr int64_t kStreamedLine = 64;    ///< bytes, the fewest with which its stores go past the caches
-constexpr int kTurnedSum = 4;            ///< copies of a sum whose operands are transposed,
-constexpr int kTurnedRow = 8;            ///< and where its row is stored, too: 16 take 1.8 of the time for rows of 16
+constexpr int64_t kStreamedRow =
+    128;                          ///< bytes of each row that a transpose touches at once where it goes through memory,
+constexpr int64_t kStreams = 32;  ///< and rows, as many as a core foresees side by side, unless they make no line of
+constexpr int64_t kStreamedLine = 64;  ///< bytes, the fewest with which its stores go past the caches
+constexpr int kTurnedSum = 4;          ///< copies of a sum whose operands are transposed,
+constexpr int kTurnedRow = 8;          ///< and where its row is stored, too: 16 take 1.8 of the time for rows of 16
 
 /// Whether memory lies strided along `vector`, and side by side along `range`.
 bool lies_across(View& view, UOp access, UOp vector, UOp range) {
@@ -62,11 +63,17 @@ void choose_transposes(Choice& c) {
 std::vector<Opt> turn_sums(Choice& c, std::vector<Opt> opts) {
   for (const Work& w : c.view.works()) {
     const auto vector = std::find_if(c.vectors.begin(), c.vectors.end(), [&](UOp v) { return in(w.outs, v); });
-    if (!w.is_reduce() || w.own.empty() || vector == c.vectors.end() || w.chains() > 1 || kTurnedSum * w.operations > kLongTransposed) continue;
+    if (!w.is_reduce() || w.own.empty() || vector == c.vectors.end() || w.chains() > 1 ||
+        kTurnedSum * w.operations > kLongTransposed)
+      continue;
     UOp r = w.own.back();
-    const bool across = std::any_of(w.accesses.begin(), w.accesses.end(), [&](UOp a) { return lies_across(c.view, a, *vector, r); });
-    const bool repeated = std::any_of(c.view.works().begin(), c.view.works().end(), [&](const Work& other) { return in(other.outs, r); });
-    if (!across || repeated || c.tiled(r) || c.is_product(w) || in(c.fixed, r) || c.width_of(r) > 1 || c.view.size(r) % kTurnedSum) continue;
+    const bool across =
+        std::any_of(w.accesses.begin(), w.accesses.end(), [&](UOp a) { return lies_across(c.view, a, *vector, r); });
+    const bool repeated =
+        std::any_of(c.view.works().begin(), c.view.works().end(), [&](const Work& other) { return in(other.outs, r); });
+    if (!across || repeated || c.tiled(r) || c.is_product(w) || in(c.fixed, r) || c.width_of(r) > 1 ||
+        c.view.size(r) % kTurnedSum)
+      continue;
     opts.push_back(Unroll{range_id(r), kTurnedSum});
     if (!is_legal(c.kernel, opts)) opts.pop_back();
   }

@@ -6,8 +6,8 @@
 
 #include "codegen/heuristic/cache_sets.h"
 #include "codegen/heuristic/operand.h"
-#include "codegen/kernel/round.h"
 #include "codegen/heuristic/sharing.h"
+#include "codegen/kernel/round.h"
 
 namespace sinter::codegen {
 namespace {
@@ -16,13 +16,15 @@ using ir::Op;
 using ir::UOp;
 using runtime::kLine, runtime::kPage;
 
-constexpr int64_t kFewestRows = 32;   ///< of a thread: fewer were not measured
+constexpr int64_t kFewestRows = 32;  ///< of a thread: fewer were not measured
 
 }  // namespace
 
-bool stays_as_it_lies(View& view, const Work& product, const RegisterTile& tile, UOp load, int lanes, const runtime::Target& target) {
+bool stays_as_it_lies(View& view, const Work& product, const RegisterTile& tile, UOp load, int lanes,
+                      const runtime::Target& target) {
   if (!target.near_l3 || product.own.size() != 1 || !passes_under_rows(view, tile, load)) return false;
-  if (!panels_under_all_rows(view, product, tile, target) || view.size(tile.first) < kFewestRows * target.threads) return false;
+  if (!panels_under_all_rows(view, product, tile, target) || view.size(tile.first) < kFewestRows * target.threads)
+    return false;
   const UOp summed = product.own[0];
   int64_t others = 0;  // bytes, which pass by once for each panel
   for (UOp a : product.accesses) {
@@ -36,7 +38,8 @@ bool stays_as_it_lies(View& view, const Work& product, const RegisterTile& tile,
   if (step <= 0 || deep > kDeepest || share_sets(view, product, load)) return false;
   const int64_t row = tile.width(lanes) * static_cast<int64_t>(size_of(load->dtype));
   if (row < kFewestLines * kLine) return false;
-  // Rows begin at multiples of `apart` bytes, so that a panel has row / apart of the sets; those that begin within a line take one line more.
+  // Rows begin at multiples of `apart` bytes, so that a panel has row / apart of the sets; those that begin within a
+  // line take one line more.
   const int64_t apart = std::gcd(step, kPage), lines = round_up(row, kLine) + (step % kLine ? kLine : 0);
   return deep * step <= target.l2 || deep * std::max(apart, lines) <= target.l2 / 2;
 }

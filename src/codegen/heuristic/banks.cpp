@@ -1,5 +1,5 @@
-// A pass gives each of 32 banks one word of 4 bytes, which any number of threads may share; wider accesses are made by as many threads
-// at a time as 128 bytes serve.
+// A pass gives each of 32 banks one word of 4 bytes, which any number of threads may share; wider accesses are made by
+// as many threads at a time as 128 bytes serve.
 #include "codegen/heuristic/banks.h"
 
 #include <algorithm>

@@ -13,8 +13,9 @@ struct Walk {
   int lanes = 1, threads = 1, stride = 1;
 };
 
-/// Passes over the banks that a warp needs to touch, once per thread, what the walks along the last two dims of a staged tile say:
-/// whole vectors where lanes lie along the last one, `columns` long, else lane by lane. The simulated device counts the same.
+/// Passes over the banks that a warp needs to touch, once per thread, what the walks along the last two dims of a
+/// staged tile say: whole vectors where lanes lie along the last one, `columns` long, else lane by lane. The simulated
+/// device counts the same.
 int64_t bank_passes(const Stage& layout, int64_t columns, DType dtype, const Walk& row, const Walk& column);
 
 }  // namespace sinter::codegen

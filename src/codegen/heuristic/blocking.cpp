@@ -1,17 +1,18 @@
-// The loops of a packed product, outermost first: blocks of what it sums, rows, columns, then the sum itself. The panel of one block
-// lies in half of the second cache while the rows pass; its columns lie together as one step of the tile reads them.
+// The loops of a packed product, outermost first: blocks of what it sums, rows, columns, then the sum itself. The panel
+// of one block lies in half of the second cache while the rows pass; its columns lie together as one step of the tile
+// reads them.
 #include "codegen/heuristic/blocking.h"
 
 #include <algorithm>
 
 #include "codegen/heuristic/as_it_lies.h"
 #include "codegen/heuristic/cache_sets.h"
-#include "codegen/prepare/gates.h"
 #include "codegen/heuristic/operand.h"
 #include "codegen/heuristic/peel.h"
+#include "codegen/heuristic/sharing.h"
 #include "codegen/kernel/round.h"
 #include "codegen/opt/schedule.h"
-#include "codegen/heuristic/sharing.h"
+#include "codegen/prepare/gates.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -21,19 +22,24 @@ using ir::Op;
 using ir::UOp;
 using runtime::kLine, runtime::kPage;
 
-constexpr int64_t kReuse = 16;         ///< results that share an element, from which copying it pays where it could be read as it lies
-constexpr int64_t kApart = 8 * kLine;  ///< from one row to the next, where panels of fewer than kFewestLines are worse to read as they lie,
-constexpr int64_t kReuseNarrow = 64;   ///< if so many results of a thread share an element
-constexpr int64_t kDeepStrided = 128;  ///< summed values in one block, about, where the other operand takes a new page for each of them
-constexpr int64_t kMostRows = 1024;    ///< of a point,
-constexpr int64_t kMostWindows = 4096; ///< or of one whose rows are windows that overlap, and whose blocks are less deep
-constexpr int64_t kRowsOfPoint = 96;   ///< of a point, below which its share of copying shows
+constexpr int64_t kReuse =
+    16;  ///< results that share an element, from which copying it pays where it could be read as it lies
+constexpr int64_t kApart =
+    8 * kLine;  ///< from one row to the next, where panels of fewer than kFewestLines are worse to read as they lie,
+constexpr int64_t kReuseNarrow = 64;  ///< if so many results of a thread share an element
+constexpr int64_t kDeepStrided =
+    128;  ///< summed values in one block, about, where the other operand takes a new page for each of them
+constexpr int64_t kMostRows = 1024;  ///< of a point,
+constexpr int64_t kMostWindows =
+    4096;                             ///< or of one whose rows are windows that overlap, and whose blocks are less deep
+constexpr int64_t kRowsOfPoint = 96;  ///< of a point, below which its share of copying shows
 constexpr int64_t kMostColumns = 512;
-constexpr int64_t kTurns = 2;          ///< points for each of several threads, so that all end at about the same time
+constexpr int64_t kTurns = 2;  ///< points for each of several threads, so that all end at about the same time
 
 class Blocker {
  public:
-  Blocker(const Kernel& kernel, View& view, const Work& w, const RegisterTile& tile, int lanes, const runtime::Target& target)
+  Blocker(const Kernel& kernel, View& view, const Work& w, const RegisterTile& tile, int lanes,
+          const runtime::Target& target)
       : kernel_(kernel), view_(view), w_(w), tile_(tile), lanes_(lanes), target_(target) {}
 
   std::vector<Opt> run() {
@@ -60,25 +66,31 @@ class Blocker {
   }
 
  private:
-  /// Of an operand, for one value of each outer range but that of the lanes: what the rows of a product read again and again.
+  /// Of an operand, for one value of each outer range but that of the lanes: what the rows of a product read again and
+  /// again.
   int64_t bytes_of(UOp operand) {
     return view_.bytes(operand, [&](UOp r) { return !is_outer(r) || r == tile_.lanes; });
   }
-  /// Bytes from which an operand is copied that could be read as it lies: less stays in the second cache, if no other core takes it from there and
-  /// its rows do not share sets (512 x 64 x 1024 takes 0.84 of the time in copies on a Zen 5; for a single matrix, near last caches). `rows`: of all threads.
+  /// Bytes from which an operand is copied that could be read as it lies: less stays in the second cache, if no other
+  /// core takes it from there and its rows do not share sets (512 x 64 x 1024 takes 0.84 of the time in copies on a Zen
+  /// 5; for a single matrix, near last caches). `rows`: of all threads.
   int64_t fewest_to_copy(UOp operand, int64_t rows) {
-    const int64_t matrices = matrices_of(view_, w_, operand, tile_.lanes), threads = target_.threads, of_thread = rows * std::min(matrices, threads) / threads;
+    const int64_t matrices = matrices_of(view_, w_, operand, tile_.lanes), threads = target_.threads,
+                  of_thread = rows * std::min(matrices, threads) / threads;
     if (is_narrow(operand) && of_thread >= kReuseNarrow) return target_.l2 / 4;
     const bool many = of_thread >= kRowsOfCopy;
     const int64_t usual = many ? large_operand(target_) : most_beside_rows(target_);
-    const bool crowded = target_.near_l3 && is_outer(tile_.lanes) && matrices == 1 && rows >= kRowsOfCopy && share_sets(view_, w_, operand);
+    const bool crowded = target_.near_l3 && is_outer(tile_.lanes) && matrices == 1 && rows >= kRowsOfCopy &&
+                         share_sets(view_, w_, operand);
     return crowded ? std::min(usual, target_.l2 / 4) : usual;
   }
-  /// Whether a step reads little of each of the operand's rows, which lie apart, as with vectors of AVX2: it goes through as many lines, and as many
-  /// that begin within one, as with wider vectors through more. In copies 120 x 250 x 250 takes 0.9 of the time on Zen 3, a batch of 256 x 256 x 256
-  /// 0.81 to 0.95; 200 x 200 x 200, whose rows are whole vectors, 1, and 128 x 128 x 128 1.04.
+  /// Whether a step reads little of each of the operand's rows, which lie apart, as with vectors of AVX2: it goes
+  /// through as many lines, and as many that begin within one, as with wider vectors through more. In copies 120 x 250
+  /// x 250 takes 0.9 of the time on Zen 3, a batch of 256 x 256 x 256 0.81 to 0.95; 200 x 200 x 200, whose rows are
+  /// whole vectors, 1, and 128 x 128 x 128 1.04.
   bool is_narrow(UOp operand) {
-    return is_outer(tile_.lanes) && view_.size(tile_.lanes) > width() && width() * static_cast<int64_t>(size_of(operand->dtype)) < kFewestLines * kLine &&
+    return is_outer(tile_.lanes) && view_.size(tile_.lanes) > width() &&
+           width() * static_cast<int64_t>(size_of(operand->dtype)) < kFewestLines * kLine &&
            step_bytes(operand, w_.own) >= kApart;
   }
   int64_t width() const { return tile_.width(lanes_); }
@@ -92,10 +104,11 @@ class Blocker {
   }
   bool windows() {
     const std::vector<UOp> values = values_of(w_.node);
-    return std::any_of(values.begin(), values.end(), [&](UOp v) { return !(without_gate(v) == panel_) && overlaps(view_, v); });
+    return std::any_of(values.begin(), values.end(),
+                       [&](UOp v) { return !(without_gate(v) == panel_) && overlaps(view_, v); });
   }
-  /// Of windows beside the panel: bytes of the lines on which those elements lie that one row reads along some ranges; 0 for others, whose
-  /// lines no other row reads.
+  /// Of windows beside the panel: bytes of the lines on which those elements lie that one row reads along some ranges;
+  /// 0 for others, whose lines no other row reads.
   int64_t window_bytes(const std::vector<UOp>& ranges) {
     int64_t bytes = 0;
     for (UOp value : values_of(w_.node)) {
@@ -104,10 +117,12 @@ class Blocker {
         if (n->op != Op::Load) continue;
         std::vector<std::pair<int64_t, int64_t>> steps;  // how far, how often: the nearest first
         for (UOp r : ranges)
-          if (const int64_t step = view_.byte_stride(n, r); step != 0) steps.emplace_back(step == View::kScattered ? kLine : step, view_.size(r));
+          if (const int64_t step = view_.byte_stride(n, r); step != 0)
+            steps.emplace_back(step == View::kScattered ? kLine : step, view_.size(r));
         std::sort(steps.begin(), steps.end());
         int64_t span = 1, pieces = 1;
-        for (const auto& [step, times] : steps) (step <= std::max(span, kLine) ? span += step * (times - 1) : pieces *= times);
+        for (const auto& [step, times] : steps)
+          (step <= std::max(span, kLine) ? span += step * (times - 1) : pieces *= times);
         bytes += pieces * round_up(span + kLine / 2, kLine);
       }
     }
@@ -125,7 +140,8 @@ class Blocker {
   UOp find_panel() {
     for (UOp gated : values_of(w_.node)) {
       const UOp value = without_gate(gated);
-      if (!view_.depends(value, tile_.lanes) || view_.depends(value, tile_.first) || number_of(kernel_, value) < 0) continue;
+      if (!view_.depends(value, tile_.lanes) || view_.depends(value, tile_.first) || number_of(kernel_, value) < 0)
+        continue;
       if (tile_.has_other() && view_.depends(value, tile_.second)) continue;
       if (overlaps(view_, value)) return {};
       const int64_t results = reuse_of(view_, w_, value);
@@ -147,24 +163,31 @@ class Blocker {
   /// Whether memory holds an operand as a tile would, in panels of which each thread has its own.
   bool is_panel(UOp operand) {
     return operand->op == Op::Load && view_.size(tile_.lanes) <= width() &&
-           view_.stride(operand, w_.own.back()) == view_.size(tile_.lanes) && matrices_of(view_, w_, operand, tile_.lanes) >= target_.threads;
+           view_.stride(operand, w_.own.back()) == view_.size(tile_.lanes) &&
+           matrices_of(view_, w_, operand, tile_.lanes) >= target_.threads;
   }
 
-  /// Which of the summed ranges is cut, and where: those inside stay whole, those outside are carried over. Blocks are as deep as the columns
-  /// of one step allow: what is carried is read again at places that no core foresees, and rows from one end to the other.
+  /// Which of the summed ranges is cut, and where: those inside stay whole, those outside are carried over. Blocks are
+  /// as deep as the columns of one step allow: what is carried is read again at places that no core foresees, and rows
+  /// from one end to the other.
   void choose_depth() {
     int64_t all = 1;
     for (UOp r : w_.own) all *= view_.size(r);
-    const int64_t columns = std::min(view_.size(tile_.lanes), kMostColumns), room = target_.l2 / 2 / static_cast<int64_t>(size_of(panel_->dtype));
+    const int64_t columns = std::min(view_.size(tile_.lanes), kMostColumns),
+                  room = target_.l2 / 2 / static_cast<int64_t>(size_of(panel_->dtype));
     const bool fits = all * columns <= room;
     carried_ = w_.own.size();
     for (deep_ = 1; carried_ > 0; --carried_) {
       UOp range = w_.own[carried_ - 1];
       const int64_t size = view_.size(range);
-      int64_t wanted = step_of_rows({range}) >= kPage ? kDeepStrided : std::clamp<int64_t>(room / width(), lanes_, kDeepest);
+      int64_t wanted =
+          step_of_rows({range}) >= kPage ? kDeepStrided : std::clamp<int64_t>(room / width(), lanes_, kDeepest);
       const std::vector<UOp> inside(w_.own.begin() + static_cast<std::ptrdiff_t>(carried_), w_.own.end());
-      if (const int64_t lines = tile_.rows * window_bytes(inside); lines > 0)  // which wait in the cache for the rows nearby
-        wanted = std::clamp<int64_t>(deep_ * (target_.l2 / 8) / (deep_ * width() * static_cast<int64_t>(size_of(panel_->dtype)) + lines), 1, wanted);
+      if (const int64_t lines = tile_.rows * window_bytes(inside);
+          lines > 0)  // which wait in the cache for the rows nearby
+        wanted = std::clamp<int64_t>(
+            deep_ * (target_.l2 / 8) / (deep_ * width() * static_cast<int64_t>(size_of(panel_->dtype)) + lines), 1,
+            wanted);
       if (deep_ * size <= (fits ? kDeepest : wanted * 3 / 2)) {
         deep_ *= size;
         continue;
@@ -185,7 +208,8 @@ class Blocker {
     }
   }
 
-  /// Whether there are points enough whatever the columns: a point of few rows is none, since it would copy the panel once more.
+  /// Whether there are points enough whatever the columns: a point of few rows is none, since it would copy the panel
+  /// once more.
   bool shared_by_threads() {
     int64_t rows = 1;
     for (UOp r : w_.outs)
@@ -206,8 +230,8 @@ class Blocker {
     columns_ = round_up(ceil_div(size, std::max(fewest, ceil_div(size, columns_))), step);
   }
 
-  /// Rows near each other in memory first, which read the same lines: ranges nearer than the tile's, then as many blocks of that as share
-  /// the threads evenly, if they can have some rows each, then the others.
+  /// Rows near each other in memory first, which read the same lines: ranges nearer than the tile's, then as many
+  /// blocks of that as share the threads evenly, if they can have some rows each, then the others.
   void choose_rows() {
     int64_t points = ceil_div(view_.size(tile_.lanes), columns_);
     std::vector<UOp> near, far;  // outer ranges along which the panel is the same
@@ -251,23 +275,28 @@ class Blocker {
     cover(far);
   }
 
-  /// Rows that lie far from each other outside those that lie near: the lines of one tile's rows hold those of the next ones.
+  /// Rows that lie far from each other outside those that lie near: the lines of one tile's rows hold those of the next
+  /// ones.
   Opt order() {
     Order order;
     const size_t whole = carried_ - (split_ ? 1 : 0);  // those from which each value is a block
     for (size_t i = 0; i < carried_; ++i) order.loops.push_back({range_id(w_.own[i]), 0});
     std::vector<UOp> rows;
     for (UOp r : w_.outs)
-      if (r == tile_.first || std::any_of(others_.begin(), others_.end(), [r](const Block& b) { return b.range == range_id(r); }))
-        rows.insert(std::find_if(rows.begin(), rows.end(), [&](UOp b) { return step_of_rows({b}) < step_of_rows({r}); }), r);
+      if (r == tile_.first ||
+          std::any_of(others_.begin(), others_.end(), [r](const Block& b) { return b.range == range_id(r); }))
+        rows.insert(
+            std::find_if(rows.begin(), rows.end(), [&](UOp b) { return step_of_rows({b}) < step_of_rows({r}); }), r);
     for (UOp r : rows) order.loops.push_back({range_id(r), 0});
     order.loops.push_back({range_id(tile_.lanes), 0});
-    for (size_t i = whole; i < w_.own.size(); ++i) order.loops.push_back({range_id(w_.own[i]), w_.own[i] == split_ ? 1 : 0});
+    for (size_t i = whole; i < w_.own.size(); ++i)
+      order.loops.push_back({range_id(w_.own[i]), w_.own[i] == split_ ? 1 : 0});
     return order;
   }
 
-  /// Values of a range that are transposed in registers at a time. Those of a row of one vector and a rest go by halves, of which each takes
-  /// as many instructions as its part of a whole: one text, and a short rest or none, instead of two.
+  /// Values of a range that are transposed in registers at a time. Those of a row of one vector and a rest go by
+  /// halves, of which each takes as many instructions as its part of a whole: one text, and a short rest or none,
+  /// instead of two.
   int turned_at_once(int64_t size) const { return size > lanes_ && size < 2 * lanes_ ? lanes_ / 2 : lanes_; }
 
   /// Memory in the order in which the sum goes through it: for each of its values a panel's columns.
@@ -282,7 +311,8 @@ class Blocker {
       UOp r = w_.own[i];
       if (!view_.depends(panel_, r)) continue;
       Stage::Dim dim{range_id(r), r == split_ ? 0 : -1};
-      if (range_id(r) == contiguous && (dim.level < 0 || depth_ % lanes_ == 0)) dim.unroll = turned_at_once(view_.size(r));
+      if (range_id(r) == contiguous && (dim.level < 0 || depth_ % lanes_ == 0))
+        dim.unroll = turned_at_once(view_.size(r));
       stage.dims.push_back(dim);
     }
     Stage::Dim last{range_id(tile_.lanes), -1, lanes_};
@@ -298,24 +328,24 @@ class Blocker {
   const int lanes_;
   const runtime::Target& target_;
   UOp panel_, split_;
-  size_t carried_ = 0;          ///< how many of the summed ranges have loops outside the panel, split_ among them
-  std::vector<Block> others_;   ///< of outer ranges beside the tile's
-  int64_t depth_ = 0;  ///< values of split_ in a block
-  int64_t deep_ = 1;   ///< summed values in a block
+  size_t carried_ = 0;         ///< how many of the summed ranges have loops outside the panel, split_ among them
+  std::vector<Block> others_;  ///< of outer ranges beside the tile's
+  int64_t depth_ = 0;          ///< values of split_ in a block
+  int64_t deep_ = 1;           ///< summed values in a block
   int64_t columns_ = 0, rows_ = 0;
-  int64_t own_ = 0;    ///< own_columns(), where threads could share either
+  int64_t own_ = 0;  ///< own_columns(), where threads could share either
   std::vector<Opt> opts_;
 };
 
 }  // namespace
 
-std::vector<Opt> block_product(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile, int lanes,
-                               const runtime::Target& target) {
+std::vector<Opt> block_product(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile,
+                               int lanes, const runtime::Target& target) {
   return Blocker(kernel, view, product, tile, lanes, target).run();
 }
 
-std::optional<Stage> stage_operand(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile, int lanes,
-                                   const runtime::Target& target, UOp& operand) {
+std::optional<Stage> stage_operand(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile,
+                                   int lanes, const runtime::Target& target, UOp& operand) {
   return Blocker(kernel, view, product, tile, lanes, target).run_inner(operand);
 }
 

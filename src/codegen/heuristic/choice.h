@@ -5,19 +5,19 @@
 #include <cstdint>
 #include <vector>
 
-#include "codegen/opt/opt.h"
 #include "codegen/heuristic/register_tile.h"
 #include "codegen/heuristic/rows.h"
-#include "codegen/loops/tile.h"
 #include "codegen/heuristic/view.h"
+#include "codegen/loops/tile.h"
+#include "codegen/opt/opt.h"
 #include "runtime/target.h"
 
 namespace sinter::codegen {
 
-inline constexpr int64_t kShortLoop = 4;               ///< values of a loop that may become copies
-inline constexpr double kPoint = 1 << 14;              ///< cycles that a point should take, so that a launch of points costs little
-inline constexpr double kShortProduct = kPoint / 16;   ///< fewer are not worth longer code
-inline constexpr double kLongCode = 240;               ///< operations of a loop body above which it is not copied
+inline constexpr int64_t kShortLoop = 4;   ///< values of a loop that may become copies
+inline constexpr double kPoint = 1 << 14;  ///< cycles that a point should take, so that a launch of points costs little
+inline constexpr double kShortProduct = kPoint / 16;  ///< fewer are not worth longer code
+inline constexpr double kLongCode = 240;              ///< operations of a loop body above which it is not copied
 
 struct Choice {
   /// A sum that gets a register tile.
@@ -58,8 +58,8 @@ struct Choice {
   std::vector<ir::UOp> transposed;      ///< ranges with lanes along which memory is strided
   bool scattered = false;               ///< whole lines of many rows are stored at a time, and no cache holds them
   std::vector<Width> widths;
-  std::vector<Product> products;        ///< the busiest first
-  std::vector<ir::UOp> staged;          ///< operands that each point copies
+  std::vector<Product> products;  ///< the busiest first
+  std::vector<ir::UOp> staged;    ///< operands that each point copies
   std::vector<Opt> opts;
 };
 

@@ -11,7 +11,6 @@
 #include "codegen/heuristic/choice.h"
 #include "codegen/heuristic/copies.h"
 #include "codegen/heuristic/lanes.h"
-#include "codegen/loops/loop_tree.h"
 #include "codegen/heuristic/peel.h"
 #include "codegen/heuristic/points.h"
 #include "codegen/heuristic/rest.h"
@@ -19,6 +18,7 @@
 #include "codegen/heuristic/streaming.h"
 #include "codegen/heuristic/streams_ahead.h"
 #include "codegen/heuristic/unroll.h"
+#include "codegen/loops/loop_tree.h"
 #include "uop/short_float.h"
 
 namespace sinter::codegen {
@@ -56,8 +56,8 @@ void choose_products(Choice& c) {
   for (const Work& w : c.view.works()) all += Choice::cycles(w);
   std::vector<const Work*> products;
   for (const Work& w : c.view.works())
-    if (w.is_reduce() && Choice::cycles(w) >= std::max(all / kProductShare, kShortProduct) && !w.own.empty() && w.sums.empty() &&
-        !reuse_ranges(c.view, w).empty())
+    if (w.is_reduce() && Choice::cycles(w) >= std::max(all / kProductShare, kShortProduct) && !w.own.empty() &&
+        w.sums.empty() && !reuse_ranges(c.view, w).empty())
       products.push_back(&w);
   std::sort(products.begin(), products.end(), [&](const Work* a, const Work* b) {
     return std::pair(-Choice::cycles(*a), a) < std::pair(-Choice::cycles(*b), b);  // equal ones as they stand
@@ -76,7 +76,8 @@ void choose_products(Choice& c) {
 /// The busiest sum, if no other kind of work is busier.
 std::optional<Product> busiest_sum(const Choice& c) {
   const std::vector<Work>& works = c.view.works();
-  const auto busiest = std::max_element(works.begin(), works.end(), [](const Work& a, const Work& b) { return Choice::cycles(a) < Choice::cycles(b); });
+  const auto busiest = std::max_element(
+      works.begin(), works.end(), [](const Work& a, const Work& b) { return Choice::cycles(a) < Choice::cycles(b); });
   if (busiest == works.end() || !busiest->is_reduce() || busiest->own.empty() || !busiest->sums.empty()) return {};
   Product sum{&*busiest, {}};
   for (UOp v : c.vectors)
@@ -84,11 +85,15 @@ std::optional<Product> busiest_sum(const Choice& c) {
   return sum;
 }
 
-/// All Opts where the only product, or else the busiest sum, goes through memory; none where it does not, or they are not legal.
+/// All Opts where the only product, or else the busiest sum, goes through memory; none where it does not, or they are
+/// not legal.
 std::vector<Opt> stream(Choice& c) {
-  const std::optional<Product> busiest = c.products.empty() ? busiest_sum(c) : c.products.size() == 1 ? std::optional(c.products[0]) : std::nullopt;
+  const std::optional<Product> busiest = c.products.empty()       ? busiest_sum(c)
+                                         : c.products.size() == 1 ? std::optional(c.products[0])
+                                                                  : std::nullopt;
   if (!busiest) return {};
-  std::vector<Opt> opts = stream_product(c.view, *busiest->work, busiest->tile, busiest->tile.lanes ? c.width(busiest->tile.lanes).lanes : 1, c.target);
+  std::vector<Opt> opts = stream_product(c.view, *busiest->work, busiest->tile,
+                                         busiest->tile.lanes ? c.width(busiest->tile.lanes).lanes : 1, c.target);
   if (opts.empty()) return {};
   for (const Width& w : c.widths)
     if (w.lanes > 1) opts.push_back(Lanes{range_id(w.range), w.lanes});
@@ -100,11 +105,13 @@ std::vector<Opt> stream(Choice& c) {
 std::vector<Opt> pack(Choice& c) {
   if (c.products.empty()) return {};
   std::vector<Opt> opts = c.opts;
-  const std::vector<Opt> blocks = block_product(c.kernel, c.view, *c.products[0].work, c.products[0].tile, c.lanes, c.target);
+  const std::vector<Opt> blocks =
+      block_product(c.kernel, c.view, *c.products[0].work, c.products[0].tile, c.lanes, c.target);
   if (blocks.empty()) return {};
   opts.insert(opts.end(), blocks.begin(), blocks.end());
   const Product& p = c.products[0];
-  const bool peeled = peel_of(c.view, *p.work, p.tile, c.target).has_value();  // with rows that rest it would go through blocks of the image
+  const bool peeled = peel_of(c.view, *p.work, p.tile, c.target)
+                          .has_value();  // with rows that rest it would go through blocks of the image
   for (std::vector<Opt> choice : {peeled ? std::vector<Opt>{} : rest_results(c.view, *p.work, p.tile, opts), opts}) {
     if (choice.empty()) continue;
     choice = add_rows(c.kernel, std::move(choice), c.rows);
@@ -141,8 +148,8 @@ void choose_nontemporal(Choice& c) {
   }
 }
 
-/// With Prefetches of what the next tiles of products read, where nothing is staged: a panel passes under many rows, and of
-/// what sums read next.
+/// With Prefetches of what the next tiles of products read, where nothing is staged: a panel passes under many rows,
+/// and of what sums read next.
 std::vector<Opt> ask_ahead(Choice& c, std::vector<Opt> opts) {
   if (!c.staged.empty()) return opts;
   std::vector<Opt> ahead;
@@ -189,7 +196,8 @@ std::vector<Opt> cpu_heuristic(const Kernel& kernel, const runtime::Target& targ
   choose_transposes(c);
   if (std::vector<Opt> streamed = stream(c); !streamed.empty()) return streamed;
   choose_copies(c);
-  if (std::vector<Opt> packed = pack(c); !packed.empty()) return unroll_products(c, peel_products(c, turn_sums(c, std::move(packed))));
+  if (std::vector<Opt> packed = pack(c); !packed.empty())
+    return unroll_products(c, peel_products(c, turn_sums(c, std::move(packed))));
   stage_operands(c);
   choose_points(c);
   choose_nontemporal(c);

@@ -1,5 +1,5 @@
-// A block of threads shares the ranges inside a point; what is left of its threads takes several points. Products get a register
-// tile per thread.
+// A block of threads shares the ranges inside a point; what is left of its threads takes several points. Products get a
+// register tile per thread.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -7,13 +7,13 @@
 
 #include "codegen/heuristic/banks.h"
 #include "codegen/heuristic/heuristic.h"
-#include "codegen/loops/loop_tree.h"
 #include "codegen/heuristic/operand.h"
 #include "codegen/heuristic/register_tile.h"
-#include "codegen/kernel/round.h"
 #include "codegen/heuristic/rows.h"
-#include "codegen/loops/stage.h"
 #include "codegen/heuristic/view.h"
+#include "codegen/kernel/round.h"
+#include "codegen/loops/loop_tree.h"
+#include "codegen/loops/stage.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -22,14 +22,16 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int kThreads = 256;          ///< of a block
-constexpr int64_t kWideTile = 512;     ///< values of a product's range from which a thread has more copies
-constexpr int kTileSide = 16;          ///< threads along each side of a product's tile
-constexpr int kDepth = 16;             ///< summed values of a product's operands that lie in shared memory together
-constexpr int64_t kHeld = 16;          ///< registers in which a thread keeps what it has fetched of an operand
-constexpr int64_t kDeepEnough = 64;    ///< summed values from which that pays
+constexpr int kThreads = 256;        ///< of a block
+constexpr int64_t kWideTile = 512;   ///< values of a product's range from which a thread has more copies
+constexpr int kTileSide = 16;        ///< threads along each side of a product's tile
+constexpr int kDepth = 16;           ///< summed values of a product's operands that lie in shared memory together
+constexpr int64_t kHeld = 16;        ///< registers in which a thread keeps what it has fetched of an operand
+constexpr int64_t kDeepEnough = 64;  ///< summed values from which that pays
 
-int64_t ceil_power(int64_t n) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(n, 1)))); }
+int64_t ceil_power(int64_t n) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(n, 1))));
+}
 
 /// What a range gets.
 struct Share {
@@ -39,14 +41,19 @@ struct Share {
 
 class Chooser {
  public:
-  /// `vectors`: whether threads may have lanes and copies. `stages`: whether a product's operands may go through shared memory; `slots`:
-  /// through two slots of it in turn.
+  /// `vectors`: whether threads may have lanes and copies. `stages`: whether a product's operands may go through shared
+  /// memory; `slots`: through two slots of it in turn.
   Chooser(const Kernel& kernel, const runtime::Target& target, bool vectors, bool stages, bool slots)
-      : kernel_(kernel), shared_(target.shared / 2), vectors_(vectors), stages_(stages), slots_(slots), rows_(legal_rows(kernel, target, target.shared / 2)), view_(with(kernel, rows_)) {
+      : kernel_(kernel),
+        shared_(target.shared / 2),
+        vectors_(vectors),
+        stages_(stages),
+        slots_(slots),
+        rows_(legal_rows(kernel, target, target.shared / 2)),
+        view_(with(kernel, rows_)) {
     fixed_ = ranges_in_order(kernel_, view_);
     for (const Work& w : view_.works())
-      for (UOp a : w.accesses)
-        bytes_ = std::max(bytes_, static_cast<int>(size_of(a->src[0]->dtype)));
+      for (UOp a : w.accesses) bytes_ = std::max(bytes_, static_cast<int>(size_of(a->src[0]->dtype)));
   }
 
   std::vector<Opt> run() {
@@ -69,8 +76,8 @@ class Chooser {
     return std::any_of(shares_.begin(), shares_.end(), [&](const Share& s) { return s.range == range; });
   }
 
-  /// Lanes that fill the widest access, if all accesses move by one element or none, but for those of a REDUCE whose operands are staged,
-  /// and rows begin at whole vectors.
+  /// Lanes that fill the widest access, if all accesses move by one element or none, but for those of a REDUCE whose
+  /// operands are staged, and rows begin at whole vectors.
   int lanes_along(UOp range, const Work* staged = nullptr) {
     if (!vectors_) return 1;
     int lanes = std::max(1, 16 / bytes_);
@@ -90,14 +97,16 @@ class Chooser {
       if (product || w.chains() > 1) return false;
       product = &w;
     }
-    if (!product || product->outs.size() < 2 || !std::all_of(product->outs.begin(), product->outs.end(), is_outer)) return false;
+    if (!product || product->outs.size() < 2 || !std::all_of(product->outs.begin(), product->outs.end(), is_outer))
+      return false;
     std::vector<UOp> reuse = reuse_ranges(view_, *product);
     std::erase_if(reuse, [&](UOp r) { return in(fixed_, r) || view_.size(r) < kTileSide; });
     if (reuse.size() < 2) return false;
     // Columns lie side by side where the result is stored.
     std::sort(reuse.begin(), reuse.end(),
               [&](UOp a, UOp b) { return std::pair(-along(a), range_id(a)) < std::pair(-along(b), range_id(b)); });
-    const UOp columns = reuse[0], rows = *std::max_element(reuse.begin() + 1, reuse.end(), [&](UOp a, UOp b) { return view_.size(a) < view_.size(b); });
+    const UOp columns = reuse[0], rows = *std::max_element(reuse.begin() + 1, reuse.end(),
+                                                           [&](UOp a, UOp b) { return view_.size(a) < view_.size(b); });
     auto share = [&](const Work* staged) {
       shares_ = {tile_share(columns, lanes_along(columns, staged)), tile_share(rows, 1)};
       shares_[1].stride = shares_[0].threads;
@@ -115,7 +124,8 @@ class Chooser {
     const int copies = std::max(1, (size >= kWideTile ? 8 : 4) / lanes), each = lanes * copies;
     return {range, lanes, copies, static_cast<int>(std::min<int64_t>(kTileSide, ceil_power(ceil_div(size, each))))};
   }
-  /// Blocks of both operands in shared memory: each is read from the device's memory once for all threads of the square.
+  /// Blocks of both operands in shared memory: each is read from the device's memory once for all threads of the
+  /// square.
   void stage_operands(const Work& product, const Share& columns, const Share& rows) {
     UOp summed = product.own.back();
     if (view_.size(summed) < kDeepEnough) return;
@@ -132,8 +142,10 @@ class Chooser {
       auto dim = [&](bool sum, int left, int stride) {
         Stage::Dim d{range_id(sum ? summed : share.range), sum ? 0 : -1};
         const int most = sum ? kDepth : block;
-        const int64_t row = view_.size(sum ? summed : share.range);  // begins at whole vectors, or each thread takes single elements
-        while (d.lanes * 2 <= 16 / bytes_ && most % (d.lanes * 2) == 0 && row % (d.lanes * 2) == 0 && stride == 1) d.lanes *= 2;
+        const int64_t row =
+            view_.size(sum ? summed : share.range);  // begins at whole vectors, or each thread takes single elements
+        while (d.lanes * 2 <= 16 / bytes_ && most % (d.lanes * 2) == 0 && row % (d.lanes * 2) == 0 && stride == 1)
+          d.lanes *= 2;
         d.threads = std::min(left, most / d.lanes);
         d.stride = d.threads > 1 ? stride : 1;
         return d;
@@ -144,8 +156,8 @@ class Chooser {
     staged_ = std::move(stages);
     if (slots_) add_slots();
   }
-  /// The next block of each operand is fetched while the present one is multiplied, if both blocks fit, and registers hold what a thread
-  /// fetches.
+  /// The next block of each operand is fetched while the present one is multiplied, if both blocks fit, and registers
+  /// hold what a thread fetches.
   void add_slots() {
     std::vector<Opt> list = staged_;
     int64_t bytes = 0;
@@ -171,8 +183,9 @@ class Chooser {
       if (range_id(s.range) == range) return int64_t{1} * s.lanes * s.copies * s.threads;
     return kDepth;
   }
-  /// The layout of an operand's tile for which its filling and its reading take the fewest passes over the banks of shared memory; of
-  /// equal ones that which lies as the operand does, and is simplest. `along`: values of the dim along which it lies side by side.
+  /// The layout of an operand's tile for which its filling and its reading take the fewest passes over the banks of
+  /// shared memory; of equal ones that which lies as the operand does, and is simplest. `along`: values of the dim
+  /// along which it lies side by side.
   Stage laid_out(const Stage& plain, DType dtype, int64_t along, const Share& share) {
     const int64_t all = int64_t{kDepth} * share.lanes * share.copies * share.threads;
     Stage best = plain;
@@ -180,7 +193,9 @@ class Chooser {
     auto consider = [&](Stage stage, int64_t columns) {
       auto walk = [](const Stage::Dim& d) { return Walk{d.lanes, d.threads, d.stride}; };
       // A thread reads its share of the range for each value of the sum.
-      auto read = [&](const Stage::Dim& d) { return d.range == range_id(share.range) ? Walk{share.lanes, share.threads, share.stride} : Walk{}; };
+      auto read = [&](const Stage::Dim& d) {
+        return d.range == range_id(share.range) ? Walk{share.lanes, share.threads, share.stride} : Walk{};
+      };
       const Stage::Dim &row = stage.dims[0], &column = stage.dims[1];
       const int64_t fills = all / (int64_t{1} * row.lanes * row.threads * column.lanes * column.threads);
       const int64_t passes = fills * bank_passes(stage, columns, dtype, walk(row), walk(column)) +
@@ -213,7 +228,8 @@ class Chooser {
   /// Whether what a value loads lies side by side along a range.
   bool side_by_side(UOp value, UOp range) {
     const std::vector<UOp> below = ir::topological(value);
-    return std::any_of(below.begin(), below.end(), [&](UOp n) { return n->op == Op::Load && view_.stride(n, range) == 1; });
+    return std::any_of(below.begin(), below.end(),
+                       [&](UOp n) { return n->op == Op::Load && view_.stride(n, range) == 1; });
   }
   /// How many accesses go on by one element along a range; stores count most.
   int along(UOp range) {
@@ -224,7 +240,8 @@ class Chooser {
     return count;
   }
 
-  /// Ranges inside a point: of each statement the one that lies in order, or the longest, takes the threads from the first on.
+  /// Ranges inside a point: of each statement the one that lies in order, or the longest, takes the threads from the
+  /// first on.
   void share_inner() {
     std::vector<UOp> inner;
     for (UOp r : view_.ranges())
@@ -296,7 +313,8 @@ std::vector<Opt> cuda_heuristic(const Kernel& kernel, const runtime::Target& tar
   struct Try {
     bool vectors, stages, slots;
   };
-  for (const Try t : {Try{true, true, true}, Try{true, true, false}, Try{true, false, false}, Try{false, false, false}}) {
+  for (const Try t :
+       {Try{true, true, true}, Try{true, true, false}, Try{true, false, false}, Try{false, false, false}}) {
     std::vector<Opt> opts = Chooser(kernel, target, t.vectors, t.stages, t.slots).run();
     if (is_legal(kernel, opts)) return opts;
   }

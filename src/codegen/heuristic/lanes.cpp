@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "codegen/kernel/round.h"
 #include "codegen/expand/transpose.h"
+#include "codegen/kernel/round.h"
 
 namespace sinter::codegen {
 namespace {
@@ -12,17 +12,19 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr double kPicked = 2;           ///< cycles of a vector for each element that lies between its lanes' elements, and shuffled out
-constexpr double kTurned = 0.75;        ///< cycles of an element that is transposed in registers,
-constexpr int64_t kFewest = 4;          ///< which takes so many copies
-constexpr double kInOrder = 2;          ///< cycles more of an element of a sum whose lanes are added one after the other
+constexpr double kPicked =
+    2;  ///< cycles of a vector for each element that lies between its lanes' elements, and shuffled out
+constexpr double kTurned = 0.75;  ///< cycles of an element that is transposed in registers,
+constexpr int64_t kFewest = 4;    ///< which takes so many copies
+constexpr double kInOrder = 2;    ///< cycles more of an element of a sum whose lanes are added one after the other
 
 class Taker {
  public:
   Taker(View& view, int lanes, const std::vector<UOp>& fixed, const std::vector<UOp>& taken)
       : view_(view), lanes_(lanes), fixed_(fixed), vectors_(taken), before_(taken.size()) {}
 
-  /// One by one: those first that save most, or those without which their statements would lose most. Returns the cycles saved.
+  /// One by one: those first that save most, or those without which their statements would lose most. Returns the
+  /// cycles saved.
   double take(bool by_loss) {
     double total = 0;
     while (true) {
@@ -64,7 +66,8 @@ class Taker {
       const int64_t stride = range ? view_.lane_stride(a, range) : 0;
       if (stride == 0 || stride == 1)
         vector += 1;
-      else if (const double apart = turns(w, a, range) ? kTurned : kGather; a->op == Op::Load && stride > 1 && stride <= kWidestStride)
+      else if (const double apart = turns(w, a, range) ? kTurned : kGather;
+               a->op == Op::Load && stride > 1 && stride <= kWidestStride)
         scalar += std::min(kPicked * static_cast<double>(stride) / lanes_, apart);
       else
         scalar += apart;
@@ -72,17 +75,19 @@ class Taker {
     if (range && in(w.own, range) && w.chains() == 1) scalar += kInOrder;
     return (vector + w.operations) / (range ? used(range) : 1) + scalar;
   }
-  /// Whether an access that is strided along the lanes of results lies side by side along another range of the statement: with copies
-  /// there it is transposed in registers.
+  /// Whether an access that is strided along the lanes of results lies side by side along another range of the
+  /// statement: with copies there it is transposed in registers.
   bool turns(const Work& w, UOp access, UOp lanes) {
     return in(w.outs, lanes) && std::any_of(view_.ranges().begin(), view_.ranges().end(), [&](UOp r) {
-      return !(r == lanes) && w.runs_over(r) && !in(fixed_, r) && view_.size(r) >= kFewest && view_.stride(access, r) == 1;
-    });
+             return !(r == lanes) && w.runs_over(r) && !in(fixed_, r) && view_.size(r) >= kFewest &&
+                    view_.stride(access, r) == 1;
+           });
   }
   /// Cycles that lanes along the range save a statement.
   double saved(const Work& w, UOp range) {
     if (!w.runs_over(range) || vector_by_itself(w, range) || meets_vector(w)) return 0;
-    return w.iterations * (element(w, {}) - element(w, range)) * std::min(1.0, static_cast<double>(view_.size(range)) / 4);
+    return w.iterations * (element(w, {}) - element(w, range)) *
+           std::min(1.0, static_cast<double>(view_.size(range)) / 4);
   }
   bool meets_vector(UOp range) const {
     return std::any_of(view_.works().begin(), view_.works().end(), [&](const Work& w) {
@@ -117,8 +122,8 @@ class Taker {
 
 std::vector<UOp> choose_lanes(View& view, int lanes, const std::vector<UOp>& fixed, const std::vector<UOp>& taken) {
   if (lanes < 2) return {};
-  // Whichever order saves more in the end. The second gives two loops in a row a range each, where the first sees one around both, along
-  // which memory is strided.
+  // Whichever order saves more in the end. The second gives two loops in a row a range each, where the first sees one
+  // around both, along which memory is strided.
   Taker most(view, lanes, fixed, taken), dear(view, lanes, fixed, taken);
   const double first = most.take(false), second = dear.take(true);
   return second > first ? dear.made() : most.made();

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "codegen/prepare/gates.h"
-#include "codegen/loops/loop_tree.h"
-#include "codegen/kernel/round.h"
 #include "codegen/heuristic/steps.h"
+#include "codegen/kernel/round.h"
+#include "codegen/loops/loop_tree.h"
+#include "codegen/prepare/gates.h"
 #include "rewrite/interval.h"
 
 namespace sinter::codegen {
@@ -17,7 +17,8 @@ using ir::UOp;
 
 constexpr int kMostEdge = 2;  ///< steps at either end, whose text is longer
 
-/// Leaves of `inside` the values of a range of so many at which the condition holds; whether these are known, and of one piece.
+/// Leaves of `inside` the values of a range of so many at which the condition holds; whether these are known, and of
+/// one piece.
 bool narrow(Inside& inside, UOp condition, UOp range, int64_t size) {
   ir::Facts closed;
   closed.assume(condition, false);
@@ -33,11 +34,13 @@ bool narrow(Inside& inside, UOp condition, UOp range, int64_t size) {
   return true;
 }
 
-/// Whether there is a point for each thread if each holds the whole range: along the other ranges of the image, or of several.
+/// Whether there is a point for each thread if each holds the whole range: along the other ranges of the image, or of
+/// several.
 bool leaves_points(View& view, const Work& product, UOp range, const runtime::Target& target) {
   int64_t points = 1;
   for (UOp r : product.outs) {
-    const bool beside = std::any_of(product.accesses.begin(), product.accesses.end(), [&](UOp a) { return view.depends(a, range) && view.depends(a, r); });
+    const bool beside = std::any_of(product.accesses.begin(), product.accesses.end(),
+                                    [&](UOp a) { return view.depends(a, range) && view.depends(a, r); });
     if (is_outer(r) && !(r == range) && beside) points *= view.size(r);
   }
   return points >= target.threads;
@@ -47,7 +50,9 @@ bool leaves_points(View& view, const Work& product, UOp range, const runtime::Ta
 
 std::optional<Inside> inside_of(View& view, const Work& product, UOp range, const runtime::Target& target) {
   const UOp gate = common_gate(product.node);
-  if (!gate || product.own.empty() || product.chains() > 1 || range->src[0]->op != Op::Const || !view.depends(gate, range)) return {};
+  if (!gate || product.own.empty() || product.chains() > 1 || range->src[0]->op != Op::Const ||
+      !view.depends(gate, range))
+    return {};
   const UOp last = product.own.back();
   if (view.size(last) > kWholeLoop || !leaves_points(view, product, range, target)) return {};
   Inside inside{0, view.size(range)};
@@ -64,7 +69,8 @@ std::optional<Inside> inside_of(View& view, const Work& product, UOp range, cons
 
 std::optional<Peel> peel(const Inside& inside, View& view, UOp range, int copies) {
   const int64_t size = view.size(range), steps = size / copies, whole = steps * copies;
-  if (inside.from == inside.to) return steps <= 2 * kMostEdge ? std::optional(Peel{range_id(range), static_cast<int>(steps), 0}) : std::nullopt;
+  if (inside.from == inside.to)
+    return steps <= 2 * kMostEdge ? std::optional(Peel{range_id(range), static_cast<int>(steps), 0}) : std::nullopt;
   const int64_t first = std::min(steps, ceil_div(inside.from, copies));
   const int64_t last = std::min(steps - first, ceil_div(std::max<int64_t>(0, whole - inside.to), copies));
   if (std::max(first, last) > kMostEdge) return {};
@@ -80,7 +86,8 @@ std::optional<Peel> peel_of(View& view, const Work& product, const RegisterTile&
 std::vector<Opt> peel_products(Choice& c, std::vector<Opt> opts) {
   for (const Choice::Product& p : c.products) {
     const std::optional<Peel> peel = peel_of(c.view, *p.work, p.tile, c.target);
-    if (!peel || *peel == Peel{peel->range, 0, 0} || std::find(opts.begin(), opts.end(), Opt(*peel)) != opts.end()) continue;
+    if (!peel || *peel == Peel{peel->range, 0, 0} || std::find(opts.begin(), opts.end(), Opt(*peel)) != opts.end())
+      continue;
     opts.emplace_back(*peel);
     if (!is_legal(c.kernel, opts)) opts.pop_back();
   }

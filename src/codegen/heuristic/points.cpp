@@ -1,11 +1,12 @@
-// Ranges are enlarged in the order of what that saves: what is computed once for a point, panels, lines, rows, launches.
+// Ranges are enlarged in the order of what that saves: what is computed once for a point, panels, lines, rows,
+// launches.
 #include "codegen/heuristic/points.h"
 
 #include <cmath>
 
 #include "codegen/heuristic/peel.h"
-#include "codegen/kernel/round.h"
 #include "codegen/heuristic/sharing.h"
+#include "codegen/kernel/round.h"
 
 namespace sinter::codegen {
 namespace {
@@ -14,13 +15,14 @@ using ir::Op;
 using ir::UOp;
 
 constexpr double kLongestPoint = 16 * kPoint;  ///< cycles above which there are rather more points
-constexpr double kTurns = 2;                   ///< points per parallel unit, so that every thread has its share several times
-constexpr double kProductRows = 96;            ///< values of a product's first range that a point covers at most
-constexpr double kPanelRows = 1024;            ///< and where many panels pass by, which each point reads again
+constexpr double kTurns = 2;         ///< points per parallel unit, so that every thread has its share several times
+constexpr double kProductRows = 96;  ///< values of a product's first range that a point covers at most
+constexpr double kPanelRows = 1024;  ///< and where many panels pass by, which each point reads again
 
 double cycles_of_all(const Choice& c) {
   double all = 0;
-  for (const Work& w : c.view.works()) all += Choice::cycles(w) / (c.vectors.empty() && w.chains() == 1 ? 1 : c.lanes / 2.0);
+  for (const Work& w : c.view.works())
+    all += Choice::cycles(w) / (c.vectors.empty() && w.chains() == 1 ? 1 : c.lanes / 2.0);
   return all;
 }
 
@@ -33,8 +35,8 @@ bool stored_nearer(Choice& c, UOp range, UOp other) {
   });
 }
 
-/// Whether points that follow one another read other columns of a product's operand, of which half of the second cache does not hold what
-/// the next row reads again: its panels lie apart, as heads do.
+/// Whether points that follow one another read other columns of a product's operand, of which half of the second cache
+/// does not hold what the next row reads again: its panels lie apart, as heads do.
 bool many_panels(Choice& c, const Choice::Product& p) {
   const auto again = [&](UOp r) { return !is_outer(r) || range_id(r) > range_id(p.tile.first); };
   return std::any_of(p.work->accesses.begin(), p.work->accesses.end(), [&](UOp a) {
@@ -111,7 +113,8 @@ void choose_points(Choice& c) {
       if (peeled) points.enlarge(rows, static_cast<double>(c.view.size(t.first)));  // a point holds both edges
       if (panels_under_all_rows(c.view, *c.products[0].work, t, c.target))
         points.enlarge(rows, std::min(points.part(rows, c.target.threads), points.count / (kTurns * c.target.threads)));
-      if (many_panels(c, c.products[0])) points.enlarge(rows, std::min(points.count / (kTurns * units), kPanelRows / t.rows));
+      if (many_panels(c, c.products[0]))
+        points.enlarge(rows, std::min(points.count / (kTurns * units), kPanelRows / t.rows));
       for (size_t i = outer.size(); i-- > 0;)  // lines that a tile's far rows begin are written to their end
         if (!c.tiled(outer[i]) && stored_nearer(c, outer[i], t.first)) points.enlarge(i, points.count / wanted);
       points.enlarge(rows, std::min(room(), kProductRows / t.rows));

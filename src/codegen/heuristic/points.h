@@ -5,7 +5,8 @@
 
 namespace sinter::codegen {
 
-/// Adds Blocks to the Opts: points of some kPoint cycles, enough of them for all threads, which share what they read and repeat little.
+/// Adds Blocks to the Opts: points of some kPoint cycles, enough of them for all threads, which share what they read
+/// and repeat little.
 void choose_points(Choice& choice);
 
 }  // namespace sinter::codegen

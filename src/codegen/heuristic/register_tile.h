@@ -14,10 +14,15 @@ struct RegisterTile {
   ir::UOp lanes;          ///< null: along what the product sums
   ir::UOp first, second;  ///< null: none. `second` may be `lanes`
   int rows = 1, columns = 1;
-  int turned = 1;  ///< copies of the last range that it sums: an operand that lies along that one is transposed in registers
+  int turned =
+      1;  ///< copies of the last range that it sums: an operand that lies along that one is transposed in registers
   double cycles = 0;
-  int64_t width(int vector) const { return int64_t{1} * vector * (second == lanes ? columns : 1); }  ///< elements of a row; of a vector: `vector`
-  bool has_other() const { return second && !(second == lanes); }  ///< `second` is a range of its own: beside lanes, all of its values are copies
+  int64_t width(int vector) const {
+    return int64_t{1} * vector * (second == lanes ? columns : 1);
+  }  ///< elements of a row; of a vector: `vector`
+  bool has_other() const {
+    return second && !(second == lanes);
+  }  ///< `second` is a range of its own: beside lanes, all of its values are copies
 };
 
 /// What a range has already, for the sake of another product.
@@ -32,9 +37,10 @@ inline Width width_of(const std::vector<Width>& widths, ir::UOp range) {
   return it == widths.end() ? Width{range} : *it;
 }
 
-/// The best tile for a REDUCE of some ranges: few loads for each multiplication, accumulators that hide their latency, no more than
-/// fit the registers. `lanes`: elements of a vector; `fixed`: ranges that may have neither copies nor lanes; `given`: what
-/// ranges have already and keep; no STORE then runs over two with lanes. No tile (cycles 0) where none agrees with that.
+/// The best tile for a REDUCE of some ranges: few loads for each multiplication, accumulators that hide their latency,
+/// no more than fit the registers. `lanes`: elements of a vector; `fixed`: ranges that may have neither copies nor
+/// lanes; `given`: what ranges have already and keep; no STORE then runs over two with lanes. No tile (cycles 0) where
+/// none agrees with that.
 RegisterTile pick_tile(View& view, const Work& product, int lanes, const runtime::Target& target,
                        const std::vector<ir::UOp>& fixed, const std::vector<Width>& given);
 

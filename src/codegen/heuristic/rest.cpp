@@ -18,8 +18,8 @@ constexpr int64_t kApart = 2;
 /// Summed elements: with fewer keeping results takes a share of the time that shows, with more storing them takes none.
 constexpr double kShallow = 64, kDeep = 1024;
 
-/// The range along which a store of its results goes side by side, or nearly so, if neither lanes nor copies lie side by side. Null: there
-/// is none.
+/// The range along which a store of its results goes side by side, or nearly so, if neither lanes nor copies lie side
+/// by side. Null: there is none.
 UOp stored_along(View& view, const Work& product, const RegisterTile& tile) {
   for (const Work& s : view.works()) {
     if (s.is_reduce() || !in(s.sums, product.node)) continue;
@@ -28,7 +28,9 @@ UOp stored_along(View& view, const Work& product, const RegisterTile& tile) {
     if (near) continue;
     for (int64_t apart = 1; apart <= kApart; ++apart)
       for (UOp r : s.outs)
-        if (is_outer(r) && r != tile.lanes && r != tile.first && view.stride(s.node, r) == apart && view.size(r) >= kRow) return r;
+        if (is_outer(r) && r != tile.lanes && r != tile.first && view.stride(s.node, r) == apart &&
+            view.size(r) >= kRow)
+          return r;
   }
   return {};
 }
@@ -44,7 +46,9 @@ int64_t block_of(const std::vector<Opt>& opts, UOp range) {
 std::vector<Opt> rest_results(View& view, const Work& product, const RegisterTile& tile, const std::vector<Opt>& opts) {
   if (!tile.lanes || !tile.first || !is_outer(tile.lanes) || !is_outer(tile.first) || product.own.empty()) return {};
   const UOp row = stored_along(view, product, tile), summed = product.own[0];
-  const auto sums = [&](int range) { return std::any_of(product.own.begin(), product.own.end(), [&](UOp r) { return range_id(r) == range; }); };
+  const auto sums = [&](int range) {
+    return std::any_of(product.own.begin(), product.own.end(), [&](UOp r) { return range_id(r) == range; });
+  };
   const auto carried = [&](const Opt& o) {  // one of its loops stands outside those of the tile
     const Order* order = std::get_if<Order>(&o);
     if (!order) return false;
@@ -57,9 +61,11 @@ std::vector<Opt> rest_results(View& view, const Work& product, const RegisterTil
 
   // As much of a row as fits.
   const int64_t rows = block_of(opts, tile.first), whole = std::min(block_of(opts, row), view.size(row));
-  const int64_t most = kBytes / (static_cast<int64_t>(size_of(product.node->dtype)) * tile.rows * block_of(opts, tile.lanes));
+  const int64_t most =
+      kBytes / (static_cast<int64_t>(size_of(product.node->dtype)) * tile.rows * block_of(opts, tile.lanes));
   int64_t part = whole <= most ? whole : most / kRow * kRow;
-  while (part >= kRow && part < whole && whole % part && whole < view.size(row)) part -= kRow;  // blocks are multiples of it, or all there is
+  while (part >= kRow && part < whole && whole % part && whole < view.size(row))
+    part -= kRow;  // blocks are multiples of it, or all there is
   if (part < kRow) return {};
 
   std::vector<Opt> out;
@@ -73,7 +79,9 @@ std::vector<Opt> rest_results(View& view, const Work& product, const RegisterTil
     std::vector<Order::Loop> inside;
     for (const Order::Loop& l : given->loops) {
       if (sums(l.range) && l.range != range_id(summed)) inside.push_back(l);
-      if (!sums(l.range) && l.range != range_id(tile.first) && l.range != range_id(row) && l.range != range_id(tile.lanes)) order.loops.push_back(l);
+      if (!sums(l.range) && l.range != range_id(tile.first) && l.range != range_id(row) &&
+          l.range != range_id(tile.lanes))
+        order.loops.push_back(l);
     }
     const auto cut = [&](UOp range, int64_t step, bool by) {  // the place of what is left of it
       if (!by) return 0;
@@ -83,7 +91,10 @@ std::vector<Opt> rest_results(View& view, const Work& product, const RegisterTil
     };
     const int of_first = cut(tile.first, tile.rows, rows > tile.rows), of_row = cut(row, part, part < whole);
     const int of_sum = cut(summed, view.size(summed), true);
-    for (const Order::Loop& l : {Order::Loop{range_id(tile.first), of_first}, {range_id(row), of_row}, {range_id(tile.lanes), 0}, {range_id(summed), of_sum}})
+    for (const Order::Loop& l : {Order::Loop{range_id(tile.first), of_first},
+                                 {range_id(row), of_row},
+                                 {range_id(tile.lanes), 0},
+                                 {range_id(summed), of_sum}})
       order.loops.push_back(l);
     order.loops.insert(order.loops.end(), inside.begin(), inside.end());
     out.push_back(order);

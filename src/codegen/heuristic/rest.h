@@ -3,16 +3,16 @@
 
 #include <vector>
 
-#include "codegen/opt/opt.h"
 #include "codegen/heuristic/register_tile.h"
 #include "codegen/heuristic/view.h"
+#include "codegen/opt/opt.h"
 
 namespace sinter::codegen {
 
-/// The Opts of a blocked product with one more loop that carries it, of a single turn: its results rest in a tile until a row of them is
-/// there, and are stored in loops behind. That pays where neither the lanes nor the copies of its register tile lie side by side in what it
-/// stores to, so that each result would go to a line of its own: gradients of windows, whose copies are images. Empty where
-/// it does not. A proposal: whether it is legal is another question.
+/// The Opts of a blocked product with one more loop that carries it, of a single turn: its results rest in a tile until
+/// a row of them is there, and are stored in loops behind. That pays where neither the lanes nor the copies of its
+/// register tile lie side by side in what it stores to, so that each result would go to a line of its own: gradients of
+/// windows, whose copies are images. Empty where it does not. A proposal: whether it is legal is another question.
 std::vector<Opt> rest_results(View& view, const Work& product, const RegisterTile& tile, const std::vector<Opt>& opts);
 
 }  // namespace sinter::codegen

@@ -6,11 +6,11 @@
 #include <set>
 #include <unordered_map>
 
-#include "codegen/loops/loop_tree.h"
-#include "codegen/kernel/memory_node.h"
 #include "codegen/heuristic/register_tile.h"
-#include "codegen/opt/schedule.h"
+#include "codegen/kernel/memory_node.h"
+#include "codegen/loops/loop_tree.h"
 #include "codegen/loops/tile.h"
+#include "codegen/opt/schedule.h"
 #include "uop/walk.h"
 
 namespace sinter::codegen {
@@ -20,18 +20,19 @@ using ir::AxisKind;
 using ir::Op;
 using ir::UOp;
 
-constexpr double kDear = 12;                ///< operations of an expression that is rather kept
-/// Operations that a load counts for which vectors of a CPU transpose, and elements of a row up to which: rows of 48 that are kept for their second use
-/// take 0.77 of the time on Zen 3. Longer ones were not measured.
+constexpr double kDear = 12;  ///< operations of an expression that is rather kept
+/// Operations that a load counts for which vectors of a CPU transpose, and elements of a row up to which: rows of 48
+/// that are kept for their second use take 0.77 of the time on Zen 3. Longer ones were not measured.
 constexpr double kTransposed = 12;
 constexpr int64_t kShortRow = 64;
-constexpr int64_t kLargest = 256 << 10;     ///< bytes of a tile
+constexpr int64_t kLargest = 256 << 10;  ///< bytes of a tile
 
 bool is_inner(UOp range) { return range_kind(range) == AxisKind::Inner; }
 
 class Finder {
  public:
-  Finder(const Kernel& kernel, View& view, const runtime::Target& target) : view_(view), transposes_(!target.cuda()), nodes_(ir::topological(kernel.sink)) {
+  Finder(const Kernel& kernel, View& view, const runtime::Target& target)
+      : view_(view), transposes_(!target.cuda()), nodes_(ir::topological(kernel.sink)) {
     for (UOp n : nodes_)
       if (n->op == Op::Store) written_.insert(slot_of(n));
   }
@@ -54,16 +55,17 @@ class Finder {
   /// The statements in which a node is evaluated.
   void find_users(size_t work) {
     UOp root = view_.works()[work].node;
-    for (UOp n : ir::topological(std::span<const UOp>(&root, 1), [&](UOp u) { return u == root || u->op != Op::Reduce; }))
-      if (!(n == root) && (ir::is_alu(n->op) || n->op == Op::Reduce) && n->dtype != DType::Index && n->dtype != DType::Bool)
+    for (UOp n :
+         ir::topological(std::span<const UOp>(&root, 1), [&](UOp u) { return u == root || u->op != Op::Reduce; }))
+      if (!(n == root) && (ir::is_alu(n->op) || n->op == Op::Reduce) && n->dtype != DType::Index &&
+          n->dtype != DType::Bool)
         users_[n.get()].push_back(work);
   }
 
   /// Whether all users of n use it only through a value that is kept.
   bool covered(UOp n) {
-    return std::any_of(kept_.begin(), kept_.end(), [&](UOp k) {
-      return users_[k.get()] == users_[n.get()] && below(k, n);
-    });
+    return std::any_of(kept_.begin(), kept_.end(),
+                       [&](UOp k) { return users_[k.get()] == users_[n.get()] && below(k, n); });
   }
   static bool below(UOp root, UOp n) {
     const std::vector<UOp> all =
@@ -88,7 +90,9 @@ class Finder {
     double operations = 0;
     for (UOp u : ir::topological(std::span<const UOp>(&n, 1), [&](UOp u) { return u->op != Op::Reduce; })) {
       operations += operations_of(u);
-      if (u->op == Op::Load && std::any_of(users.begin(), users.end(), [&](size_t w) { return across(view_.works()[w], u); })) operations += kTransposed;
+      if (u->op == Op::Load &&
+          std::any_of(users.begin(), users.end(), [&](size_t w) { return across(view_.works()[w], u); }))
+        operations += kTransposed;
     }
     return operations;
   }
@@ -96,14 +100,16 @@ class Finder {
   /// Whether a sum of short rows, element by element, reads memory across its lanes: those lie along other ranges.
   bool across(const Work& w, UOp load) {
     return transposes_ && w.is_reduce() && w.chains() == 1 && !w.outs.empty() && reuse_ranges(view_, w).empty() &&
-           std::any_of(w.own.begin(), w.own.end(), [&](UOp r) { return view_.stride(load, r) == 1 && view_.size(r) <= kShortRow; });
+           std::any_of(w.own.begin(), w.own.end(),
+                       [&](UOp r) { return view_.stride(load, r) == 1 && view_.size(r) <= kShortRow; });
   }
 
   /// Whether n is worth a tile, and along which ranges it lies.
   bool keep(UOp n, std::vector<int>& along) {
     const std::vector<size_t>& users = users_.at(n.get());
     if (price(n, users) < kDear) return false;
-    const bool repeated = std::any_of(users.begin(), users.end(), [&](size_t u) { return repeats(view_.works()[u], n); });
+    const bool repeated =
+        std::any_of(users.begin(), users.end(), [&](size_t u) { return repeats(view_.works()[u], n); });
     if (users.size() < 2 && !repeated) return false;
     std::vector<UOp> ranges;
     bool siblings = repeated;
@@ -131,15 +137,16 @@ class Finder {
     for (UOp r : ranges) along.push_back(range_id(r));
     return true;
   }
-  /// Whether a sum uses n again for each element along a loop of its result, on which n does not depend: its lanes lie there.
+  /// Whether a sum uses n again for each element along a loop of its result, on which n does not depend: its lanes lie
+  /// there.
   bool repeats(const Work& w, UOp n) {
-    return w.is_reduce() && w.chains() == 1 && std::any_of(w.outs.begin(), w.outs.end(), [&](UOp r) {
-      return is_inner(r) && !view_.depends(n, r);
-    });
+    return w.is_reduce() && w.chains() == 1 &&
+           std::any_of(w.outs.begin(), w.outs.end(), [&](UOp r) { return is_inner(r) && !view_.depends(n, r); });
   }
   /// Whether the loop of a REDUCE over its own range stands outside all that its value depends on.
   bool carried(const Work& w, UOp range) {
-    return std::any_of(w.outs.begin(), w.outs.end(), [&](UOp o) { return is_inner(o) && range_id(o) > range_id(range); });
+    return std::any_of(w.outs.begin(), w.outs.end(),
+                       [&](UOp o) { return is_inner(o) && range_id(o) > range_id(range); });
   }
 
   View& view_;
@@ -161,7 +168,9 @@ int64_t bytes_of_tiles(const Kernel& kernel, const std::vector<Opt>& opts) {
 
 }  // namespace
 
-std::vector<Row> rows_to_keep(const Kernel& kernel, View& view, const runtime::Target& target) { return Finder(kernel, view, target).run(); }
+std::vector<Row> rows_to_keep(const Kernel& kernel, View& view, const runtime::Target& target) {
+  return Finder(kernel, view, target).run();
+}
 
 std::vector<Row> legal_rows(const Kernel& kernel, const runtime::Target& target, int64_t most_bytes) {
   View view(kernel);

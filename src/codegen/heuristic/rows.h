@@ -3,14 +3,15 @@
 
 #include <vector>
 
-#include "codegen/opt/opt.h"
 #include "codegen/heuristic/view.h"
+#include "codegen/opt/opt.h"
 #include "runtime/target.h"
 
 namespace sinter::codegen {
 
-/// A Row for each value that sibling loops over an inner range use and that is dear to compute again: sums with a loop of
-/// their own, long expressions, and what a CPU's vectors transpose. Proposals: whether they are legal is another question.
+/// A Row for each value that sibling loops over an inner range use and that is dear to compute again: sums with a loop
+/// of their own, long expressions, and what a CPU's vectors transpose. Proposals: whether they are legal is another
+/// question.
 std::vector<Row> rows_to_keep(const Kernel& kernel, View& view, const runtime::Target& target);
 
 /// Those of them that are legal without other Opts, and whose tiles together have at most so many bytes.

@@ -1,4 +1,5 @@
-// A row is short, and each begins on a line, often on a page of its own: what a core asks for by itself comes late for most of it.
+// A row is short, and each begins on a line, often on a page of its own: what a core asks for by itself comes late for
+// most of it.
 #include "codegen/heuristic/rows_ahead.h"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ using ir::Op;
 using ir::UOp;
 
 constexpr int64_t kFarRows = 256;  ///< bytes from one row to the next
-constexpr int64_t kFewWays = 8;    ///< of a first cache, whose sets the rows of two tiles fill. With twelve what was measured (Zen 5, 6 rows) has 1.02 of its floor
+constexpr int64_t kFewWays = 8;    ///< of a first cache, whose sets the rows of two tiles fill. With twelve what was
+                                   ///< measured (Zen 5, 6 rows) has 1.02 of its floor
 
 /// Of what the loads read, each buffer once.
 double bytes_of(View& view, std::span<const UOp> accesses) {
@@ -32,10 +34,13 @@ double bytes_of(View& view, std::span<const UOp> accesses) {
 
 }  // namespace
 
-std::vector<Opt> rows_ahead(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile, const runtime::Target& target) {
-  // A step loads its columns and an element of each row, and asks for another one of each: as many as it multiplies, at most.
-  if (!tile.lanes || !tile.first || !is_outer(tile.first) || tile.turned > 1 || tile.has_other() || product.own.empty() ||
-      tile.columns + 2 * tile.rows > tile.rows * tile.columns || bytes_of(view, product.accesses) <= kFarCaches * static_cast<double>(target.l2))
+std::vector<Opt> rows_ahead(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile,
+                            const runtime::Target& target) {
+  // A step loads its columns and an element of each row, and asks for another one of each: as many as it multiplies, at
+  // most.
+  if (!tile.lanes || !tile.first || !is_outer(tile.first) || tile.turned > 1 || tile.has_other() ||
+      product.own.empty() || tile.columns + 2 * tile.rows > tile.rows * tile.columns ||
+      bytes_of(view, product.accesses) <= kFarCaches * static_cast<double>(target.l2))
     return {};
   std::vector<Opt> opts;
   for (UOp a : product.accesses) {

@@ -3,18 +3,20 @@
 
 #include <vector>
 
-#include "codegen/opt/opt.h"
 #include "codegen/heuristic/register_tile.h"
 #include "codegen/heuristic/view.h"
+#include "codegen/opt/opt.h"
 #include "runtime/target.h"
 
 namespace sinter::codegen {
 
-/// A Prefetch for each operand of a product that no lane moves and whose rows lie far from each other: while a tile sums, the next one's
-/// rows are asked for, which begin at places that no core foresees. None where the operands fit the second cache more or
-/// less, where the tile has no loads to spare, or where both tiles' rows would fill their sets of the first cache: on Zen 1, with eight lines
-/// in a set, a product of 1024 whose second operand lies in panels of 64 columns takes 0.84 / 0.79 of the time without. Proposals for a product
-/// with this register tile: whether they are legal is another question.
-std::vector<Opt> rows_ahead(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile, const runtime::Target& target);
+/// A Prefetch for each operand of a product that no lane moves and whose rows lie far from each other: while a tile
+/// sums, the next one's rows are asked for, which begin at places that no core foresees. None where the operands fit
+/// the second cache more or less, where the tile has no loads to spare, or where both tiles' rows would fill their sets
+/// of the first cache: on Zen 1, with eight lines in a set, a product of 1024 whose second operand lies in panels of 64
+/// columns takes 0.84 / 0.79 of the time without. Proposals for a product with this register tile: whether they are
+/// legal is another question.
+std::vector<Opt> rows_ahead(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile,
+                            const runtime::Target& target);
 
 }  // namespace sinter::codegen

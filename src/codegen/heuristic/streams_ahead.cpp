@@ -1,16 +1,18 @@
-// Measured beside no prefetch, 8192 rows of 1024: softmax 0.75 of the time, layer norm 0.75, variances 0.51; nearer or further than two pages
-// less. Elementwise kernels gain nothing on Zen 5, and lose a tenth where the lines are in the last cache; with 480 MiB of that, farther away, those
-// of one operand from beyond the part that counts take 0.6 to 0.9 of the time, and those of two or more up to 1.1: they wait for memory anyhow. Zen 5
-// does not foresee loads under masks at all: depthwise windows of 3 x 3 with a border take 0.4 of the time. Where there are no masks, lanes under gates
-// are read one by one: without prefetches the same windows take 0.93 of the time on Zen 1, their input gradient 0.59.
+// Measured beside no prefetch, 8192 rows of 1024: softmax 0.75 of the time, layer norm 0.75, variances 0.51; nearer or
+// further than two pages less. Elementwise kernels gain nothing on Zen 5, and lose a tenth where the lines are in the
+// last cache; with 480 MiB of that, farther away, those of one operand from beyond the part that counts take 0.6 to 0.9
+// of the time, and those of two or more up to 1.1: they wait for memory anyhow. Zen 5 does not foresee loads under
+// masks at all: depthwise windows of 3 x 3 with a border take 0.4 of the time. Where there are no masks, lanes under
+// gates are read one by one: without prefetches the same windows take 0.93 of the time on Zen 1, their input gradient
+// 0.59.
 #include "codegen/heuristic/streams_ahead.h"
 
 #include <algorithm>
 #include <optional>
 
-#include "codegen/kernel/memory_node.h"
-#include "codegen/heuristic/operand.h"
 #include "codegen/expand/transpose.h"
+#include "codegen/heuristic/operand.h"
+#include "codegen/kernel/memory_node.h"
 
 namespace sinter::codegen {
 namespace {
@@ -18,8 +20,8 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int64_t kAhead = 2 * runtime::kPage;    ///< bytes
-constexpr int64_t kLongRow = 4 * kAhead; ///< bytes of a row of which the wrong end of what is asked for is small
+constexpr int64_t kAhead = 2 * runtime::kPage;  ///< bytes
+constexpr int64_t kLongRow = 4 * kAhead;        ///< bytes of a row of which the wrong end of what is asked for is small
 
 class Streams {
  public:
@@ -43,16 +45,19 @@ class Streams {
       }
       if (stride == View::kScattered && width.copies < view_.size(r)) return {};  // else each place is a known one
       copies |= width.all() > 1;
-      if (stride > apart && (!next || stride <= view_.stride(load, next))) next = r;  // a gradient's windows go backwards besides
+      if (stride > apart && (!next || stride <= view_.stride(load, next)))
+        next = r;  // a gradient's windows go backwards besides
     }
     if (!lanes) return {};
     const bool masked = gate_of(load) && view_.depends(gate_of(load), lanes);
-    if (masked && !target_.loads_under_masks(size_of(load->dtype))) return {};  // each lane would be asked for by itself
+    if (masked && !target_.loads_under_masks(size_of(load->dtype)))
+      return {};  // each lane would be asked for by itself
     if (!masked && (copies || apart > 1 || !(lanes == innermost))) return {};
     if (view_.bytes_read(load) < kFarCaches * static_cast<double>(target_.l2)) return {};
     const int number = number_of(kernel_, load);
     const int64_t row = apart * view_.size(lanes);
-    if (!next || view_.stride(load, next) <= row || row * bytes >= kLongRow) return Prefetch{number, range_id(lanes), kAhead / (bytes * apart)};
+    if (!next || view_.stride(load, next) <= row || row * bytes >= kLongRow)
+      return Prefetch{number, range_id(lanes), kAhead / (bytes * apart)};
     return Prefetch{number, range_id(next), std::max<int64_t>(1, kAhead / (row * bytes))};
   }
 
@@ -65,7 +70,8 @@ class Streams {
 
 }  // namespace
 
-std::vector<Opt> streams_ahead(const Kernel& kernel, View& view, const std::vector<Width>& widths, const runtime::Target& target) {
+std::vector<Opt> streams_ahead(const Kernel& kernel, View& view, const std::vector<Width>& widths,
+                               const runtime::Target& target) {
   Streams streams(kernel, view, widths, target);
   std::vector<UOp> loads;
   std::vector<Opt> opts;

@@ -5,9 +5,9 @@
 #include <initializer_list>
 #include <iterator>
 
-#include "codegen/loops/loop_tree.h"
 #include "codegen/heuristic/peel.h"
 #include "codegen/heuristic/steps.h"
+#include "codegen/loops/loop_tree.h"
 
 namespace sinter::codegen {
 namespace {
@@ -33,7 +33,8 @@ std::vector<int> unrolls_of(int64_t size) {
 }  // namespace
 
 std::vector<Opt> unroll_products(Choice& c, std::vector<Opt> opts) {
-  const bool staged = std::any_of(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<Stage>(o); });
+  const bool staged =
+      std::any_of(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<Stage>(o); });
   for (const Choice::Product& p : c.products) {
     UOp r = p.work->own.back();
     const bool peeled = knows_edges(c, p, opts);

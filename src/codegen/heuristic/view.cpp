@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "codegen/prepare/gates.h"
 #include "codegen/kernel/memory_node.h"
 #include "codegen/kernel/offset.h"
+#include "codegen/prepare/gates.h"
 #include "rewrite/interval.h"
 #include "uop/combine.h"
 #include "uop/walk.h"
@@ -45,8 +45,8 @@ void View::add(UOp node) {
     if (free_.depends(node, r)) w.outs.push_back(r);
   for (const std::vector<UOp>* list : {&w.outs, &w.own})
     for (UOp r : *list) w.iterations *= static_cast<double>(size(r));
-  const std::vector<UOp> body = ir::topological(
-      std::span<const UOp>(&node, 1), [&](UOp n) { return n == node || n->op != Op::Reduce; });
+  const std::vector<UOp> body =
+      ir::topological(std::span<const UOp>(&node, 1), [&](UOp n) { return n == node || n->op != Op::Reduce; });
   // A gate that all factors of a product have is not computed with each of them: it skips them.
   const UOp gate = common_gate(node);
   std::vector<UOp> skipping = gate ? ir::topological(gate) : std::vector<UOp>{};
@@ -77,7 +77,8 @@ double View::bytes_read(UOp load) {
   double elements = 1;
   for (UOp r : all_)
     if (depends(load, r)) elements *= static_cast<double>(size(r));
-  return std::min(elements, static_cast<double>(load->src[0]->shape.bound())) * static_cast<double>(size_of(load->dtype));
+  return std::min(elements, static_cast<double>(load->src[0]->shape.bound())) *
+         static_cast<double>(size_of(load->dtype));
 }
 
 int64_t View::stride(UOp access, UOp range) {
@@ -88,7 +89,8 @@ int64_t View::stride(UOp access, UOp range) {
 
 int64_t View::byte_stride(UOp access, UOp range) {
   const int64_t elements = stride(access, range);
-  return elements == kScattered ? kScattered : std::abs(elements) * static_cast<int64_t>(size_of(access->src[0]->dtype));
+  return elements == kScattered ? kScattered
+                                : std::abs(elements) * static_cast<int64_t>(size_of(access->src[0]->dtype));
 }
 
 int64_t View::lane_stride(UOp access, UOp range) {

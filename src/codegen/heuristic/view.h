@@ -11,7 +11,9 @@
 
 namespace sinter::codegen {
 
-inline bool in(const std::vector<ir::UOp>& list, ir::UOp x) { return std::find(list.begin(), list.end(), x) != list.end(); }
+inline bool in(const std::vector<ir::UOp>& list, ir::UOp x) {
+  return std::find(list.begin(), list.end(), x) != list.end();
+}
 
 /// Operations that a node counts for: 4 for a division or a root, 125 for Threefry, none for the arithmetic of indices.
 double operations_of(ir::UOp n);

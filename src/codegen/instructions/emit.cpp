@@ -60,13 +60,16 @@ Id Emitter::value(Inst inst) {
   return id;
 }
 
-/// The outermost scope from `scope` on where a value may stand. Numbers stand anywhere; arithmetic on indices, which does no harm where it is not
-/// wanted, outside of an if too, if it leaves a loop between the two.
+/// The outermost scope from `scope` on where a value may stand. Numbers stand anywhere; arithmetic on indices, which
+/// does no harm where it is not wanted, outside of an if too, if it leaves a loop between the two.
 size_t Emitter::behind_barriers(const Inst& inst, size_t scope) const {
   if (inst.code == Code::Const) return scope;
-  const bool harmless = inst.code == Code::Alu && inst.type == Type{DType::Index, 1} && (inst.op == Op::Add || inst.op == Op::Sub || inst.op == Op::Mul);
+  const bool harmless = inst.code == Code::Alu && inst.type == Type{DType::Index, 1} &&
+                        (inst.op == Op::Add || inst.op == Op::Sub || inst.op == Op::Mul);
   const auto turns = [this](const Scope& s) { return this->turns(s); };
-  const auto loop = harmless ? std::find_if(scopes_.begin() + static_cast<std::ptrdiff_t>(scope) + 1, scopes_.end(), turns) : scopes_.end();
+  const auto loop = harmless
+                        ? std::find_if(scopes_.begin() + static_cast<std::ptrdiff_t>(scope) + 1, scopes_.end(), turns)
+                        : scopes_.end();
   for (size_t i = scopes_.size(); i-- > scope;)
     if (scopes_[i].barrier && scopes_.begin() + static_cast<std::ptrdiff_t>(i) <= loop) return i;
   return scope;
@@ -142,10 +145,13 @@ Id Emitter::evaluate(const Inst& n) {
     if (code_[s].code != Code::Const || !integer(type(s).dtype)) return kNone;
     args.push_back(code_[s].number);
   }
-  return integer(n.type.dtype) ? constant(n.type.dtype, ir::evaluate(n.op, n.type.dtype, type(n.src.back()).dtype, args)) : kNone;
+  return integer(n.type.dtype)
+             ? constant(n.type.dtype, ir::evaluate(n.op, n.type.dtype, type(n.src.back()).dtype, args))
+             : kNone;
 }
 
-/// What a value is without an instruction of its own, or kNone. Index does not overflow, so the identities of integers hold.
+/// What a value is without an instruction of its own, or kNone. Index does not overflow, so the identities of integers
+/// hold.
 Id Emitter::fold(const Inst& n) {
   if (n.code != Code::Alu) return kNone;
   if (is_bool(n.type.dtype)) return fold_condition(n);
@@ -169,7 +175,8 @@ Id Emitter::fold(const Inst& n) {
   }
 }
 
-/// What a comparison of indices is if their bounds decide it, what Not and And make of a condition that is known or the same, or kNone.
+/// What a comparison of indices is if their bounds decide it, what Not and And make of a condition that is known or the
+/// same, or kNone.
 Id Emitter::fold_condition(const Inst& n) {
   const auto is = [&](bool v) { return splat(constant(DType::Bool, ir::Scalar::of(DType::Bool, v)), n.type.lanes); };
   if (n.op == Op::Not) return always(n.src[0]) ? is(false) : never(n.src[0]) ? is(true) : kNone;
@@ -187,7 +194,8 @@ Id Emitter::fold_condition(const Inst& n) {
   return n.type.lanes > 1 ? fold_ends(n) : kNone;
 }
 
-/// The comparison of a number with lanes that count on from another one: it holds for those below a place, or for those from there on.
+/// The comparison of a number with lanes that count on from another one: it holds for those below a place, or for those
+/// from there on.
 Id Emitter::fold_ends(const Inst& n) {
   const Along a = along(n.src[0]), b = along(n.src[1]);
   if (a.first == kNone || b.first == kNone || a.step + b.step != 1) return kNone;

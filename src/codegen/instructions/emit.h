@@ -27,15 +27,16 @@ class Emitter {
   /// Begins with the body of `code` open.
   explicit Emitter(Instructions& code);
 
-  /// A value, or a Raise. Arithmetic on known integers is done at once, and so are comparisons that the bounds of indices decide.
+  /// A value, or a Raise. Arithmetic on known integers is done at once, and so are comparisons that the bounds of
+  /// indices decide.
   Id value(Inst inst);
   /// In the innermost block: effects, and what must not move before an effect.
   Id here(Inst inst);
 
   /// Opens a loop; the result is its variable. What follows stands in it until close().
   Id open_loop(Id begin, Id end, int64_t step, std::string note);
-  /// Opens an if; values first made inside stay inside, but for numbers, and for arithmetic on indices that leaves a loop. Where the condition
-  /// always holds, only a memory; where it never does, what stands inside is gone at close().
+  /// Opens an if; values first made inside stay inside, but for numbers, and for arithmetic on indices that leaves a
+  /// loop. Where the condition always holds, only a memory; where it never does, what stands inside is gone at close().
   void open_if(Id condition);
   /// Opens no block, only a memory: what is remembered from here on is forgotten at close().
   void open_memory();

@@ -11,9 +11,10 @@ namespace {
 using ir::Op;
 
 std::string_view name(Code code) {
-  constexpr std::string_view kNames[] = {"begin", "end",   "thread", "const", "var",  "arg",         "alu",    "splat",
-                                         "iota",  "below", "pack", "interleave", "transpose", "part",  "load", "store", "stream", "fence", "prefetch",       "raise",  "accumulator",
-                                         "result", "assign", "shuffle", "barrier", "loop", "if"};
+  constexpr std::string_view kNames[] = {
+      "begin",    "end",   "thread",      "const",     "var",    "arg",     "alu",     "splat",  "iota",
+      "below",    "pack",  "interleave",  "transpose", "part",   "load",    "store",   "stream", "fence",
+      "prefetch", "raise", "accumulator", "result",    "assign", "shuffle", "barrier", "loop",   "if"};
   return kNames[static_cast<int>(code)];
 }
 
@@ -54,7 +55,8 @@ class Checker {
       case Code::Splat: return require(type(n.src[0]) == Type{n.type.dtype, 1}, id, "repeats another type");
       case Code::Pack:
         for (Id s : n.src) require(type(s) == type(n.src[0]), id, "mixes types");
-        return require(static_cast<int>(n.src.size()) * type(n.src[0]).lanes == n.type.lanes, id, "has another number of lanes");
+        return require(static_cast<int>(n.src.size()) * type(n.src[0]).lanes == n.type.lanes, id,
+                       "has another number of lanes");
       case Code::Interleave: {
         const int64_t block = n.imm < 0 ? -n.imm : n.imm;
         require(type(n.src[0]) == n.type && type(n.src[1]) == n.type, id, "takes another type");
@@ -68,19 +70,22 @@ class Checker {
       }
       case Code::Below: return require(index(n.src[0]) && n.type.dtype == DType::Bool, id, "counts no lanes");
       case Code::Part:
-        return require(type(n.src[0]).dtype == n.type.dtype && n.imm >= 0 &&
-                           n.imm + n.type.lanes <= type(n.src[0]).lanes,
-                       id, "takes lanes that are not there");
+        return require(
+            type(n.src[0]).dtype == n.type.dtype && n.imm >= 0 && n.imm + n.type.lanes <= type(n.src[0]).lanes, id,
+            "takes lanes that are not there");
       case Code::Load: {
         const bool gated = n.src.size() > 2;
         const bool gathers = n.src.size() == 4 && type(n.src[1]).lanes > 1;
         require(slot(n).dtype == n.type.dtype && index(n.src[0]), id, "loads another type");
         require(!gated || (type(n.src[1]).dtype == DType::Bool && type(n.src[2]) == n.type), id, "has a bad gate");
-        require(!gated || type(n.src[1]).lanes == 1 || (type(n.src[1]).lanes == n.type.lanes && n.src.size() <= 4), id, "has a gate for other lanes");
+        require(!gated || type(n.src[1]).lanes == 1 || (type(n.src[1]).lanes == n.type.lanes && n.src.size() <= 4), id,
+                "has a gate for other lanes");
         if (gathers) return require(type(n.src[3]) == Type{DType::Index, n.type.lanes}, id, "has lanes at no indices");
         return require(n.src.size() % 2 == 1 || index(n.src.back()), id, "has a count that is no index");
       }
-      case Code::Stream: require(n.src.size() == 2 && type(n.src[1]).lanes > 1, id, "stores no whole vector"); [[fallthrough]];
+      case Code::Stream:
+        require(n.src.size() == 2 && type(n.src[1]).lanes > 1, id, "stores no whole vector");
+        [[fallthrough]];
       case Code::Store:
         require(slot(n).written, id, "stores to a buffer that is only read");
         require(n.src.size() == 2 || index(n.src[2]), id, "has a count that is no index");
@@ -100,10 +105,11 @@ class Checker {
       }
       case Code::Loop:
         require(index(n.src[0]) && index(n.src[1]) && n.imm > 0, id, "has bad bounds");
-        return require(code_[n.src[0]].code == Code::Begin || (type(n.src[0]) == n.type && type(n.src[1]) == n.type), id,
-                       "has bounds of another width");
+        return require(code_[n.src[0]].code == Code::Begin || (type(n.src[0]) == n.type && type(n.src[1]) == n.type),
+                       id, "has bounds of another width");
       case Code::Shuffle:
-        return require(type(n.src[0]) == n.type && index(n.src[1]), id, "takes another type, or a lane that is no index");
+        return require(type(n.src[0]) == n.type && index(n.src[1]), id,
+                       "takes another type, or a lane that is no index");
       case Code::Thread:
         return require(n.imm >= 1 && n.number.as_int() >= 1 && code_.threads % (n.imm * n.number.as_int()) == 0, id,
                        "is no digit of the block's threads");

@@ -22,27 +22,28 @@ struct Type {
 };
 
 enum class Code : uint8_t {
-  Begin,        ///< the first of the launch's points, Index
-  End,          ///< the point behind the last, Index
-  Thread,       ///< a digit of the thread's number in its block: number / imm % `number`, Index
-  Const,        ///< `number`
-  Var,          ///< vars[imm]
-  Arg,          ///< the bits of Arg imm as its type
-  Alu,          ///< `op` on src, lane by lane
-  Splat,        ///< src in every lane
-  Iota,         ///< 0, 1, 2, ... per lane
-  Below,        ///< bool per lane: its number is below src[0]
-  Pack,         ///< the lanes of all sources one behind the other; these have equally many
-  Interleave,   ///< blocks of |imm| lanes from src[0] and src[1] in turn: the even ones of both, or, imm < 0, the odd ones
-  Transpose,    ///< all sources, one behind the other, are the rows of a matrix with imm columns: so many lanes of its columns, one
-                ///< behind the other, as its part `number`
-  Part,         ///< as many lanes as its type has, from lane imm on
-  Load,         ///< element src[0] and its neighbours of slot imm. Further sources: [gate, other], [count]: where the gate
-                ///< is false, other, of which the memory need not exist; the gate may be one for each lane, then without a count, but
-                ///< perhaps with how many elements further each lane is found instead of beside the one before;
-                ///< with a count only that many lanes are read and the rest is 0
-  Store,        ///< src[1] goes to element src[0] of slot imm and its neighbours; with src[2] only so many lanes. `number` != 0: its
-                ///< lanes lie so many elements apart, and all are stored
+  Begin,       ///< the first of the launch's points, Index
+  End,         ///< the point behind the last, Index
+  Thread,      ///< a digit of the thread's number in its block: number / imm % `number`, Index
+  Const,       ///< `number`
+  Var,         ///< vars[imm]
+  Arg,         ///< the bits of Arg imm as its type
+  Alu,         ///< `op` on src, lane by lane
+  Splat,       ///< src in every lane
+  Iota,        ///< 0, 1, 2, ... per lane
+  Below,       ///< bool per lane: its number is below src[0]
+  Pack,        ///< the lanes of all sources one behind the other; these have equally many
+  Interleave,  ///< blocks of |imm| lanes from src[0] and src[1] in turn: the even ones of both, or, imm < 0, the odd
+               ///< ones
+  Transpose,   ///< all sources, one behind the other, are the rows of a matrix with imm columns: so many lanes of its
+               ///< columns, one behind the other, as its part `number`
+  Part,        ///< as many lanes as its type has, from lane imm on
+  Load,   ///< element src[0] and its neighbours of slot imm. Further sources: [gate, other], [count]: where the gate
+          ///< is false, other, of which the memory need not exist; the gate may be one for each lane, then without a
+          ///< count, but perhaps with how many elements further each lane is found instead of beside the one before;
+          ///< with a count only that many lanes are read and the rest is 0
+  Store,  ///< src[1] goes to element src[0] of slot imm and its neighbours; with src[2] only so many lanes. `number` !=
+          ///< 0: its lanes lie so many elements apart, and all are stored
   Stream,       ///< as Store, of a whole vector at a multiple of its size, past the caches
   Fence,        ///< what Streams stored is seen before anything that is stored later
   Prefetch,     ///< element src[0] of slot imm may be asked for soon; it need not exist
@@ -52,8 +53,8 @@ enum class Code : uint8_t {
   Assign,       ///< src[1] into accumulator src[0]; with src[2] into that cell
   Shuffle,      ///< src[0] as lane src[1] of the thread's warp, modulo 32, holds it; every thread of the block runs it
   Barrier,      ///< the threads of the block wait for each other, and see what the others have stored
-  Loop,         ///< block `block` for each value from src[0] below src[1] in steps of imm; the value is the loop's variable
-  If            ///< block `block` where src[0]
+  Loop,  ///< block `block` for each value from src[0] below src[1] in steps of imm; the value is the loop's variable
+  If     ///< block `block` where src[0]
 };
 
 struct Inst {
@@ -72,7 +73,8 @@ struct Slot {
   DType dtype = DType::Void;
   bool written = false;
   int64_t tile = 0;     ///< elements of a tile
-  int64_t offset = -1;  ///< of a tile in the thread's or block's scratch memory, in bytes; -1: it lies on the stack, or in a GPU block's shared memory
+  int64_t offset = -1;  ///< of a tile in the thread's or block's scratch memory, in bytes; -1: it lies on the stack, or
+                        ///< in a GPU block's shared memory
 };
 
 struct Instructions {

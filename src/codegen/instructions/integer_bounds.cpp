@@ -75,7 +75,8 @@ Bounds turns(Bounds begin, Bounds end, int64_t step) {
 
 }  // namespace
 
-Bounds bounds_of(const Inst& n, const Instructions& code, std::span<const Bounds> known, int64_t points, std::span<const Var> vars) {
+Bounds bounds_of(const Inst& n, const Instructions& code, std::span<const Bounds> known, int64_t points,
+                 std::span<const Var> vars) {
   const auto of = [&](size_t i) { return known[static_cast<size_t>(n.src[i])]; };
   const Bounds all = all_of(n.type.dtype);
   Bounds b;
@@ -95,7 +96,7 @@ Bounds bounds_of(const Inst& n, const Instructions& code, std::span<const Bounds
       break;
     default: break;
   }
-  if (!b.within(all)) b = all;                        // it may have wrapped
+  if (!b.within(all)) b = all;                         // it may have wrapped
   if (n.type.dtype == DType::U64 && b.lo < 0) b = {};  // likewise
   return b;
 }

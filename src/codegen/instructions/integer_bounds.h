@@ -20,8 +20,10 @@ struct Bounds {
 
 Bounds sum(Bounds a, Bounds b);
 
-/// Of what `n` makes, of all lanes together; all numbers of its type where it may have wrapped, and for whatever is no integer. `known`: by id, of its
-/// sources; `points`: the most that a launch has; `vars`: those that Var instructions name, or none.
-Bounds bounds_of(const Inst& n, const Instructions& code, std::span<const Bounds> known, int64_t points, std::span<const Var> vars);
+/// Of what `n` makes, of all lanes together; all numbers of its type where it may have wrapped, and for whatever is no
+/// integer. `known`: by id, of its sources; `points`: the most that a launch has; `vars`: those that Var instructions
+/// name, or none.
+Bounds bounds_of(const Inst& n, const Instructions& code, std::span<const Bounds> known, int64_t points,
+                 std::span<const Var> vars);
 
 }  // namespace sinter::codegen

@@ -1,5 +1,6 @@
-// A block is cut where something else than values, stores and accumulators stands. Between two cuts each effect ends a group: what is
-// first needed there. Neighbouring groups that are long take turns; what an instruction waits for comes before it, whatever its group.
+// A block is cut where something else than values, stores and accumulators stands. Between two cuts each effect ends a
+// group: what is first needed there. Neighbouring groups that are long take turns; what an instruction waits for comes
+// before it, whatever its group.
 #include "codegen/instructions/interleave.h"
 
 #include <algorithm>
@@ -33,7 +34,8 @@ bool may_move(Code c) {
 
 class Interleaver {
  public:
-  explicit Interleaver(const Instructions& code) : code_(code), before_(code.insts.size()), left_(code.insts.size()), waits_(code.insts.size()), out_(code) {}
+  explicit Interleaver(const Instructions& code)
+      : code_(code), before_(code.insts.size()), left_(code.insts.size()), waits_(code.insts.size()), out_(code) {}
 
   Instructions run() {
     for (std::vector<Id>& block : out_.blocks) {
@@ -107,7 +109,8 @@ class Interleaver {
     while (!stack.empty()) {
       const Id id = stack.back();
       const std::vector<Id>& before = before_[static_cast<size_t>(id)];
-      const auto open = std::find_if(before.begin(), before.end(), [&](Id b) { return waits_[static_cast<size_t>(b)]; });
+      const auto open =
+          std::find_if(before.begin(), before.end(), [&](Id b) { return waits_[static_cast<size_t>(b)]; });
       if (open != before.end()) {
         stack.push_back(*open);
         continue;
@@ -119,8 +122,8 @@ class Interleaver {
     }
   }
 
-  /// What of the region each instruction has to follow: its sources, and who touched the same memory or accumulator, if one of them
-  /// changes it.
+  /// What of the region each instruction has to follow: its sources, and who touched the same memory or accumulator, if
+  /// one of them changes it.
   void find_dependences(Group all) {
     struct Touched {
       Id changed = kNone;

@@ -19,7 +19,13 @@ constexpr Bounds kUInt32{0, std::numeric_limits<uint32_t>::max()};
 class Narrower {
  public:
   Narrower(const Instructions& code, int64_t points, std::span<const Var> vars)
-      : code_(code), points_(points), vars_(vars), bounds_(code.insts.size()), narrow_(code.insts.size()), other_(code.insts.size(), kNone), out_(code) {}
+      : code_(code),
+        points_(points),
+        vars_(vars),
+        bounds_(code.insts.size()),
+        narrow_(code.insts.size()),
+        other_(code.insts.size(), kNone),
+        out_(code) {}
 
   Instructions run() {
     visit(0, [&](Id id) { decide(id); });
@@ -64,7 +70,8 @@ class Narrower {
       case Code::Const:
       case Code::Thread: return true;
       case Code::Loop:  // its variable goes on to the first value that is not below the end
-        return code_[n.src[0]].code == Code::Begin || (sources_fit(n) && sum(of(n.src[1]), {n.imm, n.imm}).within(kInt32));
+        return code_[n.src[0]].code == Code::Begin ||
+               (sources_fit(n) && sum(of(n.src[1]), {n.imm, n.imm}).within(kInt32));
       case Code::Alu:
         if (n.op == Op::Cast) return true;
         return (n.type.dtype == DType::Index || n.op == Op::IDiv || n.op == Op::Mod) && sources_fit(n);
@@ -95,7 +102,8 @@ class Narrower {
         break;
       case Code::Alu:
         if (n.op == Op::Cast) return true;
-        narrow = elastic(id) ? is_narrow(id) : code_[n.src[i]].type.dtype == DType::Index && sources_fit(n);  // else a comparison
+        narrow = elastic(id) ? is_narrow(id)
+                             : code_[n.src[i]].type.dtype == DType::Index && sources_fit(n);  // else a comparison
         break;
       default: break;
     }
@@ -144,6 +152,8 @@ class Narrower {
 
 }  // namespace
 
-Instructions narrow(const Instructions& code, int64_t points, std::span<const Var> vars) { return Narrower(code, points, vars).run(); }
+Instructions narrow(const Instructions& code, int64_t points, std::span<const Var> vars) {
+  return Narrower(code, points, vars).run();
+}
 
 }  // namespace sinter::codegen

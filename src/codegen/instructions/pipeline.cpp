@@ -1,6 +1,6 @@
-// A loop qualifies if nothing in it but accumulators has an effect, and what the exchanges read is memory that the kernel does not write.
-// The columns then live in accumulators of their own from turn to turn. Multiplications go by the columns they need, so that these make
-// room for the next ones.
+// A loop qualifies if nothing in it but accumulators has an effect, and what the exchanges read is memory that the
+// kernel does not write. The columns then live in accumulators of their own from turn to turn. Multiplications go by
+// the columns they need, so that these make room for the next ones.
 #include "codegen/instructions/pipeline.h"
 
 #include <algorithm>
@@ -46,15 +46,16 @@ class Pipeliner {
       at_.emplace(id, at_.size());
       for (Id s : out_[id].src) users_[s].push_back(id);
     }
-    return find_moved(body(loop)) && columns_.size() >= kFewestColumns && find_updates(body(loop)) && updates_.size() > sums_.size() &&
-           sums_.size() + columns_.size() + kSpare <= registers_;
+    return find_moved(body(loop)) && columns_.size() >= kFewestColumns && find_updates(body(loop)) &&
+           updates_.size() > sums_.size() && sums_.size() + columns_.size() + kSpare <= registers_;
   }
 
   static bool is_pure(Code c) {
-    return c == Code::Alu || c == Code::Splat || c == Code::Pack || c == Code::Interleave || c == Code::Load || c == Code::Const;
+    return c == Code::Alu || c == Code::Splat || c == Code::Pack || c == Code::Interleave || c == Code::Load ||
+           c == Code::Const;
   }
-  /// What is done ahead of a turn: the exchanges that depend on nothing but the turn, and what is only needed for them. Whether all that they
-  /// need of the loop moves with them.
+  /// What is done ahead of a turn: the exchanges that depend on nothing but the turn, and what is only needed for them.
+  /// Whether all that they need of the loop moves with them.
   bool find_moved(const std::vector<Id>& body) {
     pure_.clear(), moved_.clear(), columns_.clear();
     for (Id id : body) {
@@ -74,18 +75,22 @@ class Pipeliner {
     std::reverse(columns_.begin(), columns_.end());
     return std::all_of(body.begin(), body.end(), [&](Id id) {
       const std::vector<Id>& s = out_[id].src;
-      return !moved_.contains(id) || out_[id].code != Code::Interleave || std::all_of(s.begin(), s.end(), [&](Id x) { return !inside(x) || moved_.contains(x); });
+      return !moved_.contains(id) || out_[id].code != Code::Interleave ||
+             std::all_of(s.begin(), s.end(), [&](Id x) { return !inside(x) || moved_.contains(x); });
     });
   }
 
-  /// The assignments, each of a value that nothing else needs and that alone needs what its accumulator held; whether that is all
-  /// the loop does.
+  /// The assignments, each of a value that nothing else needs and that alone needs what its accumulator held; whether
+  /// that is all the loop does.
   bool find_updates(const std::vector<Id>& body) {
     updates_.clear(), sums_.clear();
     for (Id id : body) {
       const Inst& n = out_[id];
       if (pure_.contains(id)) continue;
-      if (n.code == Code::Result ? n.src.size() != 1 || users_[id].size() != 1 : n.code == Code::Alu ? users_[id].size() != 1 : n.code != Code::Assign) return false;
+      if (n.code == Code::Result ? n.src.size() != 1 || users_[id].size() != 1
+          : n.code == Code::Alu  ? users_[id].size() != 1
+                                 : n.code != Code::Assign)
+        return false;
       if (n.code != Code::Assign) continue;
       if (n.src.size() != 2 || !updates_its_own(n)) return false;
       updates_.push_back({sums_[n.src[0]]++, first_operand(n.src[1]), id});
@@ -124,7 +129,8 @@ class Pipeliner {
     const Inst l = out_[loop];
     std::vector<Id> before;
     std::map<Id, Id> first{{loop, l.src[0]}}, next;
-    const Id step = constant(l.type, l.imm), last = constant(l.type, number(l.src[1]) - 1 - (number(l.src[1]) - number(l.src[0]) - 1) % l.imm);
+    const Id step = constant(l.type, l.imm),
+             last = constant(l.type, number(l.src[1]) - 1 - (number(l.src[1]) - number(l.src[0]) - 1) % l.imm);
     before = {step, last};
     const Id behind = index(ir::Op::Add, loop, step);
     next[loop] = index(ir::Op::Min, behind, last);
@@ -146,25 +152,29 @@ class Pipeliner {
           if (const auto it = present.find(s); it != present.end()) s = it->second;
 
     std::sort(updates_.begin(), updates_.end());
-    const auto calm = static_cast<size_t>(std::count_if(updates_.begin(), updates_.end(), [](const Update& u) { return u.round == 0; }));
+    const auto calm = static_cast<size_t>(
+        std::count_if(updates_.begin(), updates_.end(), [](const Update& u) { return u.round == 0; }));
     placed_.clear();
     for (size_t i = 0, done = 0; i < updates_.size(); ++i) {
       place(updates_[i].assign, made);
-      for (const size_t to = i < calm ? 0 : exchanges.size() * (i + 1 - calm) / (updates_.size() - calm); done < to; ++done) made.push_back(exchanges[done]);
+      for (const size_t to = i < calm ? 0 : exchanges.size() * (i + 1 - calm) / (updates_.size() - calm); done < to;
+           ++done)
+        made.push_back(exchanges[done]);
     }
     made.insert(made.end(), assigned.begin(), assigned.end());
     body(loop) = std::move(made);
     return before;
   }
 
-  /// What moves: rows as they stand, what they are packed of just before, and each exchange as soon as both of its vectors are there, so
-  /// that few wait in registers.
+  /// What moves: rows as they stand, what they are packed of just before, and each exchange as soon as both of its
+  /// vectors are there, so that few wait in registers.
   std::vector<Id> in_order(const std::vector<Id>& body) const {
     std::vector<Id> order;
     std::set<Id> there;
     const auto ready = [&](Id id) {
       return out_[id].code == Code::Interleave && moved_.contains(id) && !there.contains(id) &&
-             std::all_of(out_[id].src.begin(), out_[id].src.end(), [&](Id s) { return !moved_.contains(s) || there.contains(s); });
+             std::all_of(out_[id].src.begin(), out_[id].src.end(),
+                         [&](Id s) { return !moved_.contains(s) || there.contains(s); });
     };
     for (Id id : body) {
       if (!moved_.contains(id) || out_[id].code == Code::Interleave) continue;
@@ -202,12 +212,12 @@ class Pipeliner {
   Instructions out_;
   const size_t registers_;
   // Of the loop that is looked at.
-  std::map<Id, size_t> at_;             ///< places in its body
+  std::map<Id, size_t> at_;  ///< places in its body
   std::map<Id, std::vector<Id>> users_;
   std::set<Id> pure_, moved_, placed_;
-  std::vector<Id> columns_;             ///< what moves and is needed by what does not
+  std::vector<Id> columns_;  ///< what moves and is needed by what does not
   std::vector<Update> updates_;
-  std::map<Id, int> sums_;              ///< accumulators, with how many updates they have
+  std::map<Id, int> sums_;  ///< accumulators, with how many updates they have
 };
 
 }  // namespace

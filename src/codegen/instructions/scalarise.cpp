@@ -29,7 +29,9 @@ class Alignment {
 
  private:
   static constexpr int64_t kMost = 16;
-  static int64_t of_number(int64_t n) { return n == 0 ? kMost : std::min<int64_t>(kMost, int64_t{1} << std::countr_zero(static_cast<uint64_t>(n))); }
+  static int64_t of_number(int64_t n) {
+    return n == 0 ? kMost : std::min<int64_t>(kMost, int64_t{1} << std::countr_zero(static_cast<uint64_t>(n)));
+  }
 
   int64_t find(const Inst& n) {
     if (n.code == Code::Const) return of_number(n.number.as_int());

@@ -14,7 +14,8 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-/// Quotients and remainders of indices, which legalise() made unsigned, as divisions of indices again, and the way back.
+/// Quotients and remainders of indices, which legalise() made unsigned, as divisions of indices again, and the way
+/// back.
 class Divisions {
  public:
   UOp index_form(UOp atom) {
@@ -24,9 +25,11 @@ class Divisions {
     while (by->op == Op::Cast) by = by->src[0];
     if (by->op != Op::Const || narrow->op != Op::Cast || narrow->src[0]->dtype != DType::Index) return atom;
     const UOp x = narrow->src[0];
-    const int64_t most = division->dtype == DType::U32 ? std::numeric_limits<uint32_t>::max() : std::numeric_limits<int64_t>::max();
+    const int64_t most =
+        division->dtype == DType::U32 ? std::numeric_limits<uint32_t>::max() : std::numeric_limits<int64_t>::max();
     if (!is_unsigned(division->dtype) || size_of(division->dtype) < 4 || !intervals_.of(x).within(0, most)) return atom;
-    const UOp plain = ir::alu(division->op, {index_form(x), ir::constant(*atom->graph, DType::Index, by->scalar().as_int())});
+    const UOp plain =
+        ir::alu(division->op, {index_form(x), ir::constant(*atom->graph, DType::Index, by->scalar().as_int())});
     legal_.emplace(plain.get(), atom);
     return plain;
   }
@@ -42,7 +45,8 @@ class Divisions {
 
 /// An axis that was cut into several, which lie in one piece, is one again: no division is left of its parts.
 ir::Linear in_one_piece(const ir::Linear& sum) {
-  if (std::none_of(sum.terms.begin(), sum.terms.end(), [](const ir::Term& t) { return t.atom->op == Op::Cast; })) return sum;
+  if (std::none_of(sum.terms.begin(), sum.terms.end(), [](const ir::Term& t) { return t.atom->op == Op::Cast; }))
+    return sum;
   Divisions divisions;
   ir::Linear plain = ir::linear_of(sum.constant), legal = plain;
   for (const ir::Term& t : sum.terms) plain = ir::plus(plain, ir::linear_of(divisions.index_form(t.atom)), t.factor);

@@ -29,7 +29,9 @@ class Ahead {
         walk(body);
         continue;
       }
-      const auto place = std::find_if(body.begin(), body.end(), [&](const Item& item) { return runs_ahead(item, level); }) - body.begin();
+      const auto place =
+          std::find_if(body.begin(), body.end(), [&](const Item& item) { return runs_ahead(item, level); }) -
+          body.begin();
       std::erase_if(body, [&](const Item& item) { return runs_ahead(item, level); });
       walk(body);
       body.insert(body.begin() + place, {What::Next, -1, level, as(What::Fetch, fills)});
@@ -58,10 +60,12 @@ class Ahead {
       }
       ++all;
       const Tile* tile = filled_ahead(at(i.statement), statements_);
-      if (!tile || !(tile->dims[tile->turns].range == around.range) || tile->dims[tile->turns].level != around.number) continue;
+      if (!tile || !(tile->dims[tile->turns].range == around.range) || tile->dims[tile->turns].level != around.number)
+        continue;
       for (UOp n : body_of(at(i.statement).node))
         for (const Tile& t : statements_.tiles)
-          if (n->op == Op::Load && slot_of(n) == t.slot) refuse(to_string(*tile->staged), "it reads another tile, which does not run ahead");
+          if (n->op == Op::Load && slot_of(n) == t.slot)
+            refuse(to_string(*tile->staged), "it reads another tile, which does not run ahead");
       ++ahead;
     }
   }

@@ -52,13 +52,16 @@ bool bound_by_others(UOp range) {
   return std::any_of(bound.begin(), bound.end(), [](UOp n) { return n->op == Op::Range; });
 }
 
-/// Loops that move a store far outside those that stay near, so that each line is written to its end before the next one: the gradient of the weights
-/// 512 x 512 x 3 x 3, on images of 7 x 7, takes 0.56 of the time on a Zen 5, that of 256 x 256 x 3 x 3 on 14 x 14 0.88. Not where other loops were
-/// made for these: a staged tile's, which fill it for each turn of one of them, or those of a bound.
+/// Loops that move a store far outside those that stay near, so that each line is written to its end before the next
+/// one: the gradient of the weights 512 x 512 x 3 x 3, on images of 7 x 7, takes 0.56 of the time on a Zen 5, that of
+/// 256 x 256 x 3 x 3 on 14 x 14 0.88. Not where other loops were made for these: a staged tile's, which fill it for
+/// each turn of one of them, or those of a bound.
 void lines_to_their_end(Statement& store, size_t shared, const ir::Linear& place, bool reads_staged) {
   const auto first = store.loops.begin() + static_cast<std::ptrdiff_t>(shared);
   const auto distance = [&](const Level& l) { return std::abs(place.factor(l.range)); };
-  const auto stays = [&](const Level& l) { return distance(l) == 0 || l.threads > 1 || l.fills || bound_by_others(l.range); };
+  const auto stays = [&](const Level& l) {
+    return distance(l) == 0 || l.threads > 1 || l.fills || bound_by_others(l.range);
+  };
   if (reads_staged || std::any_of(first, store.loops.end(), stays)) return;
   const auto key = [&](const Level& l) { return std::tuple(-distance(l), range_id(l.range), l.number); };
   std::sort(first, store.loops.end(), [&](const Level& a, const Level& b) { return key(a) < key(b); });
@@ -80,7 +83,8 @@ void choose_epilogue(Statement& store, const Statements& made, const Schedule& s
   const std::vector<UOp> body = body_of(store.node);
   const ir::Linear place = offset_of(store.node);
   const bool plain = store.node->integer() == 0 && !gate_of(store.node) && schedule.rows.empty();
-  const bool apart = plain && std::any_of(store.loops.begin(), store.loops.end(), [&](const Level& l) { return l.lanes > 1 && place.factor(l.range) != 1; });
+  const bool apart = plain && std::any_of(store.loops.begin(), store.loops.end(),
+                                          [&](const Level& l) { return l.lanes > 1 && place.factor(l.range) != 1; });
   for (size_t i = shared; i < store.loops.size(); ++i) {
     Level& l = store.loops[i];
     if (!side_by_side(body, l.range))
@@ -89,9 +93,11 @@ void choose_epilogue(Statement& store, const Statements& made, const Schedule& s
       l.unroll = fewer(l.unroll);
     else if (const Axis& a = schedule.of(l.range); apart && l.unroll == 1 && place.factor(l.range) == 1)
       for (int copies = kMostTogether; copies >= kFewest && l.unroll == 1; copies /= 2)
-        if (copies <= a.size && divides(copies, l, a) && fit_panels(copies, l.range, body, made.tiles)) l.unroll = copies;
+        if (copies <= a.size && divides(copies, l, a) && fit_panels(copies, l.range, body, made.tiles))
+          l.unroll = copies;
   }
-  const bool reads_staged = std::any_of(made.tiles.begin(), made.tiles.end(), [&](const Tile& t) { return t.staged && reads_tile(body, t); });
+  const bool reads_staged =
+      std::any_of(made.tiles.begin(), made.tiles.end(), [&](const Tile& t) { return t.staged && reads_tile(body, t); });
   if (apart) lines_to_their_end(store, shared, place, reads_staged);
 }
 

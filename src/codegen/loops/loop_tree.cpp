@@ -91,7 +91,8 @@ class Builder {
           if (in(rest, d.on) && !in(needed, d.on)) needed.push_back(d.on);
         }
       if (needed.size() == 1 || after_group) continue;
-      // The first of the rest, where sources stand before users; numbers do not ascend so, as copies have larger ones than their users.
+      // The first of the rest, where sources stand before users; numbers do not ascend so, as copies have larger ones
+      // than their users.
       return *std::find_if(rest.begin(), rest.end(), [&](int r) { return r != t && in(needed, r); });
     }
     return -1;
@@ -132,7 +133,8 @@ class Builder {
 };
 
 void print(const std::vector<Item>& items, size_t indent, std::string& text) {
-  constexpr std::string_view kWhat[] = {"loop", "init", "update", "finish", "store", "barrier", "first of", "next of", "fetch", "put"};
+  constexpr std::string_view kWhat[] = {"loop",    "init",     "update",  "finish", "store",
+                                        "barrier", "first of", "next of", "fetch",  "put"};
   for (const Item& item : items) {
     const std::string_view what = kWhat[static_cast<int>(item.what)];
     if (item.what == What::Barrier) {
@@ -165,9 +167,7 @@ bool is_legal(const Kernel& kernel, const std::vector<Opt>& opts) {
     verify(tree, statements);
     fill_ahead(tree, statements);
     return true;
-  } catch (const IllegalOpt&) {
-    return false;
-  }
+  } catch (const IllegalOpt&) { return false; }
 }
 
 int only_update(const std::vector<Item>& items) {

@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "codegen/opt/opt.h"
 #include "codegen/loops/statement.h"
+#include "codegen/opt/opt.h"
 
 namespace sinter::codegen {
 
-/// A loop, or one thing that happens: a REDUCE's accumulators begin, take one element, are combined; a STORE; or the threads of
-/// a block wait for each other. Of a tile with two slots (codegen/loops/ahead.h): First has what fills it for the first turn of the loop that
-/// follows, Next for the next turn of the loop around, if there is one; there a STORE's value is fetched into registers first, and put
-/// into the tile later.
+/// A loop, or one thing that happens: a REDUCE's accumulators begin, take one element, are combined; a STORE; or the
+/// threads of a block wait for each other. Of a tile with two slots (codegen/loops/ahead.h): First has what fills it
+/// for the first turn of the loop that follows, Next for the next turn of the loop around, if there is one; there a
+/// STORE's value is fetched into registers first, and put into the tile later.
 struct Item {
   enum class What : uint8_t { Loop, Init, Update, Finish, Store, Barrier, First, Next, Fetch, Put } what;
   int statement = -1;  ///< of all but those with a body, and Barrier
@@ -29,9 +29,10 @@ std::vector<Item> make_tree(Statements& statements);
 /// Whether tiles with two slots are filled where they are used, or ahead: after fill_ahead().
 enum class Fills : uint8_t { InPlace, Ahead };
 
-/// Throws InternalError unless each statement appears once, in its loops, after what it depends on, and reads results and
-/// tiles in the same turn of the loops that stand around what writes them. Of what is filled ahead, First, Fetch and Put are one
-/// appearance, where the Fetch is; all three are there and fill the same, for the same loop. Barriers may stand anywhere.
+/// Throws InternalError unless each statement appears once, in its loops, after what it depends on, and reads results
+/// and tiles in the same turn of the loops that stand around what writes them. Of what is filled ahead, First, Fetch
+/// and Put are one appearance, where the Fetch is; all three are there and fill the same, for the same loop. Barriers
+/// may stand anywhere.
 void verify(const std::vector<Item>& tree, const Statements& statements, Fills fills = Fills::InPlace);
 
 /// Whether loops can run so: what a heuristic or a search asks before it proposes. `kernel`: a part of a Prepared

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "codegen/kernel/memory_node.h"
 #include "codegen/loops/ahead.h"
 #include "codegen/loops/loop_tree.h"
-#include "codegen/kernel/memory_node.h"
 #include "sinter/error.h"
 
 namespace sinter::codegen {
@@ -55,13 +55,15 @@ class Checker {
     const Statement& s = statements_.list[number];
     const bool stores = item.what == What::Store || item.what == What::Fetch;
     if (item.what == What::Put || (stores && (item.what == What::Fetch) != (ahead_ && filled_ahead(s, statements_))))
-      throw InternalError(fmt::format("codegen: statement {} fills a tile with two slots in place, or another ahead", number));
+      throw InternalError(
+          fmt::format("codegen: statement {} fills a tile with two slots in place, or another ahead", number));
     const bool inside = stores || item.what == What::Update || (s.is_scan() && item.what == What::Finish);
     const size_t depth = inside ? s.loops.size() : s.inner;
     if (open_.size() != depth || !std::equal(open_.begin(), open_.end(), s.loops.begin(), same_level))
       throw InternalError(fmt::format("codegen: statement {} stands in other loops than its own", number));
     if ((item.what == What::Update && !begun_[number]) || (item.what == What::Finish && !touched_[number]))
-      throw InternalError(fmt::format("codegen: statement {} takes elements before it begins, or ends before it took any", number));
+      throw InternalError(
+          fmt::format("codegen: statement {} takes elements before it begins, or ends before it took any", number));
     if (item.what == What::Init) begun_[number] = true;
     if (inside)
       for (const Dep& d : s.deps) follows(item.statement, d);
@@ -73,17 +75,20 @@ class Checker {
 
   [[noreturn]] static void misplaced(const Item& first) {
     throw InternalError(
-        fmt::format("codegen: what fills tiles for {} is not all there: before it, fetched in it, and put at its end", to_string(first.level)));
+        fmt::format("codegen: what fills tiles for {} is not all there: before it, fetched in it, and put at its end",
+                    to_string(first.level)));
   }
-  /// A loop with tiles that are filled ahead: First before it, in it two Next, which fetch the same and at its end put it. All others have none.
+  /// A loop with tiles that are filled ahead: First before it, in it two Next, which fetch the same and at its end put
+  /// it. All others have none.
   static void fills_each_turn(const Item& loop, const Item* first) {
     std::vector<const Item*> next;
     for (const Item& item : loop.body)
       if (item.what == What::Next) next.push_back(&item);
     if (!first && next.empty()) return;
-    const auto last = std::find_if(loop.body.rbegin(), loop.body.rend(), [](const Item& item) { return item.what != What::Barrier; });
-    if (!first || next.size() != 2 || next[1] != &*last || !fills_alike(*first, *next[0], What::Fetch) || !fills_alike(*first, *next[1], What::Put) ||
-        !(first->level == loop.level))
+    const auto last =
+        std::find_if(loop.body.rbegin(), loop.body.rend(), [](const Item& item) { return item.what != What::Barrier; });
+    if (!first || next.size() != 2 || next[1] != &*last || !fills_alike(*first, *next[0], What::Fetch) ||
+        !fills_alike(*first, *next[1], What::Put) || !(first->level == loop.level))
       misplaced(first ? *first : *next[0]);
   }
   /// Whether `next` has the leaves `what` where `first` has STOREs, and all else is equal.
@@ -92,10 +97,13 @@ class Checker {
       if (a.what == What::Store) return b.what == what && a.statement == b.statement;
       return a.what == What::Loop && b.what == What::Loop && fills_alike(a, b, what);
     };
-    return first.level == next.level && std::equal(first.body.begin(), first.body.end(), next.body.begin(), next.body.end(), alike);
+    return first.level == next.level &&
+           std::equal(first.body.begin(), first.body.end(), next.body.begin(), next.body.end(), alike);
   }
   static bool leaves(const Item& item, What what) {
-    return item.has_body() ? std::any_of(item.body.begin(), item.body.end(), [&](const Item& i) { return leaves(i, what); }) : item.what == what;
+    return item.has_body()
+               ? std::any_of(item.body.begin(), item.body.end(), [&](const Item& i) { return leaves(i, what); })
+               : item.what == what;
   }
 
   static bool same_level(const Item* open, const Level& level) { return open->level == level; }

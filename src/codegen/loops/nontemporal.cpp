@@ -13,8 +13,8 @@ using ir::UOp;
 
 namespace {
 
-/// The range along which elements lie side by side, and how many of them are one vector: the lanes, or copies that are transposed
-/// (Values::run). Null: none.
+/// The range along which elements lie side by side, and how many of them are one vector: the lanes, or copies that are
+/// transposed (Values::run). Null: none.
 std::pair<UOp, int> vector_of(const std::vector<Level>& loops, const ir::Linear& place) {
   const auto vector = std::find_if(loops.begin(), loops.end(), [](const Level& l) { return l.lanes > 1; });
   if (vector == loops.end()) return {};
@@ -42,7 +42,8 @@ void require_whole_vectors(const Nt& opt, UOp store, const std::vector<Level>& l
   for (const Level& l : loops)
     if (l.range == along && l.width() > 1) multiple &= l.lanes == width || l.unroll % width == 0;
   for (const ir::Term& t : place.terms)
-    if (!(t.atom == along) && !(t.atom->op == ir::Op::Range && one_trip(t.atom))) multiple &= t.factor % width == 0 && !ranges.depends(t.atom, along);
+    if (!(t.atom == along) && !(t.atom->op == ir::Op::Range && one_trip(t.atom)))
+      multiple &= t.factor % width == 0 && !ranges.depends(t.atom, along);
   require(multiple, "its vectors lie at no multiple of their size");
 }
 

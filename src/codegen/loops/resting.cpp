@@ -1,5 +1,5 @@
-// A sum that only its own STORE reads may lie in its place, and so may one that several read if it is stored as it is. Otherwise what
-// the first reader makes of the sum would lie where the next one looks for it.
+// A sum that only its own STORE reads may lie in its place, and so may one that several read if it is stored as it is.
+// Otherwise what the first reader makes of the sum would lie where the next one looks for it.
 #include "codegen/loops/resting.h"
 
 #include <set>
@@ -33,7 +33,8 @@ UOp Resting::place_for(UOp reduce, UOp user, Ranges& ranges) const {
   const bool as_it_is = kept != kept_.end();
   if (!as_it_is && readers_.at(reduce.get()) > 1) return {};
   const UOp store = as_it_is ? kept->second : user;
-  if (store->op != Op::Store || store->integer() != 0 || gate_of(store) || !(store->src[0]->dtype == reduce->dtype)) return {};
+  if (store->op != Op::Store || store->integer() != 0 || gate_of(store) || !(store->src[0]->dtype == reduce->dtype))
+    return {};
   if (loads(slot_of(store)) || stores_.at(slot_of(store)) > 1) return {};
   RangeSet places;
   for (UOp i : index_of(store)) places |= ranges.free(i);

@@ -1,4 +1,5 @@
-// What a tile covers follows from levels: all positions of a block. Its fill stands in the user's loops around that block.
+// What a tile covers follows from levels: all positions of a block. Its fill stands in the user's loops around that
+// block.
 #include "codegen/loops/stage.h"
 
 #include <fmt/format.h>
@@ -50,17 +51,20 @@ void lay_out_rows(Tile& tile, const std::string& opt) {
   if (s.rows < 1) refuse(opt, "1 or more rows have their pieces in the same places");
 }
 
-/// A second slot, for the next block of the one loop whose blocks the tile covers. What a thread copies into it rests in registers
-/// while the present block is used, so that it copies in one turn of its loops.
+/// A second slot, for the next block of the one loop whose blocks the tile covers. What a thread copies into it rests
+/// in registers while the present block is used, so that it copies in one turn of its loops.
 void add_slot(Tile& tile, const Schedule& schedule, const std::string& opt) {
   if (tile.staged->slots != 2) refuse(opt, "a tile has 1 or 2 slots");
   auto covers = [&](const Tile::Dim& d) { return d.level >= 0 && !single(schedule.of(d.range)); };
-  if (std::count_if(tile.dims.begin(), tile.dims.end(), covers) != 1) refuse(opt, "slots take the blocks of one loop in turn");
+  if (std::count_if(tile.dims.begin(), tile.dims.end(), covers) != 1)
+    refuse(opt, "slots take the blocks of one loop in turn");
   tile.turns = static_cast<size_t>(std::find_if(tile.dims.begin(), tile.dims.end(), covers) - tile.dims.begin());
   for (const Stage::Dim& d : tile.staged->dims) {
-    const auto dim = std::find_if(tile.dims.begin(), tile.dims.end(), [&](const Tile::Dim& t) { return range_id(t.range) == d.range; });
+    const auto dim = std::find_if(tile.dims.begin(), tile.dims.end(),
+                                  [&](const Tile::Dim& t) { return range_id(t.range) == d.range; });
     const int64_t together = int64_t{1} * d.lanes * d.threads;
-    if (extent_of(schedule.of(dim->range), d.level) > together * d.unroll || (schedule.of(dim->range).size == 0 && together == 1 && d.unroll > 1))
+    if (extent_of(schedule.of(dim->range), d.level) > together * d.unroll ||
+        (schedule.of(dim->range).size == 0 && together == 1 && d.unroll > 1))
       refuse(opt, fmt::format("range {} is copied in more than one turn", d.range));
   }
   tile.slot_size = tile.size;
@@ -85,7 +89,8 @@ Tile stage_tile(int64_t slot, UOp value, const Stage& stage, const Schedule& sch
     const auto dim = std::find_if(stage.dims.begin(), stage.dims.end(),
                                   [&](const Stage::Dim& d) { return d.range == range_id(a.range); });
     if (dim != stage.dims.end()) continue;
-    if (!single(a) && a.width() > 1) refuse(opt, fmt::format("the value depends on range {} too, of which there are copies", range_id(a.range)));
+    if (!single(a) && a.width() > 1)
+      refuse(opt, fmt::format("the value depends on range {} too, of which there are copies", range_id(a.range)));
     tile.dims.push_back({a.range, a.levels() - 1, 1, 0});
   }
   for (const Stage::Dim& d : stage.dims) {
@@ -96,7 +101,8 @@ Tile stage_tile(int64_t slot, UOp value, const Stage& stage, const Schedule& sch
     if (std::any_of(tile.dims.begin(), tile.dims.end(), [&](const Tile::Dim& t) { return t.range == a.range; }))
       refuse(opt, fmt::format("range {} has a dim already, or one value for each point", d.range));
     for (const Axis& b : schedule.axes)
-      if (ranges.depends(a.range->src[0], b.range)) refuse(opt, fmt::format("the bound of range {} depends on others", d.range));
+      if (ranges.depends(a.range->src[0], b.range))
+        refuse(opt, fmt::format("the bound of range {} depends on others", d.range));
     const int64_t block = d.level >= 0 ? a.steps[static_cast<size_t>(d.level)] : a.outer() && !a.whole() ? a.block : 0;
     if (block % (int64_t{1} * d.lanes * d.unroll * d.threads))
       refuse(opt, fmt::format("range {}: a block of {} is no multiple of threads, copies and lanes", d.range, block));
@@ -129,27 +135,35 @@ std::vector<Level> fill_loops(const Tile& tile, const std::vector<Level>& user, 
   size_t shared = 0;
   for (const Tile::Dim& d : tile.dims) {
     if (d.level < 0 || single(schedule.of(d.range))) continue;
-    const auto block = std::find_if(user.begin(), user.end(),
-                                    [&](const Level& l) { return l.range == d.range && l.number == d.level && !l.fills; });
-    if (block == user.end()) refuse(to_string(*tile.staged), fmt::format("a user has no loop {} of range {} outside", d.level, range_id(d.range)));
+    const auto block = std::find_if(user.begin(), user.end(), [&](const Level& l) {
+      return l.range == d.range && l.number == d.level && !l.fills;
+    });
+    if (block == user.end())
+      refuse(to_string(*tile.staged),
+             fmt::format("a user has no loop {} of range {} outside", d.level, range_id(d.range)));
     if (d.level + 1 == schedule.of(d.range).levels() && block->width() > 1)
-      refuse(to_string(*tile.staged), fmt::format("a user's loop over range {} goes by {}", range_id(d.range), block->width()));
+      refuse(to_string(*tile.staged),
+             fmt::format("a user's loop over range {} goes by {}", range_id(d.range), block->width()));
     shared = std::max(shared, static_cast<size_t>(block - user.begin()) + 1);
   }
   if (tile.slot_size) {
     const Tile::Dim& turns = tile.dims[tile.turns];
     if (!(user[shared - 1].range == turns.range) || user[shared - 1].number != turns.level)
-      refuse(to_string(*tile.staged), fmt::format("it is filled inside the loop over blocks of range {}", range_id(turns.range)));
+      refuse(to_string(*tile.staged),
+             fmt::format("it is filled inside the loop over blocks of range {}", range_id(turns.range)));
   }
   std::vector<Level> loops(user.begin(), user.begin() + static_cast<std::ptrdiff_t>(shared));
   for (const Stage::Dim& d : tile.staged->dims) {
-    const auto dim = std::find_if(tile.dims.begin(), tile.dims.end(), [&](const Tile::Dim& t) { return range_id(t.range) == d.range; });
-    Level level{dim->range, schedule.of(dim->range).levels() - 1, d.lanes, d.unroll, d.threads, d.threads > 1 ? d.stride : 1};
+    const auto dim = std::find_if(tile.dims.begin(), tile.dims.end(),
+                                  [&](const Tile::Dim& t) { return range_id(t.range) == d.range; });
+    Level level{dim->range, schedule.of(dim->range).levels() - 1, d.lanes, d.unroll,
+                d.threads,  d.threads > 1 ? d.stride : 1};
     level.fills = true;
     level.covers = d.level;
     loops.push_back(level);
   }
-  // Copies with which the lanes of the last dim are transposed lie side by side in what is read: the core foresees what follows them.
+  // Copies with which the lanes of the last dim are transposed lie side by side in what is read: the core foresees what
+  // follows them.
   const auto fill = loops.begin() + static_cast<std::ptrdiff_t>(shared);
   const auto rows = std::find_if(fill, loops.end() - 1, [](const Level& l) { return l.unroll > 1 && l.threads == 1; });
   if (loops.back().lanes > 1 && loops.back().threads == 1) std::rotate(rows, loops.end() - 1, loops.end());
@@ -157,7 +171,8 @@ std::vector<Level> fill_loops(const Tile& tile, const std::vector<Level>& user, 
 }
 
 size_t shared_loops(const std::vector<Level>& fill) {
-  return static_cast<size_t>(std::find_if(fill.begin(), fill.end(), [](const Level& l) { return l.fills; }) - fill.begin());
+  return static_cast<size_t>(std::find_if(fill.begin(), fill.end(), [](const Level& l) { return l.fills; }) -
+                             fill.begin());
 }
 
 void require_layout(const Tile& tile, const std::vector<Level>& user) {

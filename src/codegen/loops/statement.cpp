@@ -10,10 +10,10 @@
 #include <span>
 #include <tuple>
 
-#include "codegen/loops/epilogue.h"
 #include "codegen/kernel/memory_node.h"
-#include "codegen/loops/nontemporal.h"
 #include "codegen/kernel/offset.h"
+#include "codegen/loops/epilogue.h"
+#include "codegen/loops/nontemporal.h"
 #include "codegen/loops/resting.h"
 #include "codegen/loops/stage.h"
 #include "codegen/loops/turns.h"
@@ -61,7 +61,9 @@ class Builder {
     return it != out_.rewritten.end() && *it == slot ? static_cast<int>(it - out_.rewritten.begin()) : -1;
   }
   bool is_tile(int64_t slot) const { return slot >= kernel_.params; }
-  bool is_fill(int64_t slot) const { return is_tile(slot) && out_.tiles[static_cast<size_t>(slot - kernel_.params)].fill; }
+  bool is_fill(int64_t slot) const {
+    return is_tile(slot) && out_.tiles[static_cast<size_t>(slot - kernel_.params)].fill;
+  }
 
   // ---- turns
   int turn_number(const Turn& turn) {
@@ -219,7 +221,8 @@ class Builder {
     return opt;
   }
   bool wants_nontemporal(UOp store) const {
-    return std::find(schedule_.nontemporal.begin(), schedule_.nontemporal.end(), nontemporal(store)) != schedule_.nontemporal.end();
+    return std::find(schedule_.nontemporal.begin(), schedule_.nontemporal.end(), nontemporal(store)) !=
+           schedule_.nontemporal.end();
   }
   bool goes_past_caches(const Statement& s) {
     if (is_tile(slot_of(s.node)) || !wants_nontemporal(s.node)) return false;
@@ -279,7 +282,8 @@ class Builder {
     s.turn = s.loops.empty() ? -1 : s.loops[0].turn;
 
     Key key{reduce.get(), versions_seen(reduce), {}};
-    for (const Level& l : s.loops) key.loops.emplace_back(l.range.get(), l.number, l.lanes, l.unroll, l.threads, l.turn);
+    for (const Level& l : s.loops)
+      key.loops.emplace_back(l.range.get(), l.number, l.lanes, l.unroll, l.threads, l.turn);
     if (auto it = made_.find(key); it != made_.end()) return it->second;
     if (s.carried()) find_home(s, user);
     add_values(s, turn);
@@ -317,12 +321,14 @@ class Builder {
       s.loops = user_;
       // A loop of the user over one of its own ranges begins when its result is there.
       const std::vector<UOp> closed = ranges_of(s.node);
-      std::erase_if(s.loops, [&](const Level& l) { return std::find(closed.begin(), closed.end(), l.range) != closed.end(); });
+      std::erase_if(s.loops,
+                    [&](const Level& l) { return std::find(closed.begin(), closed.end(), l.range) != closed.end(); });
       for (const Level& l : own) {
         auto at = s.loops.end();
         if (by_id)
-          at = std::find_if(s.loops.begin(), s.loops.end(),
-                            [&](const Level& o) { return !is_outer(o.range) && range_id(o.range) > range_id(l.range); });
+          at = std::find_if(s.loops.begin(), s.loops.end(), [&](const Level& o) {
+            return !is_outer(o.range) && range_id(o.range) > range_id(l.range);
+          });
         s.loops.insert(at, l);
       }
       if (const char* why = arrange(s.loops)) return why;
@@ -374,11 +380,13 @@ class Builder {
   }
   /// Whether the loops let accumulators lie where `store` goes: no other ones do, and it happens in any case.
   bool rests_in(const Statement& s, UOp store) {
-    if (is_tile(slot_of(store)) || wants_nontemporal(store) || s.turn != turn_number(turns_->of_store(store))) return false;
+    if (is_tile(slot_of(store)) || wants_nontemporal(store) || s.turn != turn_number(turns_->of_store(store)))
+      return false;
     for (const Statement& other : out_.list)
       if (other.carried() && slot_of(other.homes[0]) == slot_of(store)) return false;
     const auto own = s.loops.begin() + static_cast<long>(s.own);
-    if (std::any_of(own, s.loops.end(), [&](const Level& l) { return may_be_empty(l.range) && !ranges_.depends(s.node, l.range); }))
+    if (std::any_of(own, s.loops.end(),
+                    [&](const Level& l) { return may_be_empty(l.range) && !ranges_.depends(s.node, l.range); }))
       return false;
     return std::all_of(s.loops.begin(), s.loops.end(), [&](const Level& l) {
       return l.lanes == 1 || !ranges_.depends(s.node, l.range) || stride_along(offset_of(store), l.range, ranges_) == 1;
@@ -422,8 +430,9 @@ class Builder {
       if (!resting_->stores(slot_of(n)) && !is_fill(slot_of(n))) continue;
       for (const Access& before : accesses_[slot_of(n)])
         if (before.statement != self && (before.store || store))
-          s.deps.push_back(
-              {before.statement, std::ranges::equal(index_of(before.node), index_of(n)) ? Dep::Why::Element : Dep::Why::Memory});
+          s.deps.push_back({before.statement, std::ranges::equal(index_of(before.node), index_of(n))
+                                                  ? Dep::Why::Element
+                                                  : Dep::Why::Memory});
       accesses_[slot_of(n)].push_back({self, n, store});
     }
     out_.list.push_back(std::move(s));

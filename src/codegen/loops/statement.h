@@ -5,21 +5,21 @@
 #include <vector>
 
 #include "codegen/kernel/ranges.h"
-#include "codegen/opt/schedule.h"
 #include "codegen/loops/tile.h"
 #include "codegen/loops/turns.h"
+#include "codegen/opt/schedule.h"
 
 namespace sinter::codegen {
 
 /// One loop around a statement. Statements share a loop only if all of this agrees.
 struct Level {
   ir::UOp range;
-  int number = 0;  ///< which loop of its axis
-  int lanes = 1;   ///< of the innermost one: elements of the range that are one vector
-  int unroll = 1;  ///< of the innermost one: written-out copies
-  int threads = 1; ///< of the innermost one: that take different vectors
+  int number = 0;   ///< which loop of its axis
+  int lanes = 1;    ///< of the innermost one: elements of the range that are one vector
+  int unroll = 1;   ///< of the innermost one: written-out copies
+  int threads = 1;  ///< of the innermost one: that take different vectors
   int thread_stride = 1;
-  int turn = -1;   ///< runs only at this turn, an index into Statements::turns
+  int turn = -1;       ///< runs only at this turn, an index into Statements::turns
   bool fills = false;  ///< goes over all of a tile, also where a loop of the same range stands around it
   int covers = -1;     ///< of such a loop: the loop whose block the tile covers
   /// The loop of its range around it; -1: the point.
@@ -38,9 +38,9 @@ struct Dep {
   } why = Why::Value;
 };
 
-/// A STORE, or one REDUCE or SCAN at one place. `loops` from the outermost: first those it stands in; from `own` on those that
-/// run before its result is there. A REDUCE is carried if loops that its result depends on stand behind one of its own:
-/// its accumulators then lie in `homes` between the turns of that loop.
+/// A STORE, or one REDUCE or SCAN at one place. `loops` from the outermost: first those it stands in; from `own` on
+/// those that run before its result is there. A REDUCE is carried if loops that its result depends on stand behind one
+/// of its own: its accumulators then lie in `homes` between the turns of that loop.
 struct Statement {
   ir::UOp node;
   std::vector<Level> loops;
@@ -53,8 +53,8 @@ struct Statement {
   std::vector<int> versions = {};
   /// Of a carried REDUCE, per accumulator: a LOAD of where it lies, a tile or an output.
   std::vector<ir::UOp> homes = {};
-  /// The loops along which threads have results of their own; in those that its result does not change with, as in none, all
-  /// threads run it alike.
+  /// The loops along which threads have results of their own; in those that its result does not change with, as in
+  /// none, all threads run it alike.
   std::vector<Level> shared = {};
   bool nontemporal = false;  ///< of a STORE: past the caches
   bool is_reduce() const { return node->op == ir::Op::Reduce; }

@@ -24,8 +24,8 @@ void verify(const Statements& statements, Ranges& ranges) {
     for (size_t a = 0; a < s.loops.size(); ++a)
       for (size_t b = 0; b < a; ++b)
         if (s.loops[a].range == s.loops[b].range && s.loops[a].number <= s.loops[b].number && !s.loops[a].fills)
-          throw InternalError(
-              fmt::format("codegen: in statement {} a loop of range {} stands inside itself", i, range_id(s.loops[a].range)));
+          throw InternalError(fmt::format("codegen: in statement {} a loop of range {} stands inside itself", i,
+                                          range_id(s.loops[a].range)));
     for (const Dep& d : s.deps)
       if (d.on >= static_cast<int>(i))
         throw InternalError(fmt::format("codegen: statement {} depends on the later {}", i, d.on));
@@ -48,9 +48,9 @@ std::string to_string(const Statements& statements) {
   for (size_t i = 0; i < statements.list.size(); ++i) {
     const Statement& s = statements.list[i];
     text += fmt::format("{}: {}", i,
-                        s.accumulates() ? fmt::format("{} {}", ir::info(s.node->op).name,
-                                                      ir::name_of(s.node->reduction().combine))
-                                        : fmt::format("Store p{}", slot_of(s.node)));
+                        s.accumulates()
+                            ? fmt::format("{} {}", ir::info(s.node->op).name, ir::name_of(s.node->reduction().combine))
+                            : fmt::format("Store p{}", slot_of(s.node)));
     for (const Level& l : s.loops) text += fmt::format(" [{}]", to_string(l));
     for (UOp home : s.homes) text += fmt::format(" carried in p{}", slot_of(home));
     for (const Dep& d : s.deps) text += fmt::format(" after {}", d.on);

@@ -10,8 +10,8 @@
 #include <tuple>
 #include <utility>
 
-#include "codegen/loops/ahead.h"
 #include "codegen/kernel/memory_node.h"
+#include "codegen/loops/ahead.h"
 #include "sinter/error.h"
 #include "uop/walk.h"
 
@@ -36,7 +36,8 @@ class Planner {
     }
   }
 
-  /// Which slot of a tile with two a statement has touched, seen from the present turn of the loop that these take in turn.
+  /// Which slot of a tile with two a statement has touched, seen from the present turn of the loop that these take in
+  /// turn.
   enum class Slot : uint8_t { Present, Next, Unknown };
   using Touched = std::set<std::pair<size_t, Slot>>;
 
@@ -60,7 +61,10 @@ class Planner {
       const Touched before = touched;  // it may make no turn
       plan(items[i].body, touched);
       if (items[i].what == What::Loop && !single(items[i].level)) {  // what the end of a turn leaves for the next
-        if (slots) touched = renamed(touched, [](Slot s) { return s == Slot::Present ? Slot::Next : s == Slot::Next ? Slot::Present : s; });
+        if (slots)
+          touched = renamed(touched, [](Slot s) {
+            return s == Slot::Present ? Slot::Next : s == Slot::Next ? Slot::Present : s;
+          });
         plan(items[i].body, touched);
       }
       if (slots) touched = renamed(touched, [](Slot) { return Slot::Unknown; });
@@ -91,7 +95,8 @@ class Planner {
     for (const auto& [statement, slot] : touched) made.emplace(statement, f(slot));
     return made;
   }
-  /// The loops in whose turns threads touch different memory: for a sum these are also its own, unless it keeps accumulators there.
+  /// The loops in whose turns threads touch different memory: for a sum these are also its own, unless it keeps
+  /// accumulators there.
   static std::vector<Level> spread(const Statement& s) {
     std::vector<Level> all = s.shared;
     if (s.is_reduce() && !s.carried())
@@ -116,8 +121,8 @@ class Planner {
     return whole_block(a) && whole_block(b) && shares(a) == shares(b);
   }
 
-  /// Whether a leaf touches memory of the kernel that threads share: not where accumulators begin and end that are in registers, nor
-  /// where what no statement changes is fetched.
+  /// Whether a leaf touches memory of the kernel that threads share: not where accumulators begin and end that are in
+  /// registers, nor where what no statement changes is fetched.
   bool touches(const Item& item) const {
     if (item.what == What::Barrier || item.what == What::Fetch) return false;
     const Statement& s = list_[static_cast<size_t>(item.statement)];

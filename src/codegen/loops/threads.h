@@ -15,16 +15,18 @@ Id digit(Emitter& emit, int stride, int count);
 /// statement's loops do not use are 0. kNone: it always is. `threads`: of the block.
 Id leads(Emitter& emit, const Statement& statement, int threads);
 
-/// Whether a STORE's value is made from what lies where it goes: a LOAD, or a carried sum whose accumulators rest there.
+/// Whether a STORE's value is made from what lies where it goes: a LOAD, or a carried sum whose accumulators rest
+/// there.
 bool loads_what_it_stores(const Statement& store, const Statements& statements);
 
 /// In: the loop tree of a kernel whose points the schedule's threads run.
-/// Out: the same with Barriers: between a statement that stores into memory of the kernel and one that reads or stores there, in
-/// the same turn of the loops around both or in the next, unless each thread meets its own elements only. Every thread runs
-/// every loop, so it arrives at each of them.
+/// Out: the same with Barriers: between a statement that stores into memory of the kernel and one that reads or stores
+/// there, in the same turn of the loops around both or in the next, unless each thread meets its own elements only.
+/// Every thread runs every loop, so it arrives at each of them.
 void add_barriers(std::vector<Item>& tree, const Statements& statements, const Schedule& schedule);
 
-/// Throws InternalError unless add_barriers() finds no more to add, and the threads wait for each other only if there are others.
+/// Throws InternalError unless add_barriers() finds no more to add, and the threads wait for each other only if there
+/// are others.
 void verify_barriers(const std::vector<Item>& tree, const Statements& statements, const Schedule& schedule);
 
 }  // namespace sinter::codegen

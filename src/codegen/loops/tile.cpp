@@ -82,7 +82,8 @@ class TileMaker {
   void require_no_bound(UOp value, const std::string& opt) const {
     for (const Axis& a : schedule_.axes) {
       const std::vector<UOp> bound = ir::topological(a.range->src[0]);
-      if (std::find(bound.begin(), bound.end(), value) != bound.end()) refuse(opt, fmt::format("the bound of range {} depends on the value", range_id(a.range)));
+      if (std::find(bound.begin(), bound.end(), value) != bound.end())
+        refuse(opt, fmt::format("the bound of range {} depends on the value", range_id(a.range)));
     }
   }
 
@@ -127,8 +128,7 @@ class TileMaker {
     }
     if (kept != row.ranges.size()) refuse(to_string(row), "the value does not depend on all these ranges");
     if (kept == 0) refuse(to_string(row), "a tile of one element");
-    tiles_.push_back(make_tile(next_slot(), value->dtype, ranges, levels,
-                               schedule_));
+    tiles_.push_back(make_tile(next_slot(), value->dtype, ranges, levels, schedule_));
     if (tiles_.back().size > kLargestTile) refuse(to_string(row), "the tile would be too large");
     return tiles_.back();
   }
@@ -163,7 +163,8 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const 
     const Axis& a = schedule.of(ranges[i]);
     return a.lanes > 1 ? 0 : levels[i] == a.levels() - 1 ? 2 : 1;
   };
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return std::pair(rank(a), b) < std::pair(rank(b), a); });
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return std::pair(rank(a), b) < std::pair(rank(b), a); });
   for (size_t i : order) {
     Tile::Dim& d = tile.dims[i];
     if (d.extent > 1) d.stride = tile.size;

@@ -9,8 +9,8 @@
 
 namespace sinter::codegen {
 
-/// In the IR a Param with number `slot`, above those of the kernel, stands for a tile. It has a dim for every range that
-/// its content depends on, so that a LOAD from it depends on them too; only some of them are laid out in memory.
+/// In the IR a Param with number `slot`, above those of the kernel, stands for a tile. It has a dim for every range
+/// that its content depends on, so that a LOAD from it depends on them too; only some of them are laid out in memory.
 struct Tile {
   struct Dim {
     ir::UOp range;
@@ -43,9 +43,9 @@ Tile make_tile(int64_t slot, DType dtype, const std::vector<ir::UOp>& ranges, co
 ir::UOp param_of(ir::Graph& g, const Tile& tile);
 std::vector<ir::UOp> index_of(const Tile& tile);
 
-/// In: a kernel, the Rows and Stages of its schedule. Out: the sink in which each of these values is loaded from a tile by all
-/// its users. Rows are stored there by the sink, before their first user; of a Stage the tile has the STORE. The tiles are added
-/// to `tiles`. Throws IllegalOpt.
+/// In: a kernel, the Rows and Stages of its schedule. Out: the sink in which each of these values is loaded from a tile
+/// by all its users. Rows are stored there by the sink, before their first user; of a Stage the tile has the STORE. The
+/// tiles are added to `tiles`. Throws IllegalOpt.
 ir::UOp with_tiles(const Kernel& kernel, const Schedule& schedule, std::vector<Tile>& tiles);
 
 }  // namespace sinter::codegen

@@ -32,8 +32,8 @@ Turns::Turns(UOp sink, std::span<const Tile> tiles, int64_t params, const Schedu
   for (UOp store : sink->src) find_sums(store);
 }
 
-/// A row that stores of one and the same turn only read is made there alone: elsewhere it might read what those write. Rows stand before
-/// their readers, and what fills a tile may be read anywhere.
+/// A row that stores of one and the same turn only read is made there alone: elsewhere it might read what those write.
+/// Rows stand before their readers, and what fills a tile may be read anywhere.
 void Turns::find_rows(UOp sink, std::span<const Tile> tiles, int64_t params) {
   for (size_t i = sink->src.size(); i-- > 0;) {
     UOp row = sink->src[i];

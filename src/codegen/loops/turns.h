@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "codegen/kernel/ranges.h"
-#include "codegen/opt/schedule.h"
 #include "codegen/loops/tile.h"
+#include "codegen/opt/schedule.h"
 
 namespace sinter::codegen {
 

@@ -25,16 +25,16 @@ struct Lanes {
   int count = 1;
   friend bool operator==(const Lanes&, const Lanes&) = default;
 };
-/// `count` written-out copies of what depends on a range, each of one vector where the range has lanes. On a range that a
-/// REDUCE sums the copies follow one another in its accumulators, as its Tree says.
+/// `count` written-out copies of what depends on a range, each of one vector where the range has lanes. On a range that
+/// a REDUCE sums the copies follow one another in its accumulators, as its Tree says.
 struct Unroll {
   int range = 0;
   int count = 1;
   friend bool operator==(const Unroll&, const Unroll&) = default;
 };
-/// So many first and last steps of the only loop of a range, which has copies, stand outside of it, where the value of each copy is a known number:
-/// gates that hold everywhere else need not be asked for inside, and those at the edges know their answer. Statements that have other copies of the
-/// range than it says go over all of it.
+/// So many first and last steps of the only loop of a range, which has copies, stand outside of it, where the value of
+/// each copy is a known number: gates that hold everywhere else need not be asked for inside, and those at the edges
+/// know their answer. Statements that have other copies of the range than it says go over all of it.
 struct Peel {
   int range = 0;
   int first = 1, last = 1;
@@ -64,8 +64,8 @@ struct Row {
   std::vector<int> ranges;  ///< the tile lies along them; loops over all other ranges stand around its users
   friend bool operator==(const Row&, const Row&) = default;
 };
-/// A value is copied into a tile ahead of its users, each time that a loop begins a block which the tile covers: an operand
-/// packed for a CPU's vectors, or shared memory of a GPU's block.
+/// A value is copied into a tile ahead of its users, each time that a loop begins a block which the tile covers: an
+/// operand packed for a CPU's vectors, or shared memory of a GPU's block.
 struct Stage {
   struct Dim {
     int range = 0;
@@ -74,11 +74,12 @@ struct Stage {
     friend bool operator==(const Dim&, const Dim&) = default;
   };
   int value = 0;          ///< as in Row
-  std::vector<Dim> dims;  ///< ranges that it depends on; the last lies innermost in memory. Loops over the others stand around the copying
+  std::vector<Dim> dims;  ///< ranges that it depends on; the last lies innermost in memory. Loops over the others stand
+                          ///< around the copying
   int panel = 0;          ///< 0, or: so many elements of the last dim lie together for each element of the others
-  /// 0, or how rows of the last dim lie in a GPU's shared memory, so that what threads touch together is in different banks: `pad`
-  /// elements stay free behind each; or pieces of `unit` elements have changed places, by an exclusive or with the row's number
-  /// divided by `rows`.
+  /// 0, or how rows of the last dim lie in a GPU's shared memory, so that what threads touch together is in different
+  /// banks: `pad` elements stay free behind each; or pieces of `unit` elements have changed places, by an exclusive or
+  /// with the row's number divided by `rows`.
   int pad = 0, unit = 0, rows = 1;
   int slots = 1;  ///< 2: while one block is used, the next one is copied into the other slot (codegen/loops/ahead.h)
   friend bool operator==(const Stage&, const Stage&) = default;
@@ -89,24 +90,25 @@ struct Block {
   int64_t size = 1;
   friend bool operator==(const Block&, const Block&) = default;
 };
-/// The threads of a GPU's block share a range: thread t takes the vectors whose number is t / stride modulo `threads`, and its
-/// copies lie `threads` vectors apart. Ranges of one statement need digits of the thread's number that do not overlap. On a range
-/// that a REDUCE sums the threads have chains of its Tree each, combined as that says.
+/// The threads of a GPU's block share a range: thread t takes the vectors whose number is t / stride modulo `threads`,
+/// and its copies lie `threads` vectors apart. Ranges of one statement need digits of the thread's number that do not
+/// overlap. On a range that a REDUCE sums the threads have chains of its Tree each, combined as that says.
 struct Local {
   int range = 0;
   int threads = 1;
   int stride = 1;
   friend bool operator==(const Local&, const Local&) = default;
 };
-/// A STORE goes past the caches: a CPU neither reads the lines before nor keeps them. Only what the kernel does not read, in whole
-/// vectors at multiples of their size.
+/// A STORE goes past the caches: a CPU neither reads the lines before nor keeps them. Only what the kernel does not
+/// read, in whole vectors at multiples of their size.
 struct Nt {
   int store = 0;  ///< its place in the SINK of the prepared kernel
   friend bool operator==(const Nt&, const Nt&) = default;
 };
-/// Where a LOAD stands, the element `distance` values of a range further is asked for, of which nothing is known but its address.
+/// Where a LOAD stands, the element `distance` values of a range further is asked for, of which nothing is known but
+/// its address.
 struct Prefetch {
-  int load = 0;   ///< its place in ir::topological(sink) of the prepared kernel
+  int load = 0;  ///< its place in ir::topological(sink) of the prepared kernel
   int range = 0;
   int64_t distance = 1;
   friend bool operator==(const Prefetch&, const Prefetch&) = default;

@@ -100,8 +100,8 @@ struct Kind {
   Opt (*read)(Cursor& c);
 };
 constexpr std::array kKinds = {
-    Kind{"lanes", read_lanes}, Kind{"unroll", read_unroll}, Kind{"peel", read_peel},   Kind{"split", read_split},
-    Kind{"order", read_order}, Kind{"row", read_row},       Kind{"stage", read_stage}, Kind{"block", read_block},
+    Kind{"lanes", read_lanes}, Kind{"unroll", read_unroll}, Kind{"peel", read_peel},         Kind{"split", read_split},
+    Kind{"order", read_order}, Kind{"row", read_row},       Kind{"stage", read_stage},       Kind{"block", read_block},
     Kind{"local", read_local}, Kind{"nt", read_nt},         Kind{"prefetch", read_prefetch},
 };
 

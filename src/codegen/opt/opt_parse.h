@@ -13,7 +13,8 @@ namespace sinter::codegen {
 /// to_string() does not write; whether a kernel can have them is another question (is_legal()).
 std::vector<Opt> parse_opts(std::string_view text);
 
-/// All kinds of Opts with their defaults as text: changes when there are others, or when they are written in another way.
+/// All kinds of Opts with their defaults as text: changes when there are others, or when they are written in another
+/// way.
 std::string opt_vocabulary();
 
 }  // namespace sinter::codegen

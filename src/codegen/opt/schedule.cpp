@@ -95,7 +95,8 @@ class Maker {
   }
   void apply(const Peel& o) {
     Axis& a = axis(o.range);
-    require(o.first >= 0 && o.last >= 0 && o.first + o.last > 0 && std::max(o.first, o.last) <= kMostPeeled, "1 to 8 steps may stand outside at either end");
+    require(o.first >= 0 && o.last >= 0 && o.first + o.last > 0 && std::max(o.first, o.last) <= kMostPeeled,
+            "1 to 8 steps may stand outside at either end");
     require(!a.peeled(), "steps of the range stand outside already");
     a.first = o.first;
     a.last = o.last;
@@ -138,18 +139,22 @@ class Maker {
   }
   void apply(const Nt& o) {
     require(o.store >= 0 && static_cast<size_t>(o.store) < kernel_.sink->src.size(), "the kernel has no such store");
-    require(std::find(made_.nontemporal.begin(), made_.nontemporal.end(), o) == made_.nontemporal.end(), "the store goes past the caches already");
+    require(std::find(made_.nontemporal.begin(), made_.nontemporal.end(), o) == made_.nontemporal.end(),
+            "the store goes past the caches already");
     made_.nontemporal.push_back(o);
   }
   void apply(const Prefetch& o) {
     const std::vector<UOp> nodes = ir::topological(kernel_.sink);
-    require(o.load >= 0 && static_cast<size_t>(o.load) < nodes.size() && nodes[static_cast<size_t>(o.load)]->op == Op::Load, "that is no load");
+    require(
+        o.load >= 0 && static_cast<size_t>(o.load) < nodes.size() && nodes[static_cast<size_t>(o.load)]->op == Op::Load,
+        "that is no load");
     const UOp load = nodes[static_cast<size_t>(o.load)], range = axis(o.range).range;
     const std::optional<int64_t> stride = stride_along(offset_of(load), range, ranges_);
     require(stride.has_value(), "the load does not move by a fixed distance along the range");
     require(*stride != 0 && o.distance != 0, "it does not move along the range");
     int64_t ahead = 0;
-    require(!__builtin_mul_overflow(*stride, o.distance, &ahead) && std::abs(ahead) <= kMostValues, "that is further than any tensor reaches");
+    require(!__builtin_mul_overflow(*stride, o.distance, &ahead) && std::abs(ahead) <= kMostValues,
+            "that is further than any tensor reaches");
     require(made_.ahead.emplace(load.get(), ahead).second, "the load prefetches already");
   }
 
@@ -174,10 +179,13 @@ class Maker {
     for (int64_t step : a.steps)
       require(step % a.width() == 0, which + "the step is no multiple of threads, copies and lanes");
     if (!a.whole())
-      require(a.block % (a.steps.empty() ? a.width() : a.steps[0]) == 0, which + "the block is no multiple of its steps");
+      require(a.block % (a.steps.empty() ? a.width() : a.steps[0]) == 0,
+              which + "the block is no multiple of its steps");
     if (a.peeled()) {
-      require(a.size > 0 && a.levels() == 1 && a.whole(), which + "steps may stand outside of a loop that is known to go over all of it");
-      require(a.unroll > 1 && a.threads == 1, which + "steps that stand outside are of copies, and each thread makes all of them");
+      require(a.size > 0 && a.levels() == 1 && a.whole(),
+              which + "steps may stand outside of a loop that is known to go over all of it");
+      require(a.unroll > 1 && a.threads == 1,
+              which + "steps that stand outside are of copies, and each thread makes all of them");
       require(a.first + a.last <= a.size / a.width(), which + "there are fewer whole steps than stand outside");
     }
     if (a.width() == 1) return;
@@ -196,7 +204,8 @@ class Maker {
     require(made_.threads <= kMostThreads, "a block has at most 1024 threads");
     for (const Axis& a : made_.axes)
       require(a.threads == 1 || made_.threads % (a.threads * a.thread_stride) == 0,
-              fmt::format("range {}: its digit does not divide the {} threads of a block", range_id(a.range), made_.threads));
+              fmt::format("range {}: its digit does not divide the {} threads of a block", range_id(a.range),
+                          made_.threads));
   }
 
   const Kernel& kernel_;

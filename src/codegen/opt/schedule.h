@@ -19,9 +19,9 @@ struct Axis {
   int lanes = 1;
   int unroll = 1;
   int threads = 1;
-  int thread_stride = 1;  ///< the thread's digit is its number / thread_stride % threads
+  int thread_stride = 1;    ///< the thread's digit is its number / thread_stride % threads
   int first = 0, last = 0;  ///< steps of the only loop that stand outside of it
-  int64_t block = 1;  ///< of an outer range: values that one point of the launch covers
+  int64_t block = 1;        ///< of an outer range: values that one point of the launch covers
 
   /// What the innermost loop goes on by.
   int64_t width() const { return int64_t{1} * lanes * unroll * threads; }

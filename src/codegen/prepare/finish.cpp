@@ -34,8 +34,10 @@ std::vector<UOp> ranges_of_all(UOp sink) {
     if (combines(n))
       for (UOp r : ranges_of(n)) closed.push_back(r);
   for (UOp n : ir::topological(sink))
-    if (n->op == Op::Range && std::find(closed.begin(), closed.end(), n) == closed.end() && n->src[0]->op == Op::Const &&
-        std::all_of(sink->src.begin(), sink->src.end(), [&](UOp store) { return store->integer() == 0 && free.depends(store, n); }))
+    if (n->op == Op::Range && std::find(closed.begin(), closed.end(), n) == closed.end() &&
+        n->src[0]->op == Op::Const && std::all_of(sink->src.begin(), sink->src.end(), [&](UOp store) {
+          return store->integer() == 0 && free.depends(store, n);
+        }))
       all.push_back(n);
   std::sort(all.begin(), all.end(), [](UOp a, UOp b) { return range_id(a) < range_id(b); });
   return all;
@@ -59,7 +61,8 @@ Kernel finish_of(const Kernel& kernel, const runtime::Target& target) {
   last.sink = ir::rebuild(*last.graph, last.sink, [&](UOp n, const std::vector<UOp>& src) -> UOp {
     if (n->op != Op::Range) return {};
     auto it = places.find(n);
-    return it != places.end() ? ir::range(src[0], it->second, AxisKind::Outer) : ir::range(src[0], range_id(n) + count, AxisKind::Inner);
+    return it != places.end() ? ir::range(src[0], it->second, AxisKind::Outer)
+                              : ir::range(src[0], range_id(n) + count, AxisKind::Inner);
   });
   return last;
 }

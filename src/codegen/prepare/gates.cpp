@@ -29,8 +29,8 @@ bool inside(UOp load, ir::Intervals intervals) {
   return true;
 }
 
-/// A load without those conditions of its gate that it does not need to stay inside its Param, and that change with other ranges than its
-/// index; null where that is none.
+/// A load without those conditions of its gate that it does not need to stay inside its Param, and that change with
+/// other ranges than its index; null where that is none.
 UOp loosened(UOp load, Ranges& ranges) {
   RangeSet own;
   for (UOp i : index_of(load)) own |= ranges.free(i);

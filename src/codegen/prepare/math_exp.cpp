@@ -32,7 +32,8 @@ constexpr double kExpm1Double[] = {0x1.0000000000000p+1,  0x1.5555555555559p+0, 
                                    0x1.a01a017b280d0p-8,  0x1.71ddf7baa6df8p-10, 0x1.27e536d263d41p-12,
                                    0x1.af5fe8a16e01bp-15, 0x1.1ee88ccf961fdp-17};
 
-// The same with one coefficient less, 2^-25.7, and 2^-26.7 where |r| is near 1/16: tanh itself has its largest errors there.
+// The same with one coefficient less, 2^-25.7, and 2^-26.7 where |r| is near 1/16: tanh itself has its largest errors
+// there.
 constexpr double kTanhSingle[] = {0x1p+1, 0x1.5554d8p+0, 0x1.5555e0p-1, 0x1.120f92p-2, 0x1.6c2310p-4};
 
 bool single(UOp x) { return x->dtype == DType::F32; }
@@ -49,7 +50,9 @@ UOp exp_core(UOp r) {
 }
 
 /// e^2r - 1, |r| <= ln2/4
-UOp twice_less_one(UOp r, std::span<const double> coefficients) { return fma(r * r, polynomial(r, coefficients), r + r); }
+UOp twice_less_one(UOp r, std::span<const double> coefficients) {
+  return fma(r * r, polynomial(r, coefficients), r + r);
+}
 
 /// What is never below 0: a magnitude or a square.
 bool is_size(UOp x) { return x->op == Op::Abs || (x->op == Op::Mul && x->src[0] == x->src[1]); }
@@ -83,7 +86,8 @@ UOp exp_normal(UOp x) {
 
 UOp expand_exp(UOp x) {
   if (UOp behind = size_behind(x)) {
-    UOp size = at_most(behind, single(x) ? 104 : 746);  // the sign goes into what follows: compilers know this as a minimum
+    UOp size =
+        at_most(behind, single(x) ? 104 : 746);  // the sign goes into what follows: compilers know this as a minimum
     Rounded n = round_scaled(size, -kLog2E);
     return ldexp(exp_core(-reduce(size, n.value, -1)), n.value);
   }

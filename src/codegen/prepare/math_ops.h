@@ -14,7 +14,8 @@ namespace sinter::codegen {
 ir::UOp exp_normal(ir::UOp x);
 
 /// 0.90 | 0.88 ulp. Cody and Waite's reduction by ln 2 in two parts, a polynomial of degree 6 | 11, a scaling that
-/// rounds once, so that the result runs through the denormals to 0 at -104 | -746. Of -|x| as a select: the same bits in fewer steps.
+/// rounds once, so that the result runs through the denormals to 0 at -104 | -746. Of -|x| as a select: the same bits
+/// in fewer steps.
 ir::UOp expand_exp(ir::UOp x);
 /// 0.88 | 0.96 ulp, exact for integers. As exp; the reduction is exact.
 ir::UOp expand_exp2(ir::UOp x);

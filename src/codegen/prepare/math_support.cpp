@@ -38,7 +38,9 @@ UOp at_least(UOp x, double lo) {
   const UOp low = like(x, lo);
   return where(lt(x, low), low, x);
 }
-UOp clamp(UOp x, double lo, double hi) { return at_least(at_most(x, hi), lo); }  // a minimum and a maximum of most machines
+UOp clamp(UOp x, double lo, double hi) {
+  return at_least(at_most(x, hi), lo);
+}  // a minimum and a maximum of most machines
 UOp polynomial(UOp x, std::span<const double> coefficients) {
   UOp sum = like(x, coefficients.back());
   for (size_t i = coefficients.size() - 1; i-- > 0;) sum = fma(sum, x, like(x, coefficients[i]));

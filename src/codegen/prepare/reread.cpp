@@ -33,7 +33,8 @@ class Rereader {
     std::vector<UOp> first, others;
     for (UOp store : kernel_.sink->src) {
       UOp value = value_of(store);
-      if (!summed_.contains(value.get()) || loads_.contains(value) || !ir::is_alu(value->op) || !may_come_first(store)) {
+      if (!summed_.contains(value.get()) || loads_.contains(value) || !ir::is_alu(value->op) ||
+          !may_come_first(store)) {
         others.push_back(store);
         continue;
       }
@@ -41,7 +42,8 @@ class Rereader {
       loads_[value] = ir::load(store->src[0], index_of(store));
     }
     if (first.empty()) return kernel_.sink;
-    for (UOp made : ir::rebuild(*kernel_.graph, others, [&](UOp n, const std::vector<UOp>& src) { return change(n, src); }))
+    for (UOp made :
+         ir::rebuild(*kernel_.graph, others, [&](UOp n, const std::vector<UOp>& src) { return change(n, src); }))
       first.push_back(made);
     return ir::sink(*kernel_.graph, std::move(first));
   }

@@ -27,12 +27,13 @@ class C final : public CStyle {
       else if (s.offset < 0)
         line(fmt::format("{} p{}[{}] __attribute__((aligned(64)));", type, slot, s.tile));
       else
-        line(fmt::format("{}* restrict p{} = ({}*)((char*)bufs[{}] + {});", type, slot, type, code_.params + 1, s.offset));
+        line(fmt::format("{}* restrict p{} = ({}*)((char*)bufs[{}] + {});", type, slot, type, code_.params + 1,
+                         s.offset));
     }
   }
   void end() override { line("return 0;"); }
-  /// LLVM's back end counts a loop down to zero if it is known to meet its end: a comparison and often a register less. Said so, it
-  /// needs no pass that finds out, and none that turns the loop round.
+  /// LLVM's back end counts a loop down to zero if it is known to meet its end: a comparison and often a register less.
+  /// Said so, it needs no pass that finds out, and none that turns the loop round.
   bool tests_last(const Inst& loop) const override {
     const Inst &from = code_[loop.src[0]], &to = code_[loop.src[1]];
     if (from.code != Code::Const || to.code != Code::Const) return false;
@@ -54,7 +55,8 @@ runtime::KernelSource render_c(const Instructions& code, const Instructions* fin
   const KernelText main = C(code, target).run();
   const KernelText last = finish ? C(*finish, target).run() : KernelText{};
   const std::string name = kernel_name(hint, main, last);
-  std::string text = fmt::format("{}{}int {}{} {{\n{}}}\n", main.declarations, last.declarations, name, main.parameters, main.body);
+  std::string text =
+      fmt::format("{}{}int {}{} {{\n{}}}\n", main.declarations, last.declarations, name, main.parameters, main.body);
   if (finish) text += fmt::format("int {}_finish{} {{\n{}}}\n", name, last.parameters, last.body);
   return {name, std::move(text), finish != nullptr, {}, std::max(code.scratch, finish ? finish->scratch : 0)};
 }

@@ -19,8 +19,8 @@ std::string parameters(const std::string& type, size_t count) {
   return text;
 }
 
-/// Vectors of `lanes` each, called by that letter and their number, joined by pairs until there are `most` at most; an odd one is joined
-/// with itself.
+/// Vectors of `lanes` each, called by that letter and their number, joined by pairs until there are `most` at most; an
+/// odd one is joined with itself.
 std::vector<std::string> joined(char letter, size_t count, int lanes, size_t most) {
   std::vector<std::string> parts;
   for (size_t i = 0; i < count; ++i) parts.push_back(fmt::format("{}{}", letter, i));
@@ -30,7 +30,8 @@ std::vector<std::string> joined(char letter, size_t count, int lanes, size_t mos
     for (int l = 0; l < lanes; ++l) order += fmt::format(", {}", l);
     std::vector<std::string> pairs;
     for (size_t i = 0; i < parts.size(); i += 2)
-      pairs.push_back(fmt::format("__builtin_shufflevector({}, {}{})", parts[i], parts[i + 1 < parts.size() ? i + 1 : i], order));
+      pairs.push_back(
+          fmt::format("__builtin_shufflevector({}, {}{})", parts[i], parts[i + 1 < parts.size() ? i + 1 : i], order));
     parts = std::move(pairs);
   }
   return parts;
@@ -52,31 +53,33 @@ std::string CSpelling::pack(Type t, std::span<const std::string> lanes) {
   std::string body;
   for (int i = 0; i < t.lanes; ++i) body += fmt::format(" r.v[{0}] = x{0};", i);
   const std::string taken = parameters(type({t.dtype, 1}), lanes.size());
-  return fmt::format("{}({})", function(name, type(t), fmt::format("({}) {{ {} r;{} return r; }}", taken, type(t), body)), list);
+  return fmt::format("{}({})",
+                     function(name, type(t), fmt::format("({}) {{ {} r;{} return r; }}", taken, type(t), body)), list);
 }
 
 std::string CSpelling::join(Type t, std::span<const std::string> vectors) {
   const Type source{t.dtype, t.lanes / static_cast<int>(vectors.size())};
   const std::string all = joined('x', vectors.size(), source.lanes, 1)[0];
-  const std::string name =
-      helper("join", t, source, fmt::format("({}) {{\n  return {};\n}}", parameters(type(source), vectors.size()), all));
+  const std::string name = helper(
+      "join", t, source, fmt::format("({}) {{\n  return {};\n}}", parameters(type(source), vectors.size()), all));
   return fmt::format("{}({})", name, fmt::join(vectors, ", "));
 }
 
-/// LLVM looks from each shuffle of a transpose through all those before it, for lanes that nobody wants, again and again: most of what
-/// such a kernel took to compile. A fence is a value that it does not look through and no instruction; one after every two steps, as an
-/// exchange of single lanes and the next become one choice of instructions. Clang writes fences where it may reassociate, and here is
-/// nothing else that it could.
+/// LLVM looks from each shuffle of a transpose through all those before it, for lanes that nobody wants, again and
+/// again: most of what such a kernel took to compile. A fence is a value that it does not look through and no
+/// instruction; one after every two steps, as an exchange of single lanes and the next become one choice of
+/// instructions. Clang writes fences where it may reassociate, and here is nothing else that it could.
 std::string CSpelling::interleave(Type t, const std::string& a, const std::string& b, int block) {
   const int size = std::abs(block), odd = block < 0 ? size : 0;
   std::string shuffle = "__builtin_shufflevector(x, y";
   for (int l = 0; l < t.lanes; ++l) shuffle += fmt::format(", {}", l / size % 2 ? t.lanes + l - size + odd : l + odd);
   shuffle += ")";
   const size_t bytes = size_of(t.dtype) * static_cast<size_t>(t.lanes);
-  const bool fenced = target_.dialect == runtime::Dialect::Clang && size > 1 && is_float(t.dtype) && size_of(t.dtype) >= 4 && bytes >= 16 &&
-                      bytes <= static_cast<size_t>(target_.vector_bytes);
+  const bool fenced = target_.dialect == runtime::Dialect::Clang && size > 1 && is_float(t.dtype) &&
+                      size_of(t.dtype) >= 4 && bytes >= 16 && bytes <= static_cast<size_t>(target_.vector_bytes);
   const std::string body =
-      fenced ? fmt::format("($S x, $S y) {{\n#pragma clang fp reassociate(on)\n  return __arithmetic_fence({});\n}}", shuffle)
+      fenced ? fmt::format("($S x, $S y) {{\n#pragma clang fp reassociate(on)\n  return __arithmetic_fence({});\n}}",
+                           shuffle)
              : fmt::format("($S x, $S y) {{ return {}; }}", shuffle);
   return fmt::format("{}({}, {})", helper(fmt::format("{}{}", odd ? "odd" : "even", size), t, t, body), a, b);
 }
@@ -90,7 +93,8 @@ std::string CSpelling::transpose(Type t, std::span<const std::string> vectors, i
     body += fmt::format("  {0} w{1} = __builtin_convertvector(x{1}, {0});\n", type({DType::I16, t.lanes}), i);
   const std::vector<std::string> parts = joined(widened ? 'w' : 'x', vectors.size(), t.lanes, 2);
   std::string picked = fmt::format("__builtin_shufflevector({}, {}", parts[0], parts.back());
-  for (int i = part * t.lanes; i < (part + 1) * t.lanes; ++i) picked += fmt::format(", {}", i % rows * columns + i / rows);
+  for (int i = part * t.lanes; i < (part + 1) * t.lanes; ++i)
+    picked += fmt::format(", {}", i % rows * columns + i / rows);
   picked += ")";
   if (widened) picked = fmt::format("__builtin_convertvector({}, {})", picked, type(t));
   body += fmt::format("  return {};\n}}", picked);
@@ -109,8 +113,9 @@ std::string CSpelling::shuffle(Type t, const std::string& value, const std::stri
   if (is_float(t.dtype) && bytes == 4)
     body = "($S x, int lane) { return __int_as_float(__shfl_sync(0xffffffffu, __float_as_int(x), lane)); }";
   if (bytes == 8)
-    body = "($S x, int lane) {\n  int w[2];\n  memcpy(w, &x, 8);\n  w[0] = __shfl_sync(0xffffffffu, w[0], lane);\n"
-           "  w[1] = __shfl_sync(0xffffffffu, w[1], lane);\n  memcpy(&x, w, 8);\n  return x;\n}";
+    body =
+        "($S x, int lane) {\n  int w[2];\n  memcpy(w, &x, 8);\n  w[0] = __shfl_sync(0xffffffffu, w[0], lane);\n"
+        "  w[1] = __shfl_sync(0xffffffffu, w[1], lane);\n  memcpy(&x, w, 8);\n  return x;\n}";
   return fmt::format("{}({}, (int){})", helper("shuffle", t, t, body), value, lane[0] == '(' ? lane : "(" + lane + ")");
 }
 
@@ -122,7 +127,8 @@ std::string CSpelling::below(int lanes, const std::string& count) {
   std::string numbers;
   for (int i = 0; i < lanes; ++i) numbers += fmt::format("{}{}", i ? ", " : "", i);
   const Type number{lanes <= 64 ? DType::I8 : DType::I16, lanes}, one{number.dtype, 1};
-  const std::string all = fmt::format("const {} m = n < 0 ? 0 : n > {} ? {} : ({})n;", type(one), lanes, lanes, type(one));
+  const std::string all =
+      fmt::format("const {} m = n < 0 ? 0 : n > {} ? {} : ({})n;", type(one), lanes, lanes, type(one));
   const std::string holds = fmt::format("({0})(({0}){{{1}}} < ({0}){{0}} + m)", type(number), numbers);
   return fmt::format("{}({})",
                      function(name, type(t),
@@ -136,11 +142,13 @@ constexpr int kFewestBits = 16;  ///< bools that are compared at once
 /// Instructions on some lanes of a vector of 16 to 64 bytes, as Clang and GCC spell them.
 struct Masked {
   const size_t bytes;
-  const int which;          ///< 1, 2, 4 or 8 bytes an element
+  const int which;         ///< 1, 2, 4 or 8 bytes an element
   const char* const mask;  ///< its type: a bit for each lane
 
   explicit Masked(Type t)
-      : bytes(size_of(t.dtype) * static_cast<size_t>(t.lanes)), which(std::countr_zero(size_of(t.dtype))), mask(mask_of(t.lanes)) {}
+      : bytes(size_of(t.dtype) * static_cast<size_t>(t.lanes)),
+        which(std::countr_zero(size_of(t.dtype))),
+        mask(mask_of(t.lanes)) {}
   static const char* mask_of(int lanes) {
     constexpr const char* kTypes[] = {"unsigned char", "unsigned short", "unsigned", "unsigned long long"};
     return kTypes[lanes <= 8 ? 0 : std::countr_zero(static_cast<unsigned>(lanes)) - 3];
@@ -151,11 +159,13 @@ struct Masked {
     return fmt::format("typedef {} v __attribute__((vector_size({})));", kElements[which], bytes);
   }
   std::string store(const char* value, const char* m) const {
-    return fmt::format("__builtin_ia32_storedqu{}{}_mask((void*)p, (v){}, ({}){});", letters(), 8 * bytes, value, mask, m);
+    return fmt::format("__builtin_ia32_storedqu{}{}_mask((void*)p, (v){}, ({}){});", letters(), 8 * bytes, value, mask,
+                       m);
   }
   /// The value of a load.
   std::string load(const std::string& type, const std::string& other, const std::string& m) const {
-    return fmt::format("({})__builtin_ia32_loaddqu{}{}_mask((const void*)p, {}, ({}){})", type, letters(), 8 * bytes, other, mask, m);
+    return fmt::format("({})__builtin_ia32_loaddqu{}{}_mask((const void*)p, {}, ({}){})", type, letters(), 8 * bytes,
+                       other, mask, m);
   }
 
  private:
@@ -178,13 +188,15 @@ std::string CSpelling::bits(int lanes) {
   }
   const char* mask = Masked::mask_of(count);
   return function(name, mask,
-                  fmt::format("({} g) {{\n  typedef char b __attribute__((vector_size({})));\n  return __builtin_ia32_cmpb{}_mask((b){}, (b){{0}}, 4, ({})-1);\n}}",
+                  fmt::format("({} g) {{\n  typedef char b __attribute__((vector_size({})));\n  return "
+                              "__builtin_ia32_cmpb{}_mask((b){}, (b){{0}}, 4, ({})-1);\n}}",
                               gates, count, 8 * count, all, mask));
 }
 
 std::string CSpelling::all(int lanes, const std::string& truths) {
   if (lanes == 1) return truths;
-  return fmt::format("({}({}) == ({})-1)", bits(lanes), without_parentheses(truths), Masked::mask_of(std::max(lanes, kFewestBits)));
+  return fmt::format("({}({}) == ({})-1)", bits(lanes), without_parentheses(truths),
+                     Masked::mask_of(std::max(lanes, kFewestBits)));
 }
 
 /// The function for the lanes of a vector in memory whose bools hold; vectors wider than a register by halves.
@@ -197,24 +209,34 @@ std::string CSpelling::where(Type t) {
   if (bytes > (target_.masks ? 64 : 32)) {
     const Type half{t.dtype, t.lanes / 2}, half_gates{DType::Bool, t.lanes / 2};
     const std::string call = where(half);
-    const auto part_of = [&](int from) { return fmt::format("{}, {}", part(half_gates, "g", from), part(half, "x", from)); };
-    const std::string halves[] = {fmt::format("{}(p, {})", call, part_of(0)), fmt::format("{}(p + {}, {})", call, half.lanes, part_of(half.lanes))};
+    const auto part_of = [&](int from) {
+      return fmt::format("{}, {}", part(half_gates, "g", from), part(half, "x", from));
+    };
+    const std::string halves[] = {fmt::format("{}(p, {})", call, part_of(0)),
+                                  fmt::format("{}(p + {}, {})", call, half.lanes, part_of(half.lanes))};
     body = fmt::format("return {};", join(t, halves));
   } else if (!target_.masks) {  // AVX2: a mask is the sign of each element, the others are read as 0
-    constexpr const char* kAll[] = {"(unsigned short)g == 0x101", "(unsigned)g == 0x1010101", "(unsigned long long)g == 0x101010101010101"};
-    body = fmt::format("typedef {} v __attribute__((vector_size({})));\n  if (__builtin_expect({}, 1)) {{\n    __builtin_memcpy(&x, p, {});\n    return x;\n  }}\n"
-                       "  const v m = __builtin_convertvector(g, v) != 0;\n  return ({})(__builtin_ia32_maskload{}{}((const v*)p, m) | ((v)x & ~m));",
-                       size == 4 ? "int" : "long long", bytes, kAll[std::countr_zero(static_cast<unsigned>(t.lanes)) - 1], bytes, type(t), size == 4 ? "d" : "q",
-                       bytes == 32 ? "256" : "");
+    constexpr const char* kAll[] = {"(unsigned short)g == 0x101", "(unsigned)g == 0x1010101",
+                                    "(unsigned long long)g == 0x101010101010101"};
+    body = fmt::format(
+        "typedef {} v __attribute__((vector_size({})));\n  if (__builtin_expect({}, 1)) {{\n    __builtin_memcpy(&x, "
+        "p, {});\n    return x;\n  }}\n"
+        "  const v m = __builtin_convertvector(g, v) != 0;\n  return ({})(__builtin_ia32_maskload{}{}((const v*)p, m) "
+        "| ((v)x & ~m));",
+        size == 4 ? "int" : "long long", bytes, kAll[std::countr_zero(static_cast<unsigned>(t.lanes)) - 1], bytes,
+        type(t), size == 4 ? "d" : "q", bytes == 32 ? "256" : "");
   } else {
     const Masked m(t);
     body = fmt::format("{}\n  return {};", m.vector(), m.load(type(t), "(v)x", bits(t.lanes) + "(g)"));
   }
-  return function(name, type(t), fmt::format("(const {}* p, {} g, {} x) {{\n  {}\n}}", type({t.dtype, 1}), type(gates), type(t), body));
+  return function(
+      name, type(t),
+      fmt::format("(const {}* p, {} g, {} x) {{\n  {}\n}}", type({t.dtype, 1}), type(gates), type(t), body));
 }
 
 /// Eight lanes at a time, as many indices as a register holds.
-std::string CSpelling::gather(Type t, const std::string& pointer, const std::string& indices, const std::string& gate, const std::string& other) {
+std::string CSpelling::gather(Type t, const std::string& pointer, const std::string& indices, const std::string& gate,
+                              const std::string& other) {
   const std::string name = "sn_gather_" + type(t);
   if (!known_.contains(name)) {
     constexpr int kTogether = 8;
@@ -224,13 +246,15 @@ std::string CSpelling::gather(Type t, const std::string& pointer, const std::str
     const char* element = is_float(t.dtype) ? (size == 4 ? "float" : "double") : size == 4 ? "int" : "long long";
     std::vector<std::string> pieces;
     for (int from = 0; from < t.lanes; from += kTogether)
-      pieces.push_back(fmt::format("({})__builtin_ia32_gatherdiv{}((v){}, p, (n){}, (unsigned char)(m >> {}), {})", type(piece), kind,
-                                   t.lanes == kTogether ? "x" : part(piece, "x", from), t.lanes == kTogether ? "i" : part(index, "i", from), from, size));
+      pieces.push_back(fmt::format("({})__builtin_ia32_gatherdiv{}((v){}, p, (n){}, (unsigned char)(m >> {}), {})",
+                                   type(piece), kind, t.lanes == kTogether ? "x" : part(piece, "x", from),
+                                   t.lanes == kTogether ? "i" : part(index, "i", from), from, size));
     function(name, type(t),
              fmt::format("(const {}* p, {} i, {} g, {} x) {{\n  typedef {} v __attribute__((vector_size({})));\n"
-                         "  typedef long long n __attribute__((vector_size(64)));\n  const unsigned long long m = {}(g);\n  return {};\n}}",
-                         type({t.dtype, 1}), type({DType::Index, t.lanes}), type({DType::Bool, t.lanes}), type(t), element, kTogether * size, bits(t.lanes),
-                         pieces.size() == 1 ? pieces[0] : join(t, pieces)));
+                         "  typedef long long n __attribute__((vector_size(64)));\n  const unsigned long long m = "
+                         "{}(g);\n  return {};\n}}",
+                         type({t.dtype, 1}), type({DType::Index, t.lanes}), type({DType::Bool, t.lanes}), type(t),
+                         element, kTogether * size, bits(t.lanes), pieces.size() == 1 ? pieces[0] : join(t, pieces)));
   }
   return fmt::format("{}({}, {}, {}, {})", name, pointer, indices, gate, other);
 }
@@ -260,12 +284,14 @@ std::string CSpelling::some(Type t, bool store) {
     }
   } else if (target_.masks && bytes >= 16) {
     const Masked m(t);
-    body = fmt::format("{}\n  const unsigned long long m = n <= 0 ? 0 : n >= {} ? ~0ull : (1ull << n) - 1;\n  ", m.vector(), t.lanes);
+    body = fmt::format("{}\n  const unsigned long long m = n <= 0 ? 0 : n >= {} ? ~0ull : (1ull << n) - 1;\n  ",
+                       m.vector(), t.lanes);
     body += store ? m.store("x", "m") : fmt::format("return {};", m.load(vector, "(v){0}", "m"));
   } else if (store) {
     body = fmt::format("for (int i = 0; i < {}; ++i) if (i < n) p[i] = x[i];", t.lanes);
   } else {
-    body = fmt::format("{} x = {{0}};\n  for (int i = 0; i < {}; ++i) if (i < n) x[i] = p[i];\n  return x;", vector, t.lanes);
+    body = fmt::format("{} x = {{0}};\n  for (int i = 0; i < {}; ++i) if (i < n) x[i] = p[i];\n  return x;", vector,
+                       t.lanes);
   }
   return function(name, store ? "void" : vector, fmt::format("{} {{\n  {}\n}}", parameters, body));
 }
@@ -279,10 +305,12 @@ std::string CSpelling::gcc_stream(Type t) {
   if (bytes > target_.vector_bytes) {
     const Type half{t.dtype, t.lanes / 2};
     const std::string call = gcc_stream(half);
-    body = fmt::format("{0}(p, {1});\n  {0}(p + {2}, {3});", call, part(half, "x", 0), half.lanes, part(half, "x", half.lanes));
+    body = fmt::format("{0}(p, {1});\n  {0}(p + {2}, {3});", call, part(half, "x", 0), half.lanes,
+                       part(half, "x", half.lanes));
   } else {
-    body = fmt::format("typedef long long v __attribute__((vector_size({})));\n  __builtin_ia32_movntdq{}((v*)p, (v)x);", bytes,
-                       bytes == 16 ? "" : std::to_string(8 * bytes));
+    body =
+        fmt::format("typedef long long v __attribute__((vector_size({})));\n  __builtin_ia32_movntdq{}((v*)p, (v)x);",
+                    bytes, bytes == 16 ? "" : std::to_string(8 * bytes));
   }
   return function(name, "void", fmt::format("({}* p, {} x) {{\n  {}\n}}", type({t.dtype, 1}), type(t), body));
 }
@@ -307,7 +335,8 @@ std::string CSpelling::stream(Type t, const std::string& pointer, const std::str
 std::string CSpelling::load_some(Type t, const std::string& pointer, const std::string& count) {
   return fmt::format("{}({}, {})", some(t, false), pointer, count);
 }
-std::string CSpelling::load_where(Type t, const std::string& pointer, const std::string& gate, const std::string& other) {
+std::string CSpelling::load_where(Type t, const std::string& pointer, const std::string& gate,
+                                  const std::string& other) {
   return fmt::format("{}({}, {}, {})", where(t), pointer, gate, other);
 }
 /// One call for each vector, written out inside: a loop of lanes would be one through memory.
@@ -316,18 +345,23 @@ std::string CSpelling::store_apart(Type t, const std::string& pointer, const std
   if (!known_.contains(name)) {
     std::string lanes = "  *p = x[0];\n";
     for (int l = 1; l < t.lanes; ++l) lanes += fmt::format("  *(p += s) = x[{}];\n", l);
-    function(name, "void", fmt::format("({}* p, {} x, {} s) {{\n{}}}", type({t.dtype, 1}), type(t), type({DType::I64, 1}), lanes), true);
+    function(name, "void",
+             fmt::format("({}* p, {} x, {} s) {{\n{}}}", type({t.dtype, 1}), type(t), type({DType::I64, 1}), lanes),
+             true);
   }
   return fmt::format("{}({}, {}, {})", name, pointer, value, stride);
 }
-/// Which address is read is chosen, not what: masks and shuffles would take the units that multiply, and a branch may be guessed wrong.
+/// Which address is read is chosen, not what: masks and shuffles would take the units that multiply, and a branch may
+/// be guessed wrong.
 std::string CSpelling::load_if(Type t, const std::string& pointer, const std::string& gate, ir::Scalar other) {
   const std::string name = fmt::format("sn_load_if_{}_{:x}", type(t), ir::to_bits(t.dtype, other));
-  function(name, type(t), fmt::format("(const {0}* p, {1} g) {{\n  static const {0} other = {2};\n  return *(g ? p : &other);\n}}", type(t),
-                                      type({DType::Bool, 1}), number(t.dtype, other)));
+  function(name, type(t),
+           fmt::format("(const {0}* p, {1} g) {{\n  static const {0} other = {2};\n  return *(g ? p : &other);\n}}",
+                       type(t), type({DType::Bool, 1}), number(t.dtype, other)));
   return fmt::format("{}({}, {})", name, pointer, gate);
 }
-std::string CSpelling::store_some(Type t, const std::string& pointer, const std::string& value, const std::string& count) {
+std::string CSpelling::store_some(Type t, const std::string& pointer, const std::string& value,
+                                  const std::string& count) {
   return fmt::format("{}({}, {}, {})", some(t, true), pointer, value, count);
 }
 

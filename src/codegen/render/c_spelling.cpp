@@ -31,7 +31,8 @@ struct Row {
   const char* soft;  ///< on scalar floats, where compiler or target lack the instruction; null: they never do
 };
 
-// Cast and Bitcast depend on two types: see conversion(). Threefry is a function of its own. On vectors bool is uint8 with 0 and 1.
+// Cast and Bitcast depend on two types: see conversion(). Threefry is a function of its own. On vectors bool is uint8
+// with 0 and 1.
 constexpr Row kRows[] = {
     {Op::Neg, "-$0", "($T)(0 - ($U)$0)", nullptr, "-$0", "($T)(0 - ($U)$0)", nullptr},
     {Op::Abs, "__builtin_fabs$F($0)", "@abs", nullptr, "__builtin_elementwise_abs($0)", nullptr, nullptr},
@@ -90,10 +91,12 @@ constexpr Helper kHelpers[] = {
     {"mod",
      "($S x, $S y) {\n  if (y == 0 || y == -1) return 0;\n  const $T r = ($T)(x % y);\n"
      "  return r != 0 && (r < 0) != (y < 0) ? ($T)(r + y) : r;\n}"},
-    // The low bits of y + $magic are y and two biases; halves of that are the exponents of two normal factors. The first product is
+    // The low bits of y + $magic are y and two biases; halves of that are the exponents of two normal factors. The
+    // first product is
     // exact.
     {"ldexp",
-     "($S x, $S y) {\n  const $S s = y + $magic;\n  $U n, half;\n  __builtin_memcpy(&n, &s, sizeof n);\n  half = n >> 1;\n"
+     "($S x, $S y) {\n  const $S s = y + $magic;\n  $U n, half;\n  __builtin_memcpy(&n, &s, sizeof n);\n  half = n >> "
+     "1;\n"
      "  n = (n - half) << $digits;\n  half <<= $digits;\n  $S p, q;\n  __builtin_memcpy(&p, &half, sizeof p);\n"
      "  __builtin_memcpy(&q, &n, sizeof q);\n  return x * p * q;\n}"},
     {"vldexp",
@@ -146,7 +149,8 @@ constexpr Helper kHelpers[] = {
      "  if (pe >= 1) {\n    if (m >> 53) m >>= 1, ++pe;\n    m = pe > 2046 ? 2047ull << 52 : (m & ((1ull << 52) - 1)) "
      "| (u64)pe << 52;\n  }\n"
      "  m |= (u64)pn << 63;\n  f64 r;\n  __builtin_memcpy(&r, &m, 8);\n  return r;\n}"},
-    // Comparisons of vectors give -1 or 0 per lane. x is what a loop carries: whether y is NaN is known before. Of two NaNs y comes out
+    // Comparisons of vectors give -1 or 0 per lane. x is what a loop carries: whether y is NaN is known before. Of two
+    // NaNs y comes out
     // (decision 0025).
     {"vmax",
      "($S x, $S y) {\n  const $I m = ($I)(y > x), n = ($I)(y != y);\n  const $I one = (($I)y & m) | (($I)x & ~m);\n"
@@ -246,8 +250,9 @@ std::string CSpelling::vector_type(Type type, bool memory) {
   const std::string name = fmt::format("{}x{}{}", element, type.lanes, memory && !cuda() ? "_m" : "");
   if (cuda()) {
     if (known_.insert(name).second)
-      types_ += fmt::format("#ifndef {0}\n#define {0} {0}\nstruct __align__({1}) {0} {{ {2} v[{3}]; }};\n#endif\n", name,
-                            size_of(type.dtype) * static_cast<size_t>(type.lanes), c_name(type.dtype), type.lanes);
+      types_ +=
+          fmt::format("#ifndef {0}\n#define {0} {0}\nstruct __align__({1}) {0} {{ {2} v[{3}]; }};\n#endif\n", name,
+                      size_of(type.dtype) * static_cast<size_t>(type.lanes), c_name(type.dtype), type.lanes);
     return name;
   }
   if (known_.insert(name).second)
@@ -342,13 +347,15 @@ std::string CSpelling::fill(const std::string& pattern, Type result, Type source
   return text;
 }
 
-std::string CSpelling::function(const std::string& name, const std::string& result, const std::string& text, bool called) {
+std::string CSpelling::function(const std::string& name, const std::string& result, const std::string& text,
+                                bool called) {
   if (!known_.insert(name).second) return name;
   called = called && !cuda();
   if (!called && known_.insert("SN_FN").second)
     functions_ += cuda() ? "#define SN_FN static __device__ __forceinline__\n"
                          : "#define SN_FN static inline __attribute__((always_inline))\n";
-  functions_ += fmt::format("#ifndef {0}\n#define {0} {0}\n{3} {1} {0}{2}\n#endif\n", name, result, text, called ? "static __attribute__((noinline))" : "SN_FN");
+  functions_ += fmt::format("#ifndef {0}\n#define {0} {0}\n{3} {1} {0}{2}\n#endif\n", name, result, text,
+                            called ? "static __attribute__((noinline))" : "SN_FN");
   return name;
 }
 

@@ -1,4 +1,5 @@
-// How C and CUDA C++ spell types, numbers and operations, per dialect: one table, and the helper functions that its entries call.
+// How C and CUDA C++ spell types, numbers and operations, per dialect: one table, and the helper functions that its
+// entries call.
 #pragma once
 
 #include <set>
@@ -43,9 +44,10 @@ class CSpelling {
   std::string load_some(Type type, const std::string& pointer, const std::string& count);
   /// Whether all of so many bools hold; of a target with masks.
   std::string all(int lanes, const std::string& truths);
-  /// The elements at `indices` for which `gate`, a bool per lane, holds, and lanes of `other`; no other memory is touched. The number of lanes is a
-  /// multiple of eight.
-  std::string gather(Type type, const std::string& pointer, const std::string& indices, const std::string& gate, const std::string& other);
+  /// The elements at `indices` for which `gate`, a bool per lane, holds, and lanes of `other`; no other memory is
+  /// touched. The number of lanes is a multiple of eight.
+  std::string gather(Type type, const std::string& pointer, const std::string& indices, const std::string& gate,
+                     const std::string& other);
   /// The lanes of a vector in memory for which `gate` holds, and those of `other`; no other memory is touched.
   std::string load_where(Type type, const std::string& pointer, const std::string& gate, const std::string& other);
   /// Whether load_if() of a scalar is better than a branch, which threads of a GPU take by masks at any rate.
@@ -77,7 +79,8 @@ class CSpelling {
   /// The name of Op::Threefry as a function.
   std::string threefry(Type type);
   /// Writes a function at its first use; on CPUs it is copied into its uses unless `called`.
-  std::string function(const std::string& name, const std::string& result, const std::string& text, bool called = false);
+  std::string function(const std::string& name, const std::string& result, const std::string& text,
+                       bool called = false);
   std::string some(Type type, bool store);
   bool has_scale(Type type) const;
   std::string scale(Type type) const;

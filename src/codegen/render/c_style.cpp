@@ -24,11 +24,14 @@ std::string printable(std::string text) {
 }
 size_t name_length(const std::string& e) {
   size_t i = 0;
-  while (i < e.size() && (std::isalnum(static_cast<unsigned char>(e[i])) || std::string_view("_.[]").find(e[i]) != std::string_view::npos)) ++i;
+  while (i < e.size() && (std::isalnum(static_cast<unsigned char>(e[i])) ||
+                          std::string_view("_.[]").find(e[i]) != std::string_view::npos))
+    ++i;
   return i;
 }
 bool is_name(const std::string& e) {
-  return !e.empty() && std::all_of(e.begin(), e.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)); });
+  return !e.empty() &&
+         std::all_of(e.begin(), e.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)); });
 }
 /// A name, a number, an element or a call: needs no parentheses.
 bool stands_alone(const std::string& e) {
@@ -88,7 +91,8 @@ std::vector<std::string> CStyle::operands(const std::vector<Id>& ids) {
 void CStyle::define(Id id, const std::string& expression, bool movable) {
   const size_t i = static_cast<size_t>(id);
   const Id user = user_[i];
-  bool in_place = movable && uses_[i] == 1 && home_[static_cast<size_t>(user)] == home_[i] && expression.size() <= kLongestInline;
+  bool in_place =
+      movable && uses_[i] == 1 && home_[static_cast<size_t>(user)] == home_[i] && expression.size() <= kLongestInline;
   in_place = in_place && code_[user].code != Code::Part && code_[user].code != Code::Loop;  // these take names
   if (in_place) {
     text(id) = stands_alone(expression) ? expression : "(" + expression + ")";
@@ -100,8 +104,9 @@ void CStyle::define(Id id, const std::string& expression, bool movable) {
   line(fmt::format("{} {} = {};", spell_.type(code_[id].type), text(id), expression));
 }
 
-/// Whether a value is a sum that each of its uses repeats: a name, what moves with an innermost loop, a number, of which one may be
-/// left out. Addresses near each other share what comes first, which a loop does not change, and no pass looks through a sum for each.
+/// Whether a value is a sum that each of its uses repeats: a name, what moves with an innermost loop, a number, of
+/// which one may be left out. Addresses near each other share what comes first, which a loop does not change, and no
+/// pass looks through a sum for each.
 bool CStyle::is_step(Id id) const {
   const Inst& n = code_[id];
   if (!term_by_term() || !is_index(n, ir::Op::Add)) return false;
@@ -119,11 +124,14 @@ std::vector<std::string> CStyle::terms(Id address) const {
   return terms;
 }
 
-std::string CStyle::pointer(int64_t slot, Id address) { return fmt::format("p{} + {}", slot, fmt::join(terms(address), " + ")); }
+std::string CStyle::pointer(int64_t slot, Id address) {
+  return fmt::format("p{} + {}", slot, fmt::join(terms(address), " + "));
+}
 
 /// The element of a buffer, or the vector that begins there.
 std::string CStyle::element(int64_t slot, Id address, Type type, bool written) {
-  if (type.lanes > 1) return fmt::format("*({}{}*)({})", written ? "" : "const ", spell_.memory_type(type), pointer(slot, address));
+  if (type.lanes > 1)
+    return fmt::format("*({}{}*)({})", written ? "" : "const ", spell_.memory_type(type), pointer(slot, address));
   std::vector<std::string> sum = terms(address);
   if (sum.size() == 1) return fmt::format("p{}[{}]", slot, bare(address));
   const std::string last = std::move(sum.back());
@@ -154,11 +162,16 @@ void CStyle::instruction(Id id) {
       return define(id, spell_.pack(n.type, numbers), false);
     }
     case Code::Pack:
-      return define(id, code_[n.src[0]].type.lanes > 1 ? spell_.join(n.type, operands(n.src)) : spell_.pack(n.type, operands(n.src)), false);
+      return define(
+          id,
+          code_[n.src[0]].type.lanes > 1 ? spell_.join(n.type, operands(n.src)) : spell_.pack(n.type, operands(n.src)),
+          false);
     case Code::Interleave:
       return define(id, spell_.interleave(n.type, text(n.src[0]), text(n.src[1]), static_cast<int>(n.imm)), false);
     case Code::Transpose:
-      return define(id, spell_.transpose(n.type, operands(n.src), static_cast<int>(n.imm), static_cast<int>(n.number.as_int())), false);
+      return define(
+          id, spell_.transpose(n.type, operands(n.src), static_cast<int>(n.imm), static_cast<int>(n.number.as_int())),
+          false);
     case Code::Below: return define(id, spell_.below(n.type.lanes, bare(n.src[0])), true);
     case Code::Part:
       if (n.type.lanes > 1) return define(id, spell_.part(n.type, text(n.src[0]), static_cast<int>(n.imm)), false);
@@ -167,21 +180,20 @@ void CStyle::instruction(Id id) {
     case Code::Barrier: return line(barrier());
     case Code::Load: return load(id);
     case Code::Store: return store(n);
-    case Code::Stream:
-      return line(spell_.stream(code_[n.src[1]].type, pointer(n.imm, n.src[0]), bare(n.src[1])) + ";");
+    case Code::Stream: return line(spell_.stream(code_[n.src[1]].type, pointer(n.imm, n.src[0]), bare(n.src[1])) + ";");
     case Code::Fence: return line("__builtin_ia32_sfence();");
     case Code::Prefetch: return line(fmt::format("__builtin_prefetch({});", pointer(n.imm, n.src[0])));
     case Code::Raise:
-      return line(fmt::format("if (!{}) {}", spell_.all(code_[n.src[0]].type.lanes, text(n.src[0])), raise(uint32_t{1} << n.imm)));
+      return line(fmt::format("if (!{}) {}", spell_.all(code_[n.src[0]].type.lanes, text(n.src[0])),
+                              raise(uint32_t{1} << n.imm)));
     case Code::Accumulator: return accumulator(id);
     case Code::Result:
-      return define(id, n.src.size() > 1 ? fmt::format("{}[{}]", text(n.src[0]), bare(n.src[1])) : text(n.src[0]), true);
+      return define(id, n.src.size() > 1 ? fmt::format("{}[{}]", text(n.src[0]), bare(n.src[1])) : text(n.src[0]),
+                    true);
     case Code::Assign:
       return line(n.src.size() == 2 ? fmt::format("{} = {};", text(n.src[0]), bare(n.src[1]))
                                     : fmt::format("{}[{}] = {};", text(n.src[0]), bare(n.src[2]), bare(n.src[1])));
-    case Code::Loop:
-      text(id) = fresh("n");
-      return code_[n.src[0]].code == Code::Begin ? points(id) : plain_loop(id);
+    case Code::Loop: text(id) = fresh("n"); return code_[n.src[0]].code == Code::Begin ? points(id) : plain_loop(id);
     case Code::If:
       line(fmt::format("if ({}) {{", bare(n.src[0])));
       block(n.block);
@@ -201,8 +213,8 @@ int CStyle::height(Id owner) const {
   return most + (code_[owner].code == Code::Loop);
 }
 
-/// The products of a loop's variable and numbers, which run beside it: of the two innermost loops, where a multiplication would keep the
-/// first load of each turn waiting.
+/// The products of a loop's variable and numbers, which run beside it: of the two innermost loops, where a
+/// multiplication would keep the first load of each turn waiting.
 std::vector<Id> CStyle::multiples(Id loop) {
   std::vector<Id> found;
   if (!term_by_term()) return found;
@@ -229,7 +241,8 @@ void CStyle::plain_loop(Id loop) {
     const int64_t factor = code_[code_[id].src[1]].number.as_int();
     text(id) = fresh("v");
     first += fmt::format(", {} = ", text(id));
-    first += from.code == Code::Const ? std::to_string(from.number.as_int() * factor) : fmt::format("{} * {}", text(n.src[0]), factor);
+    first += from.code == Code::Const ? std::to_string(from.number.as_int() * factor)
+                                      : fmt::format("{} * {}", text(n.src[0]), factor);
     step += fmt::format(", {} += {}", text(id), n.imm * factor);
   }
   first = fmt::format("{} {};", spell_.type(n.type), first);
@@ -243,7 +256,8 @@ void CStyle::plain_loop(Id loop) {
 void CStyle::load(Id id) {
   const Inst& n = code_[id];
   if (n.src.size() == 4 && code_[n.src[1]].type.lanes > 1)
-    return define(id, spell_.gather(n.type, pointer(n.imm, n.src[0]), bare(n.src[3]), bare(n.src[1]), bare(n.src[2])), false);
+    return define(id, spell_.gather(n.type, pointer(n.imm, n.src[0]), bare(n.src[3]), bare(n.src[1]), bare(n.src[2])),
+                  false);
   if (n.src.size() == 3 && code_[n.src[1]].type.lanes > 1)
     return define(id, spell_.load_where(n.type, pointer(n.imm, n.src[0]), bare(n.src[1]), bare(n.src[2])), false);
   if (n.src.size() == 3 && code_[n.src[2]].code == Code::Const && spell_.has_load_if(n.type))
@@ -259,7 +273,8 @@ void CStyle::load(Id id) {
 
 void CStyle::store(const Inst& n) {
   const Type type = code_[n.src[1]].type;
-  if (const int64_t stride = n.number.as_int()) return line(spell_.store_apart(type, pointer(n.imm, n.src[0]), bare(n.src[1]), stride) + ";");
+  if (const int64_t stride = n.number.as_int())
+    return line(spell_.store_apart(type, pointer(n.imm, n.src[0]), bare(n.src[1]), stride) + ";");
   if (n.src.size() > 2)
     return line(spell_.store_some(type, pointer(n.imm, n.src[0]), bare(n.src[1]), bare(n.src[2])) + ";");
   line(fmt::format("{} = {};", element(n.imm, n.src[0], type, true), bare(n.src[1])));

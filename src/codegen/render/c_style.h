@@ -1,5 +1,5 @@
-// Instructions as text in a language like C: what C and CUDA C++ have in common. Each of them says how it begins a function and
-// what only it has.
+// Instructions as text in a language like C: what C and CUDA C++ have in common. Each of them says how it begins a
+// function and what only it has.
 #pragma once
 
 #include <fmt/core.h>

@@ -27,7 +27,8 @@ int64_t asked_shared(const Instructions& code) {
 
 class Cuda final : public CStyle {
  public:
-  Cuda(const Instructions& code, const runtime::Target& target, bool scratch) : CStyle(code, target), scratch_(scratch) {}
+  Cuda(const Instructions& code, const runtime::Target& target, bool scratch)
+      : CStyle(code, target), scratch_(scratch) {}
 
  protected:
   std::string parameters() override {
@@ -35,7 +36,8 @@ class Cuda final : public CStyle {
     for (size_t slot = 0; slot < static_cast<size_t>(code_.params); ++slot) {
       const Slot& s = code_.slots[slot];
       const std::string type = s.dtype == DType::Void ? "void" : spell_.type({s.dtype, 1});
-      list += fmt::format(", {}{}*{} p{}", s.written ? "" : "const ", type, exchanged(slot) ? "" : " __restrict__", slot);
+      list +=
+          fmt::format(", {}{}*{} p{}", s.written ? "" : "const ", type, exchanged(slot) ? "" : " __restrict__", slot);
     }
     if (scratch_) list += ", char* scratch";
     for (size_t i = 0; i < static_cast<size_t>(code_.vars) + code_.args.size(); ++i)
@@ -52,7 +54,8 @@ class Cuda final : public CStyle {
       if (s.dtype == DType::Void) continue;
       const std::string type = spell_.type({s.dtype, 1});
       if (!is_shared(code_, slot)) {
-        line(fmt::format("{0}* p{1} = ({0}*)(scratch + (u64)blockIdx.x * {2} + {3});", type, slot, code_.scratch, s.offset));
+        line(fmt::format("{0}* p{1} = ({0}*)(scratch + (u64)blockIdx.x * {2} + {3});", type, slot, code_.scratch,
+                         s.offset));
         spell_.type({DType::U64, 1});
       } else if (asked) {
         line(fmt::format("{0}* p{1} = ({0}*)(shared + {2});", type, slot, at));
@@ -81,16 +84,16 @@ class Cuda final : public CStyle {
     return number;
   }
   std::string barrier() override { return "__syncthreads();"; }
-  /// NVRTC 13.0 unrolls some loops, whose number of turns it does not know, three times without the turns that are left over
-  /// (min(39 - 8 * i, 8) * 13 turns with an i that a loop counts in 32 bits). It is never asked for three.
+  /// NVRTC 13.0 unrolls some loops, whose number of turns it does not know, three times without the turns that are left
+  /// over (min(39 - 8 * i, 8) * 13 turns with an i that a loop counts in 32 bits). It is never asked for three.
   std::string unrolling(const Inst& loop) const override {
     if (code_[loop.src[1]].code == Code::Const) return "";
     return has_loop(loop.block) ? "#pragma unroll 1" : "#pragma unroll 4";
   }
 
  private:
-  /// Whether threads may read there what others have stored: the compiler must not carry it over a barrier, as it would if it knew that
-  /// nothing else stores there.
+  /// Whether threads may read there what others have stored: the compiler must not carry it over a barrier, as it would
+  /// if it knew that nothing else stores there.
   bool exchanged(size_t slot) const {
     auto has = [&](auto what) { return std::any_of(code_.insts.begin(), code_.insts.end(), what); };
     return code_.slots[slot].written && has([](const Inst& n) { return n.code == Code::Barrier; }) &&
@@ -98,13 +101,16 @@ class Cuda final : public CStyle {
   }
   bool has_loop(int b) const {
     const std::vector<Id>& ids = code_.blocks[static_cast<size_t>(b)];
-    return std::any_of(ids.begin(), ids.end(), [&](Id id) { return code_[id].code == Code::Loop || (code_[id].code == Code::If && has_loop(code_[id].block)); });
+    return std::any_of(ids.begin(), ids.end(), [&](Id id) {
+      return code_[id].code == Code::Loop || (code_[id].code == Code::If && has_loop(code_[id].block));
+    });
   }
   bool scratch_;
 };
 
 std::string function(const std::string& name, const KernelText& text, int threads) {
-  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}{} {{\n{}}}\n", threads, name, text.parameters, text.body);
+  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}{} {{\n{}}}\n", threads, name,
+                     text.parameters, text.body);
 }
 
 }  // namespace

@@ -8,8 +8,9 @@
 
 namespace sinter::codegen {
 
-/// As render_c, for a GPU: one block of threads runs one point. The text includes nothing; what it calls are functions that
-/// every CUDA compiler knows. In: instructions without vectors but in memory accesses (codegen/instructions/scalarise.h).
+/// As render_c, for a GPU: one block of threads runs one point. The text includes nothing; what it calls are functions
+/// that every CUDA compiler knows. In: instructions without vectors but in memory accesses
+/// (codegen/instructions/scalarise.h).
 runtime::KernelSource render_cuda(const Instructions& code, const Instructions* finish, const std::string& hint,
                                   const runtime::Target& target);
 

@@ -1,5 +1,5 @@
-// The unit is a slot: the time in which a core begins one multiply-add of a vector, and in which it can also load a vector.
-// Where cores differ, what flatters the kernel is taken: the bound must not exceed the truth.
+// The unit is a slot: the time in which a core begins one multiply-add of a vector, and in which it can also load a
+// vector. Where cores differ, what flatters the kernel is taken: the bound must not exceed the truth.
 #include "codegen/search/bound.h"
 
 #include <algorithm>
@@ -31,7 +31,8 @@ struct Bound::Shape {
   const int vector_bytes;
 
   int lanes(UOp range, DType dtype) const {
-    const auto most = std::max<size_t>(static_cast<size_t>(vector_bytes) / std::max<size_t>(size_of(ir::compute_type(dtype)), 1), 1);
+    const auto most =
+        std::max<size_t>(static_cast<size_t>(vector_bytes) / std::max<size_t>(size_of(ir::compute_type(dtype)), 1), 1);
     return std::min(schedule.of(range).lanes, static_cast<int>(most));
   }
   int copies(UOp range) const { return schedule.of(range).unroll; }
@@ -56,7 +57,8 @@ struct Bound::Shape {
   }
   /// Whether the loop over `out` certainly stands outside the innermost one over `own`.
   bool outside(UOp out, UOp own) const {
-    const int a = schedule.place(out, schedule.of(out).levels() - 1), b = schedule.place(own, schedule.of(own).levels() - 1);
+    const int a = schedule.place(out, schedule.of(out).levels() - 1),
+              b = schedule.place(own, schedule.of(own).levels() - 1);
     if (a >= 0 && b >= 0) return a < b;
     return a < 0 && b < 0 && (is_outer(out) || range_id(out) < range_id(own));
   }
@@ -96,8 +98,8 @@ double Bound::arithmetic(const Shape& s) {
   return std::max(all / kOperations, products);
 }
 
-/// Each is loaded once per point of the ranges that it changes with, and by a sum again for each body along those outside,
-/// with which it does not; what no register holds is loaded in each step.
+/// Each is loaded once per point of the ranges that it changes with, and by a sum again for each body along those
+/// outside, with which it does not; what no register holds is loaded in each step.
 double Bound::loads(const Shape& s) {
   const double registers = target_.vector_registers;
   std::unordered_map<ir::Node*, double> most;
@@ -107,8 +109,10 @@ double Bound::loads(const Shape& s) {
       double count = s.vectors(a->dtype, [&](UOp r) { return view_.depends(a, r); });
       for (UOp out : w.outs) {
         if (view_.depends(a, out)) continue;
-        const bool again = std::any_of(w.own.begin(), w.own.end(), [&](UOp own) { return view_.depends(a, own) && s.outside(out, own); });
-        if (again) count *= std::max(static_cast<double>(view_.size(out)) / (s.lanes(out, a->dtype) * s.copies(out)), 1.0);
+        const bool again = std::any_of(w.own.begin(), w.own.end(),
+                                       [&](UOp own) { return view_.depends(a, own) && s.outside(out, own); });
+        if (again)
+          count *= std::max(static_cast<double>(view_.size(out)) / (s.lanes(out, a->dtype) * s.copies(out)), 1.0);
       }
       double& all = most[a.get()];
       all = std::max(all, count);
@@ -116,7 +120,8 @@ double Bound::loads(const Shape& s) {
     if (!w.is_reduce() || w.own.empty()) continue;
     const double held = s.accumulators(w);
     if (held + 1 > registers)
-      spilled += kSpill * (held + 1 - registers) / held * s.vectors(w.node->dtype, [&](UOp r) { return w.runs_over(r); });
+      spilled +=
+          kSpill * (held + 1 - registers) / held * s.vectors(w.node->dtype, [&](UOp r) { return w.runs_over(r); });
   }
   double all = spilled;
   for (UOp n : nodes_)  // in this order, since rounded sums depend on it

@@ -3,15 +3,15 @@
 
 #include <vector>
 
+#include "codegen/heuristic/view.h"
 #include "codegen/kernel/kernel.h"
 #include "codegen/opt/opt.h"
-#include "codegen/heuristic/view.h"
 #include "runtime/target.h"
 
 namespace sinter::codegen {
 
-/// A lower bound of the time of a launch, whatever the caches do: instructions that cannot be saved, counted in vectors, at
-/// the rate of multiply-adds; the latency of sums in few accumulators; accumulators that no register holds.
+/// A lower bound of the time of a launch, whatever the caches do: instructions that cannot be saved, counted in
+/// vectors, at the rate of multiply-adds; the latency of sums in few accumulators; accumulators that no register holds.
 class Bound {
  public:
   /// Of a part of a Prepared, which outlives this. `peak`: float32 FLOPs per ns of one thread.

@@ -8,12 +8,12 @@
 #include <span>
 #include <utility>
 
-#include "codegen/loops/loop_tree.h"
-#include "codegen/kernel/memory_node.h"
-#include "codegen/search/neighbours_memory.h"
-#include "codegen/kernel/round.h"
 #include "codegen/heuristic/rows.h"
+#include "codegen/kernel/memory_node.h"
+#include "codegen/kernel/round.h"
+#include "codegen/loops/loop_tree.h"
 #include "codegen/opt/schedule.h"
+#include "codegen/search/neighbours_memory.h"
 
 namespace sinter::codegen {
 namespace {
@@ -165,7 +165,8 @@ void copies(Site& s) {
 void peels(Site& s) {
   const auto gated = [&](UOp r) {
     return std::any_of(s.view.works().begin(), s.view.works().end(), [&](const Work& w) {
-      return std::any_of(w.accesses.begin(), w.accesses.end(), [&](UOp a) { return a->op == Op::Load && gate_of(a) && s.view.depends(gate_of(a), r); });
+      return std::any_of(w.accesses.begin(), w.accesses.end(),
+                         [&](UOp a) { return a->op == Op::Load && gate_of(a) && s.view.depends(gate_of(a), r); });
     });
   };
   for (UOp r : s.free) {
@@ -246,7 +247,8 @@ void blocks(Site& s) {
     const int id = range_id(r);
     Opts given = s.given;
     const std::vector<Split*> splits = splits_of(given, id);
-    const int64_t least = splits.empty() ? int64_t{1} * count_of<Lanes>(given, id) * count_of<Unroll>(given, id) : splits[0]->step;
+    const int64_t least =
+        splits.empty() ? int64_t{1} * count_of<Lanes>(given, id) * count_of<Unroll>(given, id) : splits[0]->step;
     const Block* block = find_opt<Block>(given, id);
     const int64_t now = block ? block->size : least;
     for (int64_t size : {least, now / 2, now * 2, now * 4}) {
@@ -283,8 +285,8 @@ struct Change {
   void (*make)(Site& s);
 };
 constexpr std::array kChanges = {
-    Change{"lanes", lanes},     Change{"copies", copies},         Change{"peels", peels},     Change{"splits", splits},
-    Change{"orders", orders},   Change{"blocks", blocks},         Change{"rows", rows},       Change{"stages", stages},
+    Change{"lanes", lanes},           Change{"copies", copies},   Change{"peels", peels},     Change{"splits", splits},
+    Change{"orders", orders},         Change{"blocks", blocks},   Change{"rows", rows},       Change{"stages", stages},
     Change{"prefetches", prefetches}, Change{"streams", streams}, Change{"without", without},
 };
 

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include "codegen/heuristic/view.h"
 #include "codegen/kernel/kernel.h"
 #include "codegen/opt/opt.h"
-#include "codegen/heuristic/view.h"
 #include "runtime/target.h"
 
 namespace sinter::codegen {

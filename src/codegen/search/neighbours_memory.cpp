@@ -19,8 +19,8 @@ constexpr std::array<int64_t, 2> kSteps = {4, 16};  ///< of the innermost loop, 
 /// Whether some range that the LOAD does not depend on goes through it again.
 bool shared(View& view, UOp load) {
   return std::any_of(view.works().begin(), view.works().end(), [&](const Work& w) {
-    return in(w.accesses, load) &&
-           std::any_of(view.ranges().begin(), view.ranges().end(), [&](UOp r) { return w.runs_over(r) && !view.depends(load, r); });
+    return in(w.accesses, load) && std::any_of(view.ranges().begin(), view.ranges().end(),
+                                               [&](UOp r) { return w.runs_over(r) && !view.depends(load, r); });
   });
 }
 
@@ -41,7 +41,8 @@ std::vector<Opt> stages_to_try(const Kernel& kernel, View& view, const std::vect
   for (UOp load : loads_of(view)) {
     Stage stage;
     stage.value = number_of(kernel, load);
-    const bool staged = std::any_of(schedule.stages.begin(), schedule.stages.end(), [&](const Stage& s) { return s.value == stage.value; });
+    const bool staged = std::any_of(schedule.stages.begin(), schedule.stages.end(),
+                                    [&](const Stage& s) { return s.value == stage.value; });
     if (stage.value < 0 || staged || !shared(view, load)) continue;
     int together = 1;  // elements of the last dim that one step of its user reads
     for (const bool vectors : {false, true})
@@ -69,7 +70,8 @@ std::vector<Opt> prefetches_to_try(const Kernel& kernel, View& view, const std::
     const auto moves = [&](UOp r) { return view.depends(load, r); };
     const auto innermost = std::find_if(view.ranges().rbegin(), view.ranges().rend(), moves);
     if (number < 0 || schedule.ahead.contains(load.get()) || innermost == view.ranges().rend()) continue;
-    for (const int64_t steps : kSteps) out.emplace_back(Prefetch{number, range_id(*innermost), steps * schedule.of(*innermost).width()});
+    for (const int64_t steps : kSteps)
+      out.emplace_back(Prefetch{number, range_id(*innermost), steps * schedule.of(*innermost).width()});
   }
   return out;
 }

@@ -3,16 +3,18 @@
 
 #include <vector>
 
+#include "codegen/heuristic/view.h"
 #include "codegen/kernel/kernel.h"
 #include "codegen/opt/opt.h"
-#include "codegen/heuristic/view.h"
 
 namespace sinter::codegen {
 
-/// Proposals: whether they are legal beside the others is another question. `given`: the list that each would be added to.
+/// Proposals: whether they are legal beside the others is another question. `given`: the list that each would be added
+/// to.
 ///
-/// A tile for one more LOAD that several values share: it covers what a point goes through of the ranges that the LOAD depends on,
-/// blocks of those that are split; ranges with lanes lie innermost, in panels of what their copies read together or in rows.
+/// A tile for one more LOAD that several values share: it covers what a point goes through of the ranges that the LOAD
+/// depends on, blocks of those that are split; ranges with lanes lie innermost, in panels of what their copies read
+/// together or in rows.
 std::vector<Opt> stages_to_try(const Kernel& kernel, View& view, const std::vector<Opt>& given);
 /// Each LOAD asks for what it will touch some steps later along the innermost range that moves it.
 std::vector<Opt> prefetches_to_try(const Kernel& kernel, View& view, const std::vector<Opt>& given);

@@ -31,12 +31,17 @@ Dataset::Dataset(std::vector<uint8_t> pixels, std::vector<uint8_t> labels, int64
   if (rows < 1 || columns < 1)
     throw UsageError(fmt::format("Dataset: the images are {} x {}; give sizes of at least 1", rows, columns), where);
   int64_t needed = 0;
-  const bool huge = __builtin_mul_overflow(rows, columns, &needed) || __builtin_mul_overflow(needed, labels.size(), &needed);
+  const bool huge =
+      __builtin_mul_overflow(rows, columns, &needed) || __builtin_mul_overflow(needed, labels.size(), &needed);
   if (huge || pixels.size() != static_cast<size_t>(needed))
-    throw UsageError(fmt::format("Dataset: {} pixels are not {} images of {} x {}; give all pixels of one image per label",
-                                 pixels.size(), labels.size(), rows, columns), where);
+    throw UsageError(
+        fmt::format("Dataset: {} pixels are not {} images of {} x {}; give all pixels of one image per label",
+                    pixels.size(), labels.size(), rows, columns),
+        where);
   if (!std::isfinite(mean) || !std::isfinite(std) || !(std > 0))
-    throw UsageError(fmt::format("Dataset: mean {} and std {} normalise nothing; give finite numbers, std above 0", mean, std), where);
+    throw UsageError(
+        fmt::format("Dataset: mean {} and std {} normalise nothing; give finite numbers, std above 0", mean, std),
+        where);
   auto samples = std::make_shared<Samples>(Samples{std::move(pixels), std::move(labels), rows, columns, {}});
   for (int i = 0; i < 256; ++i) samples->table[i] = static_cast<float>((i / 255.0 - mean) / std);
   samples_ = std::move(samples);
@@ -45,7 +50,10 @@ Dataset::Dataset(std::vector<uint8_t> pixels, std::vector<uint8_t> labels, int64
 void Dataset::seed(uint64_t seed) { *random_ = seed; }
 
 Dataset::Batches Dataset::batches(int64_t size, Order order, Loc where) const {
-  if (size <= 0) throw UsageError(fmt::format("batches: the size is {}; give at least 1 (the data set has {} samples)", size, this->size()), where);
+  if (size <= 0)
+    throw UsageError(
+        fmt::format("batches: the size is {}; give at least 1 (the data set has {} samples)", size, this->size()),
+        where);
   Batches pass;
   pass.samples_ = samples_;
   pass.size_ = size;

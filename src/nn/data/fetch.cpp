@@ -23,7 +23,8 @@ using runtime::cpu::find_executable;
 
 std::string program(const char* name, const char* package) {
   if (auto path = find_executable(name)) return *path;
-  throw BackendError(fmt::format("fetch: the program {} is missing; install it (Debian: {}), or put the file there yourself", name, package));
+  throw BackendError(fmt::format(
+      "fetch: the program {} is missing; install it (Debian: {}), or put the file there yourself", name, package));
 }
 
 struct Outcome {
@@ -57,8 +58,10 @@ uint64_t size_of_file(const fs::path& file) {
 /// One process at a time fetches into a folder.
 class Lock {
  public:
-  explicit Lock(const fs::path& folder) : file_(open((folder / ".fetch.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-    if (file_ < 0) throw BackendError(fmt::format("fetch: cannot write into {}: {}", folder.string(), std::strerror(errno)));
+  explicit Lock(const fs::path& folder)
+      : file_(open((folder / ".fetch.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+    if (file_ < 0)
+      throw BackendError(fmt::format("fetch: cannot write into {}: {}", folder.string(), std::strerror(errno)));
     while (flock(file_, LOCK_EX) && errno == EINTR) {}
   }
   ~Lock() { close(file_); }
@@ -77,7 +80,8 @@ void fetch(const RemoteFile& file, const fs::path& path, const Progress& progres
   const fs::path folder = fs::absolute(path).parent_path();
   std::error_code failed;
   fs::create_directories(folder, failed);
-  if (failed) throw BackendError(fmt::format("fetch: cannot make the folder {}: {}", folder.string(), failed.message()));
+  if (failed)
+    throw BackendError(fmt::format("fetch: cannot make the folder {}: {}", folder.string(), failed.message()));
   const Lock lock(folder);
   if (fs::exists(path) && has_sum(path, file.sha256)) return;
 
@@ -90,23 +94,29 @@ void fetch(const RemoteFile& file, const fs::path& path, const Progress& progres
   // Goes on with what an earlier attempt left; if that is not a part of the file, once more from the beginning.
   for (bool resumed = fs::exists(part);; resumed = false) {
     if (!resumed || !file.bytes || size_of_file(part) < file.bytes) {
-      const Outcome got = run({program("curl", "curl"), "--fail", "--location", "--silent", "--show-error", "--proto", "=https,http,file",
-                               "--connect-timeout", "30", "--retry", "3", "--continue-at", "-", "--output", fs::absolute(part), "--", file.url},
+      const Outcome got = run({program("curl", "curl"), "--fail", "--location", "--silent", "--show-error", "--proto",
+                               "=https,http,file", "--connect-timeout", "30", "--retry", "3", "--continue-at", "-",
+                               "--output", fs::absolute(part), "--", file.url},
                               report);
       if (got.status && !(resumed && (got.status == kNoRanges || got.status == kNoResume)))
-        throw BackendError(fmt::format("fetch: {} cannot be read (curl's status {}): {}\nwhat has come is kept; try again, or put the file at {} yourself",
-                                       file.url, got.status, got.text, path.string()));
+        throw BackendError(
+            fmt::format("fetch: {} cannot be read (curl's status {}): {}\nwhat has come is kept; try again, or put the "
+                        "file at {} yourself",
+                        file.url, got.status, got.text, path.string()));
     }
     if (has_sum(part, file.sha256)) break;
     const uint64_t bytes = size_of_file(part);
     fs::remove(part, failed);
     if (resumed) continue;
-    throw BackendError(fmt::format("fetch: {} gave {} bytes that are not the file of SHA-256 {} ({} bytes); nothing was kept",
-                                   file.url, bytes, file.sha256, file.bytes));
+    throw BackendError(
+        fmt::format("fetch: {} gave {} bytes that are not the file of SHA-256 {} ({} bytes); nothing was kept",
+                    file.url, bytes, file.sha256, file.bytes));
   }
   report();
   fs::rename(part, path, failed);
-  if (failed) throw BackendError(fmt::format("fetch: cannot rename {} to {}: {}", part.string(), path.string(), failed.message()));
+  if (failed)
+    throw BackendError(
+        fmt::format("fetch: cannot rename {} to {}: {}", part.string(), path.string(), failed.message()));
 }
 
 }  // namespace data

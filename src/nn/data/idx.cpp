@@ -24,7 +24,10 @@ constexpr size_t kLargest = size_t{1} << 32;  ///< no data set that is read here
 std::vector<uint8_t> gunzip(const std::vector<uint8_t>& packed, const std::string& name, Loc where) {
   z_stream stream{};
   if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) throw BackendError("zlib: inflateInit2 failed");
-  struct End { z_stream& s; ~End() { inflateEnd(&s); } } end{stream};
+  struct End {
+    z_stream& s;
+    ~End() { inflateEnd(&s); }
+  } end{stream};
   stream.next_in = const_cast<Bytef*>(packed.data());
   size_t left = packed.size();  // beyond what zlib, which counts in 32 bits, has been told of
   std::vector<uint8_t> out;
@@ -43,7 +46,9 @@ std::vector<uint8_t> gunzip(const std::vector<uint8_t>& packed, const std::strin
     out.resize(out.size() - stream.avail_out);
     if (status == Z_STREAM_END) break;
     if (status != Z_OK || (stream.avail_in == 0 && left == 0 && stream.avail_out != 0))
-      damaged(name, fmt::format("gzip stops after {} bytes ({})", out.size(), stream.msg ? stream.msg : "it ends early"), where);
+      damaged(name,
+              fmt::format("gzip stops after {} bytes ({})", out.size(), stream.msg ? stream.msg : "it ends early"),
+              where);
   }
   return out;
 }
@@ -54,10 +59,12 @@ Idx parse_idx(const std::vector<uint8_t>& given, const std::string& name, Loc wh
   const bool packed = given.size() >= 2 && given[0] == 0x1f && given[1] == 0x8b;
   const std::vector<uint8_t> unpacked = packed ? gunzip(given, name, where) : std::vector<uint8_t>();
   const std::vector<uint8_t>& bytes = packed ? unpacked : given;
-  if (bytes.size() < 4 || bytes[0] != 0 || bytes[1] != 0) damaged(name, "it does not begin with the mark of an IDX file", where);
+  if (bytes.size() < 4 || bytes[0] != 0 || bytes[1] != 0)
+    damaged(name, "it does not begin with the mark of an IDX file", where);
   if (bytes[2] != 8) damaged(name, fmt::format("its type is {:#x}, only 0x8 (uint8) is read", bytes[2]), where);
   const size_t rank = bytes[3], head = 4 + 4 * rank;
-  if (rank == 0 || bytes.size() < head) damaged(name, fmt::format("{} bytes are too few for {} sizes", bytes.size(), rank), where);
+  if (rank == 0 || bytes.size() < head)
+    damaged(name, fmt::format("{} bytes are too few for {} sizes", bytes.size(), rank), where);
   Idx idx;
   uint64_t count = 1;
   for (size_t i = 0; i < rank; ++i) {
@@ -66,7 +73,8 @@ Idx parse_idx(const std::vector<uint8_t>& given, const std::string& name, Loc wh
     idx.shape.push_back(size);
     if (__builtin_mul_overflow(count, uint64_t{size}, &count)) damaged(name, "its sizes are too large", where);
   }
-  if (bytes.size() - head != count) damaged(name, fmt::format("its sizes ask for {} values, it holds {}", count, bytes.size() - head), where);
+  if (bytes.size() - head != count)
+    damaged(name, fmt::format("its sizes ask for {} values, it holds {}", count, bytes.size() - head), where);
   idx.values.assign(bytes.begin() + static_cast<std::ptrdiff_t>(head), bytes.end());
   return idx;
 }

@@ -1,4 +1,5 @@
-// MNIST and Fashion-MNIST: where their files are looked for and fetched from; and the subset of MNIST that the library carries.
+// MNIST and Fashion-MNIST: where their files are looked for and fetched from; and the subset of MNIST that the library
+// carries.
 #include <fmt/core.h>
 
 #include <optional>
@@ -9,10 +10,10 @@
 #include "sinter/data.h"
 
 // The first 6,000 training and 1,000 test images; src/nn/data/mnist/README.md names origin and licence.
-#define SINTER_EMBED(symbol, file)                                                             \
-  asm(".section .rodata\n.balign 16\n" #symbol ":\n.incbin \"" SINTER_MNIST_SUBSET "/" file    \
-      "\"\n" #symbol "_end:\n.previous\n");                                                    \
-  extern "C" const unsigned char symbol[] __attribute__((visibility("hidden")));               \
+#define SINTER_EMBED(symbol, file)                                                                         \
+  asm(".section .rodata\n.balign 16\n" #symbol ":\n.incbin \"" SINTER_MNIST_SUBSET "/" file "\"\n" #symbol \
+      "_end:\n.previous\n");                                                                               \
+  extern "C" const unsigned char symbol[] __attribute__((visibility("hidden")));                           \
   extern "C" const unsigned char symbol##_end[] __attribute__((visibility("hidden")));
 
 SINTER_EMBED(sinter_mnist_train_images, "train-images-idx3-ubyte.gz")
@@ -28,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Part {
-  const char* name;  ///< without .gz
+  const char* name;    ///< without .gz
   const char* sha256;  ///< of the .gz file
   uint64_t bytes;
 };
@@ -42,19 +43,25 @@ struct Set {
 };
 
 constexpr Set kMnist = {
-    "mnist", "mnist", "https://ossci-datasets.s3.amazonaws.com/mnist",
+    "mnist",
+    "mnist",
+    "https://ossci-datasets.s3.amazonaws.com/mnist",
     {{"train-images-idx3-ubyte", "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609", 9912422},
      {"train-labels-idx1-ubyte", "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c", 28881},
      {"t10k-images-idx3-ubyte", "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6", 1648877},
      {"t10k-labels-idx1-ubyte", "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6", 4542}},
-    0.1307, 0.3081};
+    0.1307,
+    0.3081};
 constexpr Set kFashion = {
-    "fashion_mnist", "fashion-mnist", "https://github.com/zalandoresearch/fashion-mnist/raw/master/data/fashion",
+    "fashion_mnist",
+    "fashion-mnist",
+    "https://github.com/zalandoresearch/fashion-mnist/raw/master/data/fashion",
     {{"train-images-idx3-ubyte", "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84", 26421880},
      {"train-labels-idx1-ubyte", "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845", 29515},
      {"t10k-images-idx3-ubyte", "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073", 4422102},
      {"t10k-labels-idx1-ubyte", "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5", 5148}},
-    0.2860, 0.3530};
+    0.2860,
+    0.3530};
 constexpr const char* kDebianSets = "/usr/share/datasets";
 
 fs::path find(const fs::path& folder, const Part& part) {
@@ -78,25 +85,32 @@ fs::path cache_of(const Set& set) {
 }
 
 Dataset pair(const Set& set, const Idx& images, const Idx& labels, const std::string& name, Loc where) {
-  if (images.shape.size() != 3 || labels.shape.size() != 1 || images.shape[0] != labels.shape[0] || images.shape[1] != 28 || images.shape[2] != 28)
-    throw UsageError(fmt::format("{}: {} holds images of rank {} and {} labels, not one label per 28 x 28 image", set.call, name,
-                                 images.shape.size(), labels.values.size()), where);
+  if (images.shape.size() != 3 || labels.shape.size() != 1 || images.shape[0] != labels.shape[0] ||
+      images.shape[1] != 28 || images.shape[2] != 28)
+    throw UsageError(fmt::format("{}: {} holds images of rank {} and {} labels, not one label per 28 x 28 image",
+                                 set.call, name, images.shape.size(), labels.values.size()),
+                     where);
   for (uint8_t label : labels.values)
-    if (label > 9) throw UsageError(fmt::format("{}: {} holds the label {}; classes are 0 to 9", set.call, name, label), where);
+    if (label > 9)
+      throw UsageError(fmt::format("{}: {} holds the label {}; classes are 0 to 9", set.call, name, label), where);
   return Dataset(images.values, labels.values, 28, 28, set.mean, set.std, where);
 }
 
 Mnist read(const Set& set, const fs::path& folder, Loc where) {
   Idx parts[4];
   for (int i = 0; i < 4; ++i) parts[i] = read_idx(find(folder, set.parts[i]), where);
-  return {pair(set, parts[0], parts[1], folder.string(), where), pair(set, parts[2], parts[3], folder.string(), where), folder.string(), false};
+  return {pair(set, parts[0], parts[1], folder.string(), where), pair(set, parts[2], parts[3], folder.string(), where),
+          folder.string(), false};
 }
 
 /// The first of the places that has all four files; the named folder alone, if there is one, which must have them.
 std::optional<Mnist> look(const Set& set, const fs::path& folder, std::vector<fs::path> places, Loc where) {
   if (!folder.empty() && !complete(folder, set))
-    throw UsageError(fmt::format("{}: the folder {} lacks {} (plain or .gz) or another of the four files; name a folder that holds them all",
-                                 set.call, folder.string(), set.parts[0].name), where);
+    throw UsageError(
+        fmt::format(
+            "{}: the folder {} lacks {} (plain or .gz) or another of the four files; name a folder that holds them all",
+            set.call, folder.string(), set.parts[0].name),
+        where);
   if (!folder.empty()) places = {folder};
   for (const fs::path& place : places)
     if (!place.empty() && complete(place, set)) return read(set, place, where);
@@ -108,7 +122,8 @@ fs::path data_folder(Loc where) {
   const fs::path folder = runtime::env().data;
   std::error_code ignored;
   if (!folder.empty() && !fs::is_directory(folder, ignored))
-    throw UsageError(fmt::format("SINTER_DATA={} is no folder; name one, or unset the variable", folder.string()), where);
+    throw UsageError(fmt::format("SINTER_DATA={} is no folder; name one, or unset the variable", folder.string()),
+                     where);
   return folder;
 }
 /// A folder below it, if there is one.
@@ -117,21 +132,26 @@ fs::path below(const fs::path& folder, const Set& set) { return folder.empty() ?
 fs::path download(const Set& set, const DownloadOptions& options, Loc where) {
   const fs::path folder = options.folder.empty() ? cache_of(set) : options.folder;
   if (folder.empty())
-    throw UsageError(fmt::format("download_{}: neither XDG_CACHE_HOME nor HOME is set; name a folder", set.call), where);
+    throw UsageError(fmt::format("download_{}: neither XDG_CACHE_HOME nor HOME is set; name a folder", set.call),
+                     where);
   for (const Part& part : set.parts) {
     const std::string file = std::string(part.name) + ".gz";
-    fetch({(options.url.empty() ? set.url : options.url) + "/" + file, part.sha256, part.bytes}, folder / file, options.progress, where);
+    fetch({(options.url.empty() ? set.url : options.url) + "/" + file, part.sha256, part.bytes}, folder / file,
+          options.progress, where);
   }
   return folder;
 }
 
-Idx embedded(const unsigned char* begin, const unsigned char* end, Loc where) { return parse_idx({begin, end}, "the subset in the library", where); }
+Idx embedded(const unsigned char* begin, const unsigned char* end, Loc where) {
+  return parse_idx({begin, end}, "the subset in the library", where);
+}
 
 }  // namespace
 
 Mnist mnist(const fs::path& folder, Loc where) {
   const fs::path named = data_folder(where);
-  if (auto found = look(kMnist, folder, {named, below(named, kMnist), cache_of(kMnist)}, where)) return *std::move(found);
+  if (auto found = look(kMnist, folder, {named, below(named, kMnist), cache_of(kMnist)}, where))
+    return *std::move(found);
   return {pair(kMnist, embedded(sinter_mnist_train_images, sinter_mnist_train_images_end, where),
                embedded(sinter_mnist_train_labels, sinter_mnist_train_labels_end, where), "the subset", where),
           pair(kMnist, embedded(sinter_mnist_test_images, sinter_mnist_test_images_end, where),
@@ -140,14 +160,19 @@ Mnist mnist(const fs::path& folder, Loc where) {
 }
 
 Mnist fashion_mnist(const fs::path& folder, Loc where) {
-  if (auto found = look(kFashion, folder, {below(data_folder(where), kFashion), cache_of(kFashion), below(kDebianSets, kFashion)}, where))
+  if (auto found = look(kFashion, folder,
+                        {below(data_folder(where), kFashion), cache_of(kFashion), below(kDebianSets, kFashion)}, where))
     return *std::move(found);
-  throw UsageError("fashion_mnist: the set is not on this machine; install Debian's package dataset-fashion-mnist, call "
-                   "download_fashion_mnist(), or name a folder with its four IDX files", where);
+  throw UsageError(
+      "fashion_mnist: the set is not on this machine; install Debian's package dataset-fashion-mnist, call "
+      "download_fashion_mnist(), or name a folder with its four IDX files",
+      where);
 }
 
 fs::path download_mnist(const DownloadOptions& options, Loc where) { return download(kMnist, options, where); }
-fs::path download_fashion_mnist(const DownloadOptions& options, Loc where) { return download(kFashion, options, where); }
+fs::path download_fashion_mnist(const DownloadOptions& options, Loc where) {
+  return download(kFashion, options, where);
+}
 
 }  // namespace data
 }  // namespace v0

@@ -91,7 +91,8 @@ UOp cast_of_select(RewriteContext&, UOp x) {
 }  // namespace
 
 const RuleSet& fold_rules() {
-  static const RuleSet& rules = *new RuleSet{  // never destroyed (SEMANTICS V7)
+  static const RuleSet& rules = *new RuleSet{
+      // never destroyed (SEMANTICS V7)
       {"fold", all_alu(), fold},
       {"check-holds", {Op::Check}, drop_check},
       {"cast-of-cast", {Op::Cast}, cast_of_cast},
@@ -102,7 +103,8 @@ const RuleSet& fold_rules() {
 }
 
 const RuleSet& simplify_rules() {
-  static const RuleSet& rules = *new RuleSet(fold_rules() + boolean_rules() + algebra_rules() + float_rules() + index_rules());
+  static const RuleSet& rules =
+      *new RuleSet(fold_rules() + boolean_rules() + algebra_rules() + float_rules() + index_rules());
   return rules;
 }
 

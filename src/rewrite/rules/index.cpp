@@ -99,7 +99,8 @@ UOp drop_stores(RewriteContext& context, UOp x) {
   return kept.size() == x->src.size() || kept.empty() ? UOp() : with_sources(context.graph, x, std::move(kept));
 }
 
-/// where(c, LOAD gated by g else v, w): the load if g implies c and v is w; the load with w, a number, beside its gate if c is g.
+/// where(c, LOAD gated by g else v, w): the load if g implies c and v is w; the load with w, a number, beside its gate
+/// if c is g.
 UOp select_of_load(RewriteContext& context, UOp x) {
   UOp l = x->src[1];
   if (l->op != Op::Load || l->src.size() != l->src[0]->rank() + 3) return {};
@@ -116,7 +117,8 @@ UOp select_of_load(RewriteContext& context, UOp x) {
 }  // namespace
 
 const RuleSet& index_rules() {
-  static const RuleSet& rules = *new RuleSet{  // never destroyed (SEMANTICS V7)
+  static const RuleSet& rules = *new RuleSet{
+      // never destroyed (SEMANTICS V7)
       {"index-sum", {Op::Add, Op::Sub, Op::Mul, Op::Neg}, index_sum},
       {"index-divide", {Op::IDiv}, index_quotient},
       {"index-modulo", {Op::Mod}, index_remainder},

@@ -51,7 +51,8 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const clang::TargetOptions& ta
   llvm::TargetOptions options;
   options.FunctionSections = options.DataSections = true;  // the loader keeps only what a kernel reaches
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  // A tile's loop that begins inside of a line takes up to 1.06 of the time on Granite Rapids; PTX has no such directive.
+  // A tile's loop that begins inside of a line takes up to 1.06 of the time on Granite Rapids; PTX has no such
+  // directive.
   if (llvm::Triple(target.Triple).isX86()) options.LoopAlignment = 64;
   // The default for a JIT is the large code model: slower to compile and to run.
   return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(target.Triple, target.CPU, features, options,
@@ -127,8 +128,8 @@ SinterClangResult Worker::compile(const SinterClangRequest& request, llvm::Small
   const LogHandler& handler = *owned_handler;
   context.setDiagnosticHandler(std::move(owned_handler));
   module->setDataLayout(machine_->createDataLayout());
-  // Nothing is instrumented, but no load moves before its condition: who looks at each access would see it read what was
-  // never written.
+  // Nothing is instrumented, but no load moves before its condition: who looks at each access would see it read what
+  // was never written.
   if (request.output == SINTER_CLANG_ASSEMBLY)
     for (llvm::Function& f : *module) f.addFnAttr(llvm::Attribute::SanitizeThread);
 

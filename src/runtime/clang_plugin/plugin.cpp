@@ -17,13 +17,14 @@
 namespace sinter_clang {
 namespace {
 
-// The order of the text is the generator's (codegen/expand/expand.cpp, codegen/instructions/interleave.cpp), made for the registers and latencies of its target,
-// and stays: scheduling machine instructions found nothing better, was a ninth of all, and put copies that take turns behind each other
-// again where registers are short. Merging stores compares all pairs of a block's accesses, hundreds in a written-out tile, and what lies
-// side by side is a vector in the text already. Token factors of hundreds of stores are not made one: going through them again and again
-// was most of instruction selection. What runs along with a loop stands in the text too (codegen/render/c_style.cpp), by terms that
-// addresses share: strength reduction, a quarter of all, went through each address of a tile to find as much, and 55 ms through those of
-// a pooling.
+// The order of the text is the generator's (codegen/expand/expand.cpp, codegen/instructions/interleave.cpp), made for
+// the registers and latencies of its target, and stays: scheduling machine instructions found nothing better, was a
+// ninth of all, and put copies that take turns behind each other again where registers are short. Merging stores
+// compares all pairs of a block's accesses, hundreds in a written-out tile, and what lies side by side is a vector in
+// the text already. Token factors of hundreds of stores are not made one: going through them again and again was most
+// of instruction selection. What runs along with a loop stands in the text too (codegen/render/c_style.cpp), by terms
+// that addresses share: strength reduction, a quarter of all, went through each address of a tile to find as much, and
+// 55 ms through those of a pooling.
 constexpr const char* kOptions[] = {"sinter_clang", "-enable-misched=false", "-combiner-store-merging=false",
                                     "-combiner-tokenfactor-inline-limit=8", "-disable-lsr"};
 

@@ -132,7 +132,6 @@ class Pool {
   std::unordered_map<size_t, std::vector<void*>> free_;
   std::atomic<uint64_t> live_{0};  ///< written under the mutex
   uint64_t peak_ = 0, cached_ = 0, bound_ = 64 << 20;
-
 };
 
 Pool& pool() {

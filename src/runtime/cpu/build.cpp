@@ -1,5 +1,5 @@
-// A translation unit costs a millisecond before its first line, so that small kernels share one; threads share the units,
-// and one thread alone has one.
+// A translation unit costs a millisecond before its first line, so that small kernels share one; threads share the
+// units, and one thread alone has one.
 #include "runtime/cpu/build.h"
 
 #include <algorithm>

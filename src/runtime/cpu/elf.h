@@ -16,8 +16,8 @@ namespace sinter::runtime::cpu {
 std::string extract_entries(std::string_view object, std::span<const std::string> entries);
 
 /// Places what the entries reach in memory: written first, then executable, never both; freed with the result. Binds
-/// memset, memcpy, memmove, memcmp and the rounding and fma functions of libm, in a sanitized build the sanitizer's, and
-/// nothing else. Throws BackendError for anything that it does not know: a relocation (by name), an outside symbol,
+/// memset, memcpy, memmove, memcmp and the rounding and fma functions of libm, in a sanitized build the sanitizer's,
+/// and nothing else. Throws BackendError for anything that it does not know: a relocation (by name), an outside symbol,
 /// writable data.
 std::unique_ptr<Code> load_object(std::string_view object, std::span<const std::string> entries);
 

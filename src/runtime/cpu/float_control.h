@@ -5,8 +5,8 @@
 
 namespace sinter::runtime::cpu {
 
-/// While alive, the thread rounds to nearest, keeps denormals and traps nothing, whatever the program, or a library that it has loaded,
-/// has set.
+/// While alive, the thread rounds to nearest, keeps denormals and traps nothing, whatever the program, or a library
+/// that it has loaded, has set.
 class DefaultFloats {
  public:
   DefaultFloats() : before_(_mm_getcsr()) {

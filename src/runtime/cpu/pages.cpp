@@ -1,5 +1,5 @@
-// Measured on Sapphire Rapids beside pages of 4 KiB for blocks below 4 MiB: products of 512 take 0.92 of the time, those of 640, whose
-// operands fill its second cache, 0.64.
+// Measured on Sapphire Rapids beside pages of 4 KiB for blocks below 4 MiB: products of 512 take 0.92 of the time,
+// those of 640, whose operands fill its second cache, 0.64.
 #include "runtime/cpu/pages.h"
 
 #include <sys/mman.h>

@@ -8,7 +8,8 @@ namespace {
 
 constexpr int64_t kPieces = 16;  ///< of one kernel for each party, at most
 
-/// Points from `begin` below `end` in pieces as long as each other, none shorter than is worth a thread if all of them are not.
+/// Points from `begin` below `end` in pieces as long as each other, none shorter than is worth a thread if all of them
+/// are not.
 void cut(std::vector<Piece>& out, const Piece& all, const StepLoad& load) {
   const int64_t size = all.end - all.begin, pieces = std::clamp<int64_t>(size / load.grain, 1, kPieces);
   for (int64_t i = 0; i < pieces; ++i) {
@@ -30,9 +31,12 @@ std::vector<Piece> pieces_of(std::span<const StepLoad* const> loads, int parties
     if (load.points / load.grain < parties)
       cut(few, {i, 0, load.points, 0, 0}, load);
     else
-      for (int p = 0; p < parties; ++p) cut(all, {i, load.points * p / parties, load.points * (p + 1) / parties, 0, p}, load);
+      for (int p = 0; p < parties; ++p)
+        cut(all, {i, load.points * p / parties, load.points * (p + 1) / parties, 0, p}, load);
   }
-  const auto longer = [](const Piece& a, const Piece& b) { return std::tuple(-a.time, a.kernel, a.begin) < std::tuple(-b.time, b.kernel, b.begin); };
+  const auto longer = [](const Piece& a, const Piece& b) {
+    return std::tuple(-a.time, a.kernel, a.begin) < std::tuple(-b.time, b.kernel, b.begin);
+  };
   std::vector<double> busy(static_cast<size_t>(parties));
   for (const Piece& p : all) busy[static_cast<size_t>(p.party)] += p.time;
   std::sort(few.begin(), few.end(), longer);
@@ -42,7 +46,8 @@ std::vector<Piece> pieces_of(std::span<const StepLoad* const> loads, int parties
     p.party = static_cast<int>(least - busy.begin());
     all.push_back(p);
   }
-  std::sort(all.begin(), all.end(), [&](const Piece& a, const Piece& b) { return a.party != b.party ? a.party < b.party : longer(a, b); });
+  std::sort(all.begin(), all.end(),
+            [&](const Piece& a, const Piece& b) { return a.party != b.party ? a.party < b.party : longer(a, b); });
   return all;
 }
 

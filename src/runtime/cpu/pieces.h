@@ -12,15 +12,16 @@ namespace sinter::runtime::cpu {
 
 /// Points of a kernel, which one thread computes.
 struct Piece {
-  size_t kernel;       ///< its place among the loads
+  size_t kernel;  ///< its place among the loads
   int64_t begin, end;
-  double time;         ///< expected, in pieces that are worth a thread
-  int party = 0;       ///< the thread that begins with them
+  double time;    ///< expected, in pieces that are worth a thread
+  int party = 0;  ///< the thread that begins with them
 };
 
-/// All points of some kernels, for at least one party: each has as much of a kernel as the others, side by side, as Pool::run() cuts one alone, and
-/// the same part in each launch, so that what it wrote is in its own cache when it comes again. Kernels with less than a piece for each go where
-/// there is least. Party by party, the longest pieces first, so that the short ones even out when all end.
+/// All points of some kernels, for at least one party: each has as much of a kernel as the others, side by side, as
+/// Pool::run() cuts one alone, and the same part in each launch, so that what it wrote is in its own cache when it
+/// comes again. Kernels with less than a piece for each go where there is least. Party by party, the longest pieces
+/// first, so that the short ones even out when all end.
 std::vector<Piece> pieces_of(std::span<const StepLoad* const> loads, int parties);
 
 }  // namespace sinter::runtime::cpu

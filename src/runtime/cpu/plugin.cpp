@@ -26,9 +26,9 @@ namespace {
 constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
 
 // Kernels come with vector types and written-out unrolling, so that this short list reaches the speed of -O2 in a third
-// of its time. Variables become values before the helpers are copied into the kernel: what is copied is short then. indvars is
-// left out: it looks at each of a tile's hundreds of addresses, half of the time of such kernels, and what it finds of loops
-// their text says (tests_last() in codegen/render/c.cpp). No pass changes what floats round to.
+// of its time. Variables become values before the helpers are copied into the kernel: what is copied is short then.
+// indvars is left out: it looks at each of a tile's hundreds of addresses, half of the time of such kernels, and what
+// it finds of loops their text says (tests_last() in codegen/render/c.cpp). No pass changes what floats round to.
 constexpr const char* kPasses =
     "function(mem2reg),always-inline,"
     "function(sroa<modify-cfg>,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
@@ -43,15 +43,15 @@ constexpr const char* kUndefined = "array-bounds,bool,integer-divide-by-zero,shi
 // Floating point as SEMANTICS F1 and F4 say; integers wrap and memory may be read as another type, because arenas are
 // shared by values of different types. Pointers wrap with -fwrapv; from LLVM 20 on they need -fwrapv-pointer.
 std::vector<std::string> arguments(const Target& target) {
-  std::vector<std::string> words = {"-triple", kTriple, "-target-cpu", target.isa, "-emit-obj", "-x", "c", "-std=gnu11",
-                                    "-O1", "-w", "-ffreestanding", "-fno-builtin", "-nostdsysteminc", "-nobuiltininc",
-                                    "-ffp-contract=off", "-fwrapv", "-relaxed-aliasing", "-mrelocation-model", "pic",
-                                    "-pic-level", "2", "-mcmodel=small", "-fvisibility=hidden", "-mframe-pointer=none",
-                                    "-discard-value-names",
-                                    // tiles live as long as the kernel; to mark that, Clang walks each function for jumps into scopes
-                                    "-disable-lifetime-markers",
-                                    // x86-64-v4 alone makes LLVM split 64-byte vectors in two
-                                    fmt::format("-mprefer-vector-width={}", target.vector_bytes * 8)};
+  std::vector<std::string> words = {
+      "-triple", kTriple, "-target-cpu", target.isa, "-emit-obj", "-x", "c", "-std=gnu11", "-O1", "-w",
+      "-ffreestanding", "-fno-builtin", "-nostdsysteminc", "-nobuiltininc", "-ffp-contract=off", "-fwrapv",
+      "-relaxed-aliasing", "-mrelocation-model", "pic", "-pic-level", "2", "-mcmodel=small", "-fvisibility=hidden",
+      "-mframe-pointer=none", "-discard-value-names",
+      // tiles live as long as the kernel; to mark that, Clang walks each function for jumps into scopes
+      "-disable-lifetime-markers",
+      // x86-64-v4 alone makes LLVM split 64-byte vectors in two
+      fmt::format("-mprefer-vector-width={}", target.vector_bytes * 8)};
   if (kSanitizer == Sanitizer::Address) {
     words.push_back(fmt::format("-fsanitize=address,{}", kUndefined));
     words.push_back(fmt::format("-fsanitize-trap={}", kUndefined));
@@ -138,8 +138,9 @@ const std::string& stamps() {
   return text;
 }
 
-/// The opened plugin, or null with `unusable` set. Never closed: LLVM does not survive that. Nor does it survive the destruction of its
-/// static objects when the process ends: what is compiled later, by destructors of older objects, is compiled by cc.
+/// The opened plugin, or null with `unusable` set. Never closed: LLVM does not survive that. Nor does it survive the
+/// destruction of its static objects when the process ends: what is compiled later, by destructors of older objects, is
+/// compiled by cc.
 const Library* open_library() {
   static std::mutex& mutex = *new std::mutex;
   static const Library* opened = nullptr;
@@ -207,7 +208,8 @@ class PluginCompiler final : public Compiler {
 
 const std::shared_ptr<const Compiler>& plugin_compiler() {
   using Compilers = std::pair<std::shared_ptr<const Compiler>, std::shared_ptr<const Compiler>>;
-  static const Compilers& found = *new Compilers(candidates().empty() ? nullptr : std::make_shared<PluginCompiler>(), nullptr);
+  static const Compilers& found =
+      *new Compilers(candidates().empty() ? nullptr : std::make_shared<PluginCompiler>(), nullptr);
   return unusable ? found.second : found.first;
 }
 
@@ -215,8 +217,10 @@ void report_missing_plugin() {
   static std::once_flag once;
   std::call_once(once, [] {  // looking asks the file system
     if (!kInstalled || !candidates().empty()) return;
-    log(0, fmt::format("sinter: no libsinter_clang.so beside this program, in its ../lib, where the loader searches, or in {}: kernels are "
-                       "compiled by cc, which takes longer and gives slower ones; add the plugin's folder to LD_LIBRARY_PATH or the "
+    log(0, fmt::format("sinter: no libsinter_clang.so beside this program, in its ../lib, where the loader searches, "
+                       "or in {}: kernels are "
+                       "compiled by cc, which takes longer and gives slower ones; add the plugin's folder to "
+                       "LD_LIBRARY_PATH or the "
                        "program's rpath, or set SINTER_CC=cc if this is meant",
                        kInstalled));
   });

@@ -13,7 +13,8 @@ namespace sinter::runtime::cpu {
 /// Null if this build has no plugin, no plugin file is to be found, or it did not open before.
 const std::shared_ptr<const Compiler>& plugin_compiler();
 
-/// Says, once, where a plugin of this build was searched for and is not: programs run without it, and would not say why they are slow.
+/// Says, once, where a plugin of this build was searched for and is not: programs run without it, and would not say why
+/// they are slow.
 void report_missing_plugin();
 
 /// True if `compiler` is the plugin and it cannot be opened here (LLVM's libraries are missing, say): from now on there

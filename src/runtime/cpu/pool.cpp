@@ -122,7 +122,9 @@ void Pool::work(int index) {
     for (;;) {
       const int64_t chunk = share.next.fetch_add(1, std::memory_order_relaxed);
       if (chunk >= share.end) break;
-      const auto edge = [this](int64_t i) { return job_.begin + job_.size * i / job_.chunks; };  // so that shares are even too
+      const auto edge = [this](int64_t i) {
+        return job_.begin + job_.size * i / job_.chunks;
+      };  // so that shares are even too
       errors |= job_.fn(job_.context, edge(chunk), edge(chunk + 1));
     }
   }

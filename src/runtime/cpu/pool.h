@@ -12,9 +12,9 @@
 
 namespace sinter::runtime::cpu {
 
-/// The calling thread and `threads - 1` workers, which start at the first range worth sharing, each on a CPU of its own (`Pins`), spin
-/// for a moment after each and then sleep. Any thread may call; while one range runs, the ranges of other callers, and of `fn` itself, run
-/// on their caller's thread alone.
+/// The calling thread and `threads - 1` workers, which start at the first range worth sharing, each on a CPU of its own
+/// (`Pins`), spin for a moment after each and then sleep. Any thread may call; while one range runs, the ranges of
+/// other callers, and of `fn` itself, run on their caller's thread alone.
 class Pool {
  public:
   /// Works on [begin, end) and returns error bits; does not throw.

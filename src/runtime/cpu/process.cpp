@@ -46,7 +46,8 @@ int run_program(const std::vector<std::string>& words, const std::string& output
   sigset_t blocked, defaults;
   sigemptyset(&blocked);  // threads of our own block all
   sigemptyset(&defaults);
-  for (int number : {SIGCHLD, SIGPIPE}) sigaddset(&defaults, number);  // what we ignore it would too: a compiler waits for its parts
+  for (int number : {SIGCHLD, SIGPIPE})
+    sigaddset(&defaults, number);  // what we ignore it would too: a compiler waits for its parts
   posix_spawnattr_setsigmask(&attributes, &blocked);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);

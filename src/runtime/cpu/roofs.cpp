@@ -1,6 +1,6 @@
-// The roofs of the roofline model (Williams, Waterman and Patterson, CACM 2009), measured by loops that only the unit in
-// question can limit: multiply-adds in twelve independent chains, more than latency times units of the cores we know;
-// copies much larger than caches, on huge pages that the thread itself touched first.
+// The roofs of the roofline model (Williams, Waterman and Patterson, CACM 2009), measured by loops that only the unit
+// in question can limit: multiply-adds in twelve independent chains, more than latency times units of the cores we
+// know; copies much larger than caches, on huge pages that the thread itself touched first.
 #include "runtime/cpu/roofs.h"
 
 #include <fmt/core.h>
@@ -28,25 +28,25 @@ namespace sinter::runtime::cpu {
 namespace {
 
 constexpr int kRounds = 5;
-constexpr int64_t kSteps = 1'000'000;         // of all chains: some milliseconds
+constexpr int64_t kSteps = 1'000'000;  // of all chains: some milliseconds
 constexpr int kChains = 12;
 constexpr size_t kBytes = size_t{128} << 20;  // of each of two buffers, over all threads
 
-// A function of `steps` rounds over the twelve chains, for vectors of so many bytes. `step(a)` is one multiply-add, written
-// as an instruction: no compiler's flags or opinion on contraction matter.
+// A function of `steps` rounds over the twelve chains, for vectors of so many bytes. `step(a)` is one multiply-add,
+// written as an instruction: no compiler's flags or opinion on contraction matter.
 #define SINTER_CHAINS(step) \
   step(a0) step(a1) step(a2) step(a3) step(a4) step(a5) step(a6) step(a7) step(a8) step(a9) step(a10) step(a11)
 #define SINTER_SEED(a) V a = c;
 #define SINTER_SUM(a) sum += a[0];
-#define SINTER_FMA_LOOP(name, attribute, bytes, step)            \
-  attribute float name(int64_t steps) {                          \
-    using V = float __attribute__((vector_size(bytes)));         \
-    const V b = V{} + 0.999f, c = V{} + 1e-6f;                   \
-    SINTER_CHAINS(SINTER_SEED)                                   \
-    for (int64_t i = 0; i < steps; ++i) { SINTER_CHAINS(step) }  \
-    float sum = 0;                                               \
-    SINTER_CHAINS(SINTER_SUM)                                    \
-    return sum;                                                  \
+#define SINTER_FMA_LOOP(name, attribute, bytes, step)           \
+  attribute float name(int64_t steps) {                         \
+    using V = float __attribute__((vector_size(bytes)));        \
+    const V b = V{} + 0.999f, c = V{} + 1e-6f;                  \
+    SINTER_CHAINS(SINTER_SEED)                                  \
+    for (int64_t i = 0; i < steps; ++i) { SINTER_CHAINS(step) } \
+    float sum = 0;                                              \
+    SINTER_CHAINS(SINTER_SUM)                                   \
+    return sum;                                                 \
   }
 
 struct Arithmetic {
@@ -112,7 +112,8 @@ class Pages {
 // What keeps a result from being left out.
 void keep(float value) { asm volatile("" : : "r,m"(value) : "memory"); }
 
-/// Seconds from the first thread's start to the last one's end of work(member), on `threads` threads that begin together.
+/// Seconds from the first thread's start to the last one's end of work(member), on `threads` threads that begin
+/// together.
 template <class Work>
 double seconds(int threads, const Work& work) {
   using Clock = std::chrono::steady_clock;
@@ -170,7 +171,8 @@ double RoofLoops::flops() {
 }
 double RoofLoops::copy() {
   const Memory& m = *memory_;
-  return 2 * m.bytes(threads_) / seconds(threads_, [&](int member) { copy_floats(m.part(m.from, member), m.part(m.to, member), m.floats); });
+  return 2 * m.bytes(threads_) /
+         seconds(threads_, [&](int member) { copy_floats(m.part(m.from, member), m.part(m.to, member), m.floats); });
 }
 double RoofLoops::read() {
   const Memory& m = *memory_;
@@ -179,7 +181,9 @@ double RoofLoops::read() {
 
 Roofs measure_roofs(int threads) {
   RoofLoops loops(threads);
-  return {.flops = best([&] { return loops.flops(); }), .copy = best([&] { return loops.copy(); }), .read = best([&] { return loops.read(); })};
+  return {.flops = best([&] { return loops.flops(); }),
+          .copy = best([&] { return loops.copy(); }),
+          .read = best([&] { return loops.read(); })};
 }
 
 }  // namespace sinter::runtime::cpu

@@ -8,12 +8,13 @@ namespace sinter::runtime::cpu {
 /// Of float32 arithmetic and main memory, with a number of threads.
 struct Roofs {
   double flops;  ///< FLOP/s of independent multiply-adds in registers (2 FLOPs each), with the widest vectors there are
-  double copy;   ///< bytes/s of a copy much larger than the caches: bytes read plus bytes written, stored past the caches
-  double read;   ///< bytes/s of a sum over as much memory
+  double
+      copy;  ///< bytes/s of a copy much larger than the caches: bytes read plus bytes written, stored past the caches
+  double read;  ///< bytes/s of a sum over as much memory
 };
 
-/// Loops that nothing but the unit in question limits, with `threads` threads (at least 1), each pinned to a CPU of the process's
-/// affinity mask. Keeps 256 MiB. Other work on these CPUs lowers what it finds.
+/// Loops that nothing but the unit in question limits, with `threads` threads (at least 1), each pinned to a CPU of the
+/// process's affinity mask. Keeps 256 MiB. Other work on these CPUs lowers what it finds.
 class RoofLoops {
  public:
   /// Throws OutOfMemory and, like what follows, BackendError where the threads cannot be started.

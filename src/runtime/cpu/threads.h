@@ -8,13 +8,13 @@
 
 namespace sinter::runtime::cpu {
 
-/// Adds up to `count` threads to `threads`, which run work(0), work(1), ...: fewer where the system has no more, so that
-/// those that started must share the work. They take no signals: those are for the program's own threads. Throws
+/// Adds up to `count` threads to `threads`, which run work(0), work(1), ...: fewer where the system has no more, so
+/// that those that started must share the work. They take no signals: those are for the program's own threads. Throws
 /// std::bad_alloc before any has started.
 void start_threads(std::vector<std::thread>& threads, int count, const std::function<void(int)>& work);
 
-/// Calls work(0) to work(count - 1), each once, on the calling thread and up to `threads` - 1 new ones, and waits for all.
-/// What one of them throws is thrown on, and the rest may be left out then.
+/// Calls work(0) to work(count - 1), each once, on the calling thread and up to `threads` - 1 new ones, and waits for
+/// all. What one of them throws is thrown on, and the rest may be left out then.
 void side_by_side(size_t count, int threads, const std::function<void(size_t)>& work);
 
 }  // namespace sinter::runtime::cpu

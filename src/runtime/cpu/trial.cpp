@@ -18,15 +18,16 @@ constexpr double kRound = 50e3;         ///< ns of launches in a round, at least
 constexpr double kClearlySlower = 1.3;  ///< after two rounds
 constexpr double kHopeless = 3;         ///< already at the first launch, if that is no short one
 
-/// Numbers from 1/2 to 1, or 0 and 1, over all of a buffer: no sum leaves its type, no look-up its table, and no number is
-/// denormal.
+/// Numbers from 1/2 to 1, or 0 and 1, over all of a buffer: no sum leaves its type, no look-up its table, and no number
+/// is denormal.
 void fill(Buffer& buffer, size_t bytes, DType dtype) {
   constexpr size_t kPattern = 1 << 10;
   std::vector<std::byte> pattern(kPattern * size_of(dtype));
   for (size_t i = 0; i < kPattern; ++i) {
     const auto n = static_cast<int64_t>(i * 7 % 16);
-    store_scalar(dtype, pattern.data() + i * size_of(dtype),
-                 is_float(dtype) ? ir::Scalar::of(dtype, 0.5 + static_cast<double>(n) / 32) : ir::Scalar::of(dtype, n & 1));
+    store_scalar(
+        dtype, pattern.data() + i * size_of(dtype),
+        is_float(dtype) ? ir::Scalar::of(dtype, 0.5 + static_cast<double>(n) / 32) : ir::Scalar::of(dtype, n & 1));
   }
   for (size_t at = 0; at < bytes; at += pattern.size())
     std::memcpy(buffer.as<std::byte>() + at, pattern.data(), std::min(pattern.size(), bytes - at));
@@ -78,7 +79,8 @@ Trial::Trial(const Plan& plan, size_t number, std::vector<int64_t> vars) : vars_
       }
       b = it->second;
     }
-  for (int a : step.args) args_.resize(std::max(args_.size(), static_cast<size_t>(a) + 1));  // 0: an offset at which boxes fit
+  for (int a : step.args)
+    args_.resize(std::max(args_.size(), static_cast<size_t>(a) + 1));  // 0: an offset at which boxes fit
   plan_.steps.push_back(std::move(step));
   plan_.launches = {1};
 }

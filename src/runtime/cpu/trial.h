@@ -13,8 +13,9 @@ namespace sinter::runtime::cpu {
 
 class Trial {
  public:
-  /// The launch of `plan`'s step `step` at these values of the plan's variables, whatever device and programs the plan has.
-  /// Buffers are as large as their bounds, hold small numbers, and are written again and again. Throws OutOfMemory.
+  /// The launch of `plan`'s step `step` at these values of the plan's variables, whatever device and programs the plan
+  /// has. Buffers are as large as their bounds, hold small numbers, and are written again and again. Throws
+  /// OutOfMemory.
   Trial(const Plan& plan, size_t step, std::vector<int64_t> vars);
   ~Trial();
 
@@ -37,8 +38,9 @@ class Trial {
   /// Median ns of a launch, over rounds of some launches each, after a first one.
   static double time(Candidate& candidate);
 
-  /// The time of `a` over that of `b`: the median over rounds in which one follows the other, so that what disturbs the machine
-  /// disturbs both. `b` was given to time() before. Once `a` is clearly above `hoped` times `b`, rounds end with what they gave.
+  /// The time of `a` over that of `b`: the median over rounds in which one follows the other, so that what disturbs the
+  /// machine disturbs both. `b` was given to time() before. Once `a` is clearly above `hoped` times `b`, rounds end
+  /// with what they gave.
   static double ratio(Candidate& a, Candidate& b, double hoped);
 
  private:

@@ -1,5 +1,5 @@
-// A plan's launches on a GPU's stream: recorded, then put there as one. Nothing waits; who reads what the plan stored asks
-// for the error word.
+// A plan's launches on a GPU's stream: recorded, then put there as one. Nothing waits; who reads what the plan stored
+// asks for the error word.
 #pragma once
 
 #include <memory>
@@ -41,15 +41,16 @@ class Run final : public PlanRun {
  private:
   void launch(size_t first, size_t count) override;
   uint32_t end() override;
-  /// The launches of a step: those that may be left out have a list of their own, so that the others are always the same graph.
+  /// The launches of a step: those that may be left out have a list of their own, so that the others are always the
+  /// same graph.
   LaunchList& list_of(size_t step) { return step < front_steps_ ? *front_ : *list_; }
   const LoadedKernel& kernel(size_t step) const { return *kernels_[static_cast<size_t>(plan().steps[step].program)]; }
 
   LaunchLists& lists_;
   LaunchLists fronts_;  ///< one list, of the runs of this
   std::shared_ptr<Context> context_;
-  std::unique_ptr<LaunchList> list_;          ///< null between two runs
-  std::unique_ptr<LaunchList> front_;         ///< of the launches of Plan::once; null if there are none
+  std::unique_ptr<LaunchList> list_;   ///< null between two runs
+  std::unique_ptr<LaunchList> front_;  ///< of the launches of Plan::once; null if there are none
   size_t front_steps_ = 0;
   std::vector<const LoadedKernel*> kernels_;  ///< per program
   std::unique_ptr<Buffer> scratch_;           ///< null if no kernel needs any

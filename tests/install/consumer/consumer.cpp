@@ -1,5 +1,5 @@
-// Uses what the installed library has: tensors, gradients, layers, an optimiser, data. Prints the result, and the path of the
-// Clang plugin if this process opened it.
+// Uses what the installed library has: tensors, gradients, layers, an optimiser, data. Prints the result, and the path
+// of the Clang plugin if this process opened it.
 #include <sinter/data.h>
 #include <sinter/sinter.h>
 

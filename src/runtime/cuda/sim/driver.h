@@ -19,12 +19,12 @@ const Driver& simulated_driver();
 namespace sim {
 
 struct Settings {
-  int devices = 1;                      ///< at most 8
-  uint64_t memory = uint64_t{4} << 30;  ///< bytes that each device has
-  uint64_t seed = 0;                    ///< of the order in which warps run; each launch draws its own from it
-  bool check = true;                    ///< shadow memory: races and reads of what was never written
+  int devices = 1;                            ///< at most 8
+  uint64_t memory = uint64_t{4} << 30;        ///< bytes that each device has
+  uint64_t seed = 0;                          ///< of the order in which warps run; each launch draws its own from it
+  bool check = true;                          ///< shadow memory: races and reads of what was never written
   uint64_t instructions = uint64_t{1} << 31;  ///< that the warps of one launch may run together: more is LaunchTimeout
-  int fail_allocation = 0;              ///< the n-th mem_alloc from now on fails with OutOfMemory; 0: none
+  int fail_allocation = 0;                    ///< the n-th mem_alloc from now on fails with OutOfMemory; 0: none
   int fail_launch = 0;  ///< the n-th launch from now on ends with LaunchFailed, which is sticky; 0: none
 };
 

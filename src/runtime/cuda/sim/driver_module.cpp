@@ -136,8 +136,8 @@ void run_bound(DeviceState& device, const BoundLaunch& launch, uint32_t since) {
     throw Fault(Result::LaunchFailed, fmt::format("kernel {}: a fault that a test asked for", kernel.name));
   settings.seed = settings.seed * 6364136223846793005u + 1442695040888963407u;
   Counters counted;
-  run_launch(kernel, device.memory, launch.shape, launch.parameters.data(), {settings.seed, settings.check, since, settings.instructions},
-             counted);
+  run_launch(kernel, device.memory, launch.shape, launch.parameters.data(),
+             {settings.seed, settings.check, since, settings.instructions}, counted);
   state().counters[kernel.name] += counted;
 }
 

@@ -147,9 +147,9 @@ void convert_plain(Warp& warp, const Instruction& in, uint32_t mask) {
 }
 
 template <typename D, typename A>
-constexpr bool kPlain = (std::is_integral_v<A> && std::is_integral_v<D>) ||
-                        (std::is_floating_point_v<A> && std::is_floating_point_v<D>) ||
-                        (std::is_integral_v<A> && std::is_floating_point_v<D>);
+constexpr bool kPlain =
+    (std::is_integral_v<A> && std::is_integral_v<D>) || (std::is_floating_point_v<A> && std::is_floating_point_v<D>) ||
+    (std::is_integral_v<A> && std::is_floating_point_v<D>);
 
 constexpr Types kAll{Named<uint8_t>{"u8"},   Named<int8_t>{"s8"},   Named<uint16_t>{"u16"}, Named<int16_t>{"s16"},
                      Named<uint32_t>{"u32"}, Named<int32_t>{"s32"}, Named<uint64_t>{"u64"}, Named<int64_t>{"s64"},

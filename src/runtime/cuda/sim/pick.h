@@ -40,7 +40,7 @@ Picked pick(const Types<Ts...>& types, std::string_view word, F make) {
   std::apply(
       [&](const auto&... row) {
         const auto try_row = [&]<typename T>(const Named<T>& named) {
-          if (named.word == word) found = {make.template operator()<T>(), sizeof(T)};
+          if (named.word == word) found = { make.template operator()<T>(), sizeof(T) };
         };
         (try_row(row), ...);
       },

@@ -1,0 +1,30 @@
+// Products of two matrices, and the Opts that the heuristic has for them.
+#pragma once
+
+#include <vector>
+
+#include "codegen/heuristic/heuristic.h"
+#include "codegen_support.h"
+
+namespace codegen_test {
+
+/// x [m, k] times y [k, n], or y [n, k]; one row is a vector.
+inline Bench product(int64_t m, int64_t k, int64_t n, bool transposed = false) {
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {m, k}, 1));
+  UOp y = b.buffer(random_array(DType::F32, transposed ? std::vector<int64_t>{n, k} : std::vector<int64_t>{k, n}, 2));
+  UOp out = b.buffer(Array(DType::F32, {m, n}));
+  UOp i = m > 1 ? b.outer(m) : b.index(0), j = b.outer(n), l = b.over(k, 2);
+  b.stores({b.put(out, {i, j},
+                  b.reduce(Combine::Dot, {b.at(x, {i, l}), transposed ? b.at(y, {j, l}) : b.at(y, {l, j})}, {l}))});
+  return b;
+}
+
+/// Of the reference target, with a last cache near or far.
+inline std::vector<Opt> chosen(const Bench& b, bool near_l3 = true) {
+  runtime::Target target = runtime::reference_target();
+  target.near_l3 = near_l3;
+  return codegen::heuristic(codegen::prepare(b.kernel).main, target);
+}
+
+}  // namespace codegen_test
