@@ -10,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONGEST = 500
 
 BELOW_CODEGEN = {"uop", "rewrite", "runtime"}
+BELOW_SCHEDULE = BELOW_CODEGEN | {"codegen"}
 
 # Folder -> what it may include besides itself, folders in it and include/sinter: dependencies point one way.
 MAY_INCLUDE = {
@@ -18,7 +19,7 @@ MAY_INCLUDE = {
     "gradient": {"uop", "rewrite"},
     "runtime": {"uop", "rewrite"},
     "codegen": BELOW_CODEGEN,
-    "schedule": {"uop", "rewrite", "runtime", "codegen"},
+    "schedule": BELOW_SCHEDULE,
     "tensor": {"uop", "rewrite", "gradient", "runtime", "codegen", "schedule"},
     "nn": {"tensor"},
     "nn/data": {"runtime"},  # the environment, and starting a program
@@ -31,6 +32,12 @@ MAY_INCLUDE = {
     "codegen/heuristic": BELOW_CODEGEN | {"codegen/kernel", "codegen/prepare", "codegen/opt", "codegen/loops", "codegen/expand"},
     "codegen/search": BELOW_CODEGEN | {"codegen/kernel", "codegen/opt", "codegen/loops", "codegen/heuristic"},
     "codegen/render": BELOW_CODEGEN | {"codegen/instructions"},
+    "schedule/graph": BELOW_SCHEDULE,
+    "schedule/collect": BELOW_SCHEDULE | {"schedule/graph"},
+    "schedule/simplify": BELOW_SCHEDULE | {"schedule/graph"},
+    "schedule/partition": BELOW_SCHEDULE | {"schedule/graph", "schedule/simplify"},
+    "schedule/kernels": BELOW_SCHEDULE | {"schedule/graph", "schedule/collect", "schedule/partition"},
+    "schedule/run": BELOW_SCHEDULE | {"schedule"},
 }
 
 

@@ -15,7 +15,7 @@ struct Counters {
   };
   GuardedCount plans = 0;        ///< plans executed
   Count plan_misses = 0;         ///< plans that the plan cache did not hold
-  GuardedCount plans_known = 0;  ///< plans found by the walk alone (schedule/imprint.h)
+  GuardedCount plans_known = 0;  ///< plans found by the walk alone (schedule/collect/imprint.h)
   Count partition_runs = 0;      ///< runs of the pass that draws kernel boundaries
   Count compiles = 0;            ///< kernels handed to a compiler
   Count memory_hits = 0;         ///< kernels found compiled in this process

@@ -7,8 +7,8 @@
 #include "codegen/kernel/kernel.h"
 #include "runtime/plan.h"
 #include "runtime/target.h"
-#include "schedule/partition.h"
-#include "schedule/plan_graph.h"
+#include "schedule/graph/plan_graph.h"
+#include "schedule/partition/partition.h"
 
 namespace sinter::schedule {
 

@@ -8,7 +8,7 @@
 
 #include "codegen/kernel/ranges.h"
 #include "rewrite/interval.h"
-#include "schedule/body.h"
+#include "schedule/kernels/body.h"
 #include "uop/combine.h"
 #include "uop/walk.h"
 

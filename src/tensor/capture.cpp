@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "runtime/buffer.h"
-#include "schedule/canonical.h"
+#include "schedule/collect/canonical.h"
 
 namespace sinter::tensor {
 namespace {

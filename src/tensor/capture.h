@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "schedule/parametrise.h"
+#include "schedule/run/parametrise.h"
 #include "sinter/random.h"
 #include "tensor/cell.h"
 

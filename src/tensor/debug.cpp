@@ -8,7 +8,7 @@
 #include "runtime/counters.h"
 #include "runtime/cpu/allocator.h"
 #include "runtime/env.h"
-#include "schedule/parametrise.h"
+#include "schedule/run/parametrise.h"
 #include "uop/tensor_graph.h"
 
 namespace sinter {

@@ -1,7 +1,7 @@
 // realize() up to the compiler.
 #include "tensor/explain.h"
 
-#include "schedule/parametrise.h"
+#include "schedule/run/parametrise.h"
 #include "tensor/cell.h"
 #include "tensor/realize.h"
 #include "tensor/version.h"

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "runtime/target.h"
-#include "schedule/executable.h"
+#include "schedule/run/executable.h"
 #include "sinter/tensor.h"
 
 namespace sinter::tensor {

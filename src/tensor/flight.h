@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "schedule/parametrise.h"
+#include "schedule/run/parametrise.h"
 #include "sinter/inline_vector.h"
 #include "tensor/index_fault.h"
 

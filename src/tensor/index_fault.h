@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "schedule/executable.h"
+#include "schedule/run/executable.h"
 #include "uop/node.h"
 
 namespace sinter::tensor {

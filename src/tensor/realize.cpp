@@ -16,7 +16,7 @@
 #include "runtime/faults.h"
 #include "runtime/fork.h"
 #include "runtime/program.h"
-#include "schedule/parametrise.h"
+#include "schedule/run/parametrise.h"
 #include "sinter/debug.h"
 #include "tensor/capture.h"
 #include "tensor/commit.h"

@@ -9,7 +9,7 @@
 
 #include "runtime/devices.h"
 #include "runtime/log.h"
-#include "schedule/collect.h"
+#include "schedule/collect/collect.h"
 #include "sinter/error.h"
 #include "tensor/cell.h"
 #include "tensor/realize.h"

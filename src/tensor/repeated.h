@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "schedule/executable.h"
+#include "schedule/run/executable.h"
 #include "sinter/inline_vector.h"
 
 namespace sinter::tensor {

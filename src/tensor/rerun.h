@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "schedule/executable.h"
+#include "schedule/run/executable.h"
 #include "tensor/capture.h"
 #include "tensor/repeated.h"
 

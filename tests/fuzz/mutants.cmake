@@ -14,59 +14,59 @@ edit(src/gradient/rules_elementwise.cpp [=[
   if (FAULT(MaxTieToFirst)) first = ~second;
 @@]=])
 
-# -- src/schedule/decide.cpp
-edit(src/schedule/decide.cpp [=[
+# -- src/schedule/collect/decide.cpp
+edit(src/schedule/collect/decide.cpp [=[
 if (p.slot >= 0) continue;
     const bool moves]=] [=[
 const bool lost = (FAULT(PositionsAreGiven) && p.node->op == Op::Arange) || (FAULT(NumbersAreGiven) && (p.node->op == Op::Const || p.node->op == Op::Num));
     given[i] = lost;
     if (p.slot >= 0) continue;
     const bool moves]=])
-edit(src/schedule/decide.cpp [=[
+edit(src/schedule/collect/decide.cpp [=[
 given[i] = false;]=] [=[
 given[i] = lost;]=])
-edit(src/schedule/decide.cpp [=[
+edit(src/schedule/collect/decide.cpp [=[
 if (value[i] && !d.stored[i]) {]=] [=[
 if (value[i] && !d.stored[i] && !FAULT(ValueNotKept)) {]=])
-edit(src/schedule/decide.cpp [=[
+edit(src/schedule/collect/decide.cpp [=[
 slot >= 0 && kept[i]) taken]=] [=[
 slot >= 0 && kept[i] && !FAULT(InPlaceUnderKeptReader)) taken]=])
-edit(src/schedule/decide.cpp [=[
+edit(src/schedule/collect/decide.cpp [=[
 taken[h] = true;]=] [=[
 taken[h] = !FAULT(StorageWrittenTwice);]=])
 
-# -- src/schedule/canonical.cpp
-edit(src/schedule/canonical.cpp [=[
+# -- src/schedule/collect/canonical.cpp
+edit(src/schedule/collect/canonical.cpp [=[
         state(p);
 ]=] [=[
         if (!FAULT(NarrowKey)) state(p);
 ]=])
-edit(src/schedule/canonical.cpp [=[
+edit(src/schedule/collect/canonical.cpp [=[
           word(static_cast<uint32_t>(plan_.history[edge].source)]=] [=[
           if (!FAULT(NarrowKey)) @@]=])
-edit(src/schedule/canonical.cpp [=[
+edit(src/schedule/collect/canonical.cpp [=[
     for (const StorageUse& s : plan_.storages)
       word(]=] [=[
     if (!FAULT(NarrowKey))
       @@]=])
 
-# -- src/schedule/hazards.cpp
-edit(src/schedule/hazards.cpp [=[
+# -- src/schedule/partition/hazards.cpp
+edit(src/schedule/partition/hazards.cpp [=[
 bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store) {]=] [=[
 @@
   if (FAULT(InPlaceOverReads)) return true;]=])
 
-# -- src/schedule/launches.cpp
-edit(src/schedule/launches.cpp [=[
+# -- src/schedule/kernels/launches.cpp
+edit(src/schedule/kernels/launches.cpp [=[
 if (writer != k) wait(writer, k);]=] [=[
 if (writer != k && !FAULT(ReaderEdgeDropped)) wait(writer, k);]=])
-edit(src/schedule/launches.cpp [=[
+edit(src/schedule/kernels/launches.cpp [=[
         wait(k, static_cast<size_t>(p.kernel_of[static_cast<size_t>(stage)]));]=] [=[
         if (!FAULT(StoreEdgeDropped)) wait(k, static_cast<size_t>(p.kernel_of[static_cast<size_t>(stage)]));]=])
-edit(src/schedule/launches.cpp [=[
+edit(src/schedule/kernels/launches.cpp [=[
     const bool free = ]=] [=[
     const bool free = FAULT(DependentLaunch) || ]=])
-edit(src/schedule/launches.cpp [=[
+edit(src/schedule/kernels/launches.cpp [=[
     out.back().insert(out.back().end(), kernels]=] [=[
     // Within a launch any order is right: in this one, dependent kernels show.
     out.back().insert(FAULT(DependentLaunch) ? out.back().begin() : out.back().end(), kernels]=])
@@ -83,60 +83,60 @@ edit(src/schedule/schedule.cpp [=[
           step.buffers[i] = first->buffers[i];
     }]=])
 
-# -- src/schedule/reach.cpp
-edit(src/schedule/reach.cpp [=[
+# -- src/schedule/collect/reach.cpp
+edit(src/schedule/collect/reach.cpp [=[
     for (UOp n : request_.ending) ends(n);]=] [=[
 @@
     if (FAULT(CommitCountedTwice))
       for (UOp n : request_.ending) ends(n);]=])
 
-# -- src/schedule/imprint.cpp
-edit(src/schedule/imprint.cpp [=[
+# -- src/schedule/collect/imprint.cpp
+edit(src/schedule/collect/imprint.cpp [=[
     if (state_of(n, reached) != met.state || ]=] [=[
     if ((state_of(n, reached) != met.state && !FAULT(BlindImprint)) || ]=])
-edit(src/schedule/imprint.cpp [=[
+edit(src/schedule/collect/imprint.cpp [=[
 (stored || (a.op == ir::Op::Num && b.op == ir::Op::Num));]=] [=[
 (stored || (a.op == ir::Op::Num && b.op == ir::Op::Num) || (FAULT(AnyNumberFits) && a.op == b.op && a.attr.index() == b.attr.index()));]=])
-edit(src/schedule/imprint.cpp [=[
+edit(src/schedule/collect/imprint.cpp [=[
 slots.number(n->storage()) != met.slot) return false;]=] [=[
 (slots.number(n->storage()) != met.slot && !FAULT(AnySlotFits))) return false;]=])
 
-# -- src/schedule/collect.cpp
-edit(src/schedule/collect.cpp [=[
+# -- src/schedule/collect/collect.cpp
+edit(src/schedule/collect/collect.cpp [=[
       p.outlives |= held;]=] [=[
       if (!(FAULT(FirstDecidesOutlives) && p.node != n)) p.outlives |= held;]=])
-edit(src/schedule/collect.cpp [=[
+edit(src/schedule/collect/collect.cpp [=[
 return owners == storage->owners && ]=] [=[
 return (owners == storage->owners || FAULT(InPlaceWithOtherOwner)) && ]=])
 
-# -- src/schedule/compiled.cpp
-edit(src/schedule/compiled.cpp [=[
+# -- src/schedule/run/compiled.cpp
+edit(src/schedule/run/compiled.cpp [=[
 lift(plan, decision, canonical, lifted)]=] [=[
 lift(plan, decision, canonical, FAULT(StaleNumber) ? std::vector<uint8_t>(lifted.size()) : lifted)]=])
 
-# -- src/schedule/eval_order.cpp
-edit(src/schedule/eval_order.cpp [=[
+# -- src/schedule/collect/eval_order.cpp
+edit(src/schedule/collect/eval_order.cpp [=[
 if (d.in_place[i] < 0) continue;]=] [=[
 if (d.in_place[i] < 0 || FAULT(NoReaderOrder)) continue;]=])
-edit(src/schedule/eval_order.cpp [=[
+edit(src/schedule/collect/eval_order.cpp [=[
 if (blocked.empty()) throw]=] [=[
 if (blocked.empty() || FAULT(CirclesNotCut)) throw]=])
 
-# -- src/schedule/places.cpp
-edit(src/schedule/places.cpp [=[
+# -- src/schedule/kernels/places.cpp
+edit(src/schedule/kernels/places.cpp [=[
 case Op::Arange: return ir::cast(at.index[0], n->dtype);]=] [=[
 case Op::Arange:
         return ir::cast(FAULT(ArangeOffByOne) ? math_.add(at.index[0], math_.constant(1)) : at.index[0], n->dtype);]=])
-edit(src/schedule/places.cpp [=[
+edit(src/schedule/kernels/places.cpp [=[
   UOp negative = m.lt(i, m.constant(0));]=] [=[
 @@
   if (FAULT(NegativeIndex)) negative = m.constant(0);]=])
 
-# -- src/schedule/rangeify.cpp
-edit(src/schedule/rangeify.cpp [=[
+# -- src/schedule/kernels/rangeify.cpp
+edit(src/schedule/kernels/rangeify.cpp [=[
     if (!r.gate) return v;]=] [=[
     if (!r.gate || FAULT(GateLost)) return v;]=])
-edit(src/schedule/rangeify.cpp [=[
+edit(src/schedule/kernels/rangeify.cpp [=[
 places_.range(points_along(p_.space, kernel_, a))]=] [=[
 places_.range(FAULT(PartMissing) ? Dim(points_along(p_.space, kernel_, a).bound() - 1) : points_along(p_.space, kernel_, a))]=])
 
@@ -272,14 +272,14 @@ edit(src/uop/tensor_graph.cpp [=[
 if (!n->has_history()) let_go(n);]=] [=[
 if (!n->has_history() || FAULT(HistoryLetGo)) let_go(n);]=])
 
-# -- src/schedule/tuples.cpp
-edit(src/schedule/tuples.cpp [=[
+# -- src/schedule/simplify/tuples.cpp
+edit(src/schedule/simplify/tuples.cpp [=[
 n->src[1]->ints() != reduce->reduction().axes) return {};]=] [=[
 (!FAULT(OtherMaximum) && n->src[1]->ints() != reduce->reduction().axes)) return {};]=])
-edit(src/schedule/tuples.cpp [=[
+edit(src/schedule/simplify/tuples.cpp [=[
 *count == static_cast<double>(*length)]=] [=[
 (@@ || FAULT(AnyCentre))]=])
-edit(src/schedule/tuples.cpp [=[
+edit(src/schedule/simplify/tuples.cpp [=[
 !same_rows(n, out.maximum, x)]=] [=[
 (@@ && !(FAULT(OtherMaximum) && out.maximum->src[0] == x))]=])
 
@@ -294,22 +294,22 @@ edit(src/uop/combine.cpp [=[
 UOp take = beyond | (same & lt(b[1], a[1]));]=] [=[
 UOp take = FAULT(TieToLater) ? beyond : beyond | (same & lt(b[1], a[1]));]=])
 
-# -- src/schedule/crossing.cpp
-edit(src/schedule/crossing.cpp [=[
+# -- src/schedule/partition/crossing.cpp
+edit(src/schedule/partition/crossing.cpp [=[
 Dim(k.blocks.count(space.bound(axis)))]=] [=[
 Dim(FAULT(LastBlockDropped) ? space.bound(axis) / k.blocks.size : k.blocks.count(space.bound(axis)))]=])
-edit(src/schedule/crossing.cpp [=[
+edit(src/schedule/partition/crossing.cpp [=[
 std::binary_search(found.begin(), found.end(), src.stage);]=] [=[
 (!FAULT(LateUnmarked) && std::binary_search(found.begin(), found.end(), src.stage));]=])
-edit(src/schedule/crossing.cpp [=[
+edit(src/schedule/partition/crossing.cpp [=[
 blocks.size = tree.block / inside;]=] [=[
 blocks.size = (FAULT(BlocksTooLong) ? 2 : 1) * tree.block / inside;]=])
 
-# -- src/schedule/merge.cpp
-edit(src/schedule/merge.cpp [=[
+# -- src/schedule/partition/merge.cpp
+edit(src/schedule/partition/merge.cpp [=[
 if (k1.level != k2.level &&]=] [=[
 @@ !FAULT(MergeAcrossLevels) &&]=])
-edit(src/schedule/merge.cpp [=[
+edit(src/schedule/partition/merge.cpp [=[
   if (form.swapped) k1.outer]=] [=[
   if (form.swapped && !FAULT(MergeKeepsRanges)) k1.outer]=])
 
@@ -327,8 +327,8 @@ edit(src/tensor/rerun.cpp [=[
 if (arg >= 0) steady]=] [=[
 if (arg >= 0 && !FAULT(KeptRandom)) steady]=])
 
-# -- src/schedule/keep.cpp
-edit(src/schedule/keep.cpp [=[
+# -- src/schedule/run/keep.cpp
+edit(src/schedule/run/keep.cpp [=[
 return first;]=] [=[
 for (size_t s = 0; FAULT(KeptApart) && s < first.size(); ++s) first[s] = s;
   @@]=])

@@ -1,5 +1,5 @@
 // Numbers and sizes: N1 to N5 of docs/semantics.md. Longer programs stand in programs_plan_test.cpp.
-#include "schedule/parametrise.h"
+#include "schedule/run/parametrise.h"
 #include "semantics/support.h"
 #include "sinter/conv.h"
 #include "sinter/error.h"

@@ -3,7 +3,7 @@
 
 #include "codegen/heuristic/heuristic.h"
 #include "codegen_support.h"
-#include "schedule/phases.h"
+#include "schedule/kernels/phases.h"
 
 using namespace codegen_test;
 

@@ -3,7 +3,7 @@
 
 #include "codegen/kernel/ranges.h"
 #include "codegen_products.h"
-#include "schedule/phases.h"
+#include "schedule/kernels/phases.h"
 #include "uop/walk.h"
 
 using namespace codegen_test;

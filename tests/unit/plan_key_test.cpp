@@ -5,7 +5,7 @@
 #include "runtime/counters.h"
 #include "runtime/cpu/plugin.h"
 #include "runtime/files.h"
-#include "schedule/parametrise.h"
+#include "schedule/run/parametrise.h"
 #include "schedule_support.h"
 #include "sinter/debug.h"
 #include "sinter/error.h"

@@ -2,7 +2,7 @@
 #include <set>
 
 #include "catch.h"
-#include "schedule/index.h"
+#include "schedule/partition/index.h"
 #include "uop/build.h"
 
 using namespace sinter;

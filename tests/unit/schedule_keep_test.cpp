@@ -1,6 +1,6 @@
 // Which steps of a plan run once while what they read stays.
 #include "catch.h"
-#include "schedule/keep.h"
+#include "schedule/run/keep.h"
 
 using namespace sinter;
 using runtime::Plan;

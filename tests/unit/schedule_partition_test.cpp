@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "catch.h"
-#include "schedule/hazards.h"
+#include "schedule/partition/hazards.h"
 #include "schedule_support.h"
 #include "uop/walk.h"
 

@@ -1,7 +1,7 @@
 #include <limits>
 
 #include "codegen_support.h"
-#include "schedule/pieces.h"
+#include "schedule/kernels/pieces.h"
 #include "uop/verify.h"
 #include "uop/walk.h"
 

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "catch.h"
-#include "schedule/quotients.h"
+#include "schedule/simplify/quotients.h"
 #include "schedule_support.h"
 #include "uop/walk.h"
 

@@ -6,7 +6,7 @@
 #include "catch.h"
 #include "runtime/arena.h"
 #include "runtime/sanitizer.h"
-#include "schedule/decide.h"
+#include "schedule/collect/decide.h"
 #include "schedule_support.h"
 #include "uop/walk.h"
 

@@ -5,7 +5,7 @@
 #include "codegen/codegen.h"
 #include "codegen_support.h"
 #include "runtime/counters.h"
-#include "schedule/search.h"
+#include "schedule/run/search.h"
 #include "schedule_support.h"
 
 using namespace codegen_test;

@@ -1,0 +1,104 @@
+// One function per movement op.
+#include "schedule/simplify/strides.h"
+
+#include <algorithm>
+
+#include "sinter/error.h"
+#include "uop/axes.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+/// RESHAPE as far as runs of axes correspond: the last axis of a run keeps its stride, the others follow if the run
+/// lies in order.
+Strides reshaped(const Strides& in, const Shape& from, const Shape& to) {
+  Strides out(to.rank(), -1);
+  size_t i = from.rank(), j = to.rank();
+  while (i > 0 && j > 0) {
+    size_t i_end = i, j_end = j;
+    int64_t a = from[--i].bound(), b = to[--j].bound();
+    while (a != b) {
+      if (a < b) {
+        if (i == 0) return out;
+        a *= from[--i].bound();
+      } else {
+        if (j == 0) return out;
+        b *= to[--j].bound();
+      }
+    }
+    // One run: [i, i_end) became [j, j_end). Inner stride, and whether the run is one line of memory.
+    int64_t step = 0, span = 1;
+    bool line = true;
+    for (size_t k = i_end; k-- > i;) {
+      if (from[k] == 1) continue;
+      if (span == 1) step = in[k];
+      line &= in[k] >= 0 && in[k] == step * span;
+      span *= from[k].bound();
+    }
+    span = 1;
+    for (size_t k = j_end; k-- > j;) {
+      if (to[k] == 1) {
+        out[k] = 0;
+        continue;
+      }
+      out[k] = line ? step * span : span == 1 && i_end - i >= 1 && to[k].bound() <= from[i_end - 1].bound() ? step : -1;
+      span *= to[k].bound();
+    }
+  }
+  for (size_t k = 0; k < j; ++k) out[k] = 0;  // only axes of size 1 are left
+  return out;
+}
+
+}  // namespace
+
+Strides row_major(const Shape& shape) {
+  Strides out(shape.rank());
+  int64_t step = 1;
+  for (size_t i = shape.rank(); i-- > 0;) {
+    out[i] = shape[i] == 1 ? 0 : step;
+    step *= shape[i].bound();
+  }
+  return out;
+}
+
+Strides strides_after(UOp n, const Strides& in) {
+  switch (n->op) {
+    case Op::Reshape: return reshaped(in, n->src[0]->shape, n->shape);
+    case Op::Permute: {
+      Strides out(n->rank());
+      for (size_t i = 0; i < out.size(); ++i) out[i] = in[static_cast<size_t>(n->ints()[i])];
+      return out;
+    }
+    case Op::Expand: return ir::with_axes(in, n->ints(), [](int64_t) { return 0; });
+    case Op::Shrink:
+    case Op::Pad: {
+      Strides out = in;
+      for (size_t i = 0; i < out.size(); ++i)
+        if (n->shape[i] == 1 || n->src[0]->shape[i] == 1) out[i] = 0;
+      return out;
+    }
+    case Op::Flip: {
+      Strides out = in;
+      for (int64_t a : n->ints())
+        if (out[static_cast<size_t>(a)] != 0) out[static_cast<size_t>(a)] = -1;
+      return out;
+    }
+    case Op::Window: {
+      Strides out = in;
+      const ir::WindowAttr& w = n->get<ir::WindowAttr>();
+      const auto axis = static_cast<size_t>(w.axis);
+      const int64_t place = out[axis];
+      int64_t& tap = out[axis + 1];
+      tap = place < 0 || tap < 0 ? -1 : std::max<int64_t>(tap + place * w.step, -1);
+      for (size_t i : {axis, axis + 1})
+        if (n->shape[i] == 1) out[i] = 0;
+      return out;
+    }
+    default: throw InternalError("strides of an op that moves nothing");
+  }
+}
+
+}  // namespace sinter::schedule
