@@ -98,3 +98,38 @@ TEST_CASE("what short rows read across the lanes is kept for their other loops",
   CHECK(codegen::legal_rows(codegen::prepare(centred(48, {}, false).kernel).main, runtime::cuda_target({}), 1 << 20)
             .empty());
 }
+
+TEST_CASE("sums of rows in memory go through several rows at once, where each is a stream of its own", "[codegen]") {
+  runtime::Target far = avx2();
+  far.l2 = 8 << 10;  // whose fourfold small matrices exceed
+  far.parallel_units = 4;
+  far.near_l3 = false;
+  runtime::Target near = far;
+  near.near_l3 = true;
+  const auto sums = [](int64_t rows, int64_t size, int operands, Combine combine = Combine::Add) {
+    Bench b;
+    UOp out = b.buffer(Array(DType::F32, {rows})), i = b.outer(rows), j = b.over(size, 1), all;
+    for (int k = 0; k < operands; ++k) {
+      UOp x = b.at(b.buffer(random_array(DType::F32, {rows, size}, static_cast<unsigned>(k))), {i, j});
+      all = all ? all + x : x;
+    }
+    b.stores({b.put(out, {i}, b.reduce(combine, {all}, {j}, {16, 0}))});
+    return b;
+  };
+  const auto at_once = [&](Bench b, const runtime::Target& target) {
+    const std::vector<Opt> chosen = codegen::heuristic(codegen::prepare(b.kernel).main, target);
+    INFO(to_string(chosen));
+    b.check(chosen, false);
+    int copies = 1;
+    for (const Opt& o : chosen)
+      if (const auto* u = std::get_if<codegen::Unroll>(&o); u && u->range == 0) copies = u->count;
+    CHECK((copies > 1) == (to_string(chosen).find("prefetch(") == std::string::npos));
+    return copies;
+  };
+  CHECK(at_once(sums(33, 1100, 1), near) == 8);
+  CHECK(at_once(sums(33, 1100, 1, Combine::Max), near) == 8);
+  CHECK(at_once(sums(33, 1100, 2), near) == 4);
+  CHECK(at_once(sums(9, 1100, 1), near) == 2);  // a launch needs its points
+  CHECK(at_once(sums(99, 200, 1), near) == 1);  // rows end before what is fetched ahead of them is needed
+  CHECK(at_once(sums(33, 1100, 1), far) == 1);
+}

@@ -1,10 +1,11 @@
-// In order: sums that wait, sums that a short loop repeats, short loops of sums, vectors.
+// In order: sums that wait, sums that a short loop repeats, short loops of sums, vectors, rows of sums.
 #include "codegen/heuristic/copies.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "codegen/expand/transpose.h"
+#include "codegen/heuristic/rows_at_once.h"
 #include "codegen/kernel/memory_node.h"
 
 namespace sinter::codegen {
@@ -117,6 +118,7 @@ void choose_copies(Choice& c) {
   choose_shared(c);
   choose_short(c);
   choose_vectors(c);
+  choose_rows_at_once(c);
   for (const Width& w : c.widths) {
     if (w.lanes > 1) c.opts.push_back(Lanes{range_id(w.range), w.lanes});
     if (w.copies > 1) c.opts.push_back(Unroll{range_id(w.range), w.copies});
