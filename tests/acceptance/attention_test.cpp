@@ -46,6 +46,22 @@ TEST_CASE("attention forward is one launch and stores no scores", "[launches]") 
     }
 }
 
+TEST_CASE("attention is one kernel on machines of every width", "[launches]") {
+  manual_seed(0);
+  const auto of = [] { return stored(randn({4, 8, 512, kSize})); };
+  const Tensor q = of(), k = of(), v = of();
+  for (const int vector_bytes : {16, 32, 64})
+    for (const int threads : {1, 2, 16}) {
+      INFO(vector_bytes << " bytes, " << threads << " threads");
+      runtime::Target target = runtime::reference_target();
+      target.vector_bytes = vector_bytes;  // dearer exponents, before they are computed twice
+      target.threads = threads;
+      target.parallel_units = 4 * threads;
+      const std::vector<Tensor> asked{scaled_dot_product_attention(q, k, v)};
+      CHECK(tensor::explain(asked, target).scheduled.plan.launches.size() == 1);
+    }
+}
+
 TEST_CASE("attention backward is three launches and stores no scores", "[launches]") {
   const FixedTarget fixed;
   manual_seed(0);

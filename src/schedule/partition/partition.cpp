@@ -126,13 +126,32 @@ bool Partitioner::made_of_numbers(const Stage& s) const {
          std::all_of(s.sources.begin(), s.sources.end(), [](const Source& src) { return src.stage < 0; });
 }
 
+/// What it costs besides a read that a kernel of the stage's own and its users both need a source that nobody has
+/// stored yet: it is computed in both, or stored after all.
+double Partitioner::comes_twice(const Stage& st, const std::vector<int>& kernels) const {
+  double ns = 0;
+  for (const Source& src : st.sources) {
+    if (src.stage < 0 || stage(src.stage).kind == StageKind::Buffer) continue;
+    const Stage& from = stage(src.stage);
+    if (std::none_of(kernels.begin(), kernels.end(), [&](int k) { return at(k).wanted.contains(src.stage); })) continue;
+    const double read = prices_.transfer(from.read_bytes);
+    ns += std::max(0.0, std::min(from.own, write_price(from) + read) - read);
+  }
+  return ns;
+}
+
+/// The stage's trip to memory: several times that for a value which is far larger than what it is made of.
+double Partitioner::write_price(const Stage& st) const {
+  const bool grows = st.bytes > prices_.large && st.bytes > prices_.far_larger * st.frontier && st.frontier > 0;
+  return prices_.transfer(st.bytes) * (grows ? prices_.blow_up : 1);
+}
+
 Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, const std::vector<int>& hazards,
                                         bool forced) {
   Options o{kNever, kNever, 0};
   const Stage& st = stage(s);
   const bool open = !forced && !kernels.empty() && kernels.size() <= prices_.max_inline;
-  const bool grows = st.bytes > prices_.large && st.bytes > prices_.far_larger * st.frontier && st.frontier > 0;
-  const double write = prices_.transfer(st.bytes) * (grows ? prices_.blow_up : 1);
+  const double write = write_price(st);
   bool hosted = true;
   if (open) {
     const std::vector<double> away = away_from_product(st, s, kernels, hosted);
@@ -160,7 +179,7 @@ Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, 
     if (all && levels_fit(kernels, hazards))
       o.inline_price = made_of_numbers(st) ? 0 : sum + *std::max_element(away.begin(), away.end());
   }
-  double reads = reads_of(st, nullptr);
+  double reads = reads_of(st, nullptr) + comes_twice(st, kernels);
   if (!hosted) reads = std::max(0.0, reads - prices_.transfer(stage(st.anchor).bytes));
   // Beside another accumulator of the same elements, which has a kernel of its own, it comes for nothing.
   const auto twin = alone_.find(st.node->src.empty() ? nullptr : st.node->src[0].get());

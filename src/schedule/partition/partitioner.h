@@ -111,6 +111,8 @@ class Partitioner {
   Options price(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, bool forced);
   std::vector<double> away_from_product(const Stage& s, int number, const std::vector<int>& kernels, bool& hosted);
   bool made_of_numbers(const Stage& s) const;
+  double comes_twice(const Stage& s, const std::vector<int>& kernels) const;
+  double write_price(const Stage& s) const;
   void do_inline(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const Options& options);
   void do_join(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const Options& options);
   void do_split(int s, const std::vector<int>& kernels, const std::vector<int>& hazards, const Options& options);
