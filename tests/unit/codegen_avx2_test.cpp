@@ -133,3 +133,25 @@ TEST_CASE("sums of rows in memory go through several rows at once, where each is
   CHECK(at_once(sums(99, 200, 1), near) == 1);  // rows end before what is fetched ahead of them is needed
   CHECK(at_once(sums(33, 1100, 1), far) == 1);
 }
+
+TEST_CASE("rows that are turned in registers are asked for ahead, where they come from memory",
+          "[codegen][transpose]") {
+  const auto ahead = [](int64_t n, int64_t l2, bool near) {
+    Bench b;  // norms of rows, by which they are divided
+    UOp x = b.buffer(random_array(DType::F32, {200, n}, 1)), out = b.buffer(Array(DType::F32, {200, n}));
+    UOp i = b.outer(200), j = b.inner(n, 1), v = b.at(x, {i, j});
+    b.stores({b.put(out, {i, j}, v / (b.reduce(Combine::Dot, {v, v}, {j}) + 1.0))});
+    runtime::Target target = avx2();
+    target.l2 = l2;
+    target.near_l3 = near;
+    const std::vector<Opt> chosen = codegen::heuristic(codegen::prepare(b.kernel).main, target);
+    b.check(chosen, false);
+    for (const Opt& o : chosen)
+      if (const auto* p = std::get_if<codegen::Prefetch>(&o); p && p->range == 0) return p->distance;
+    return int64_t{0};
+  };
+  CHECK(ahead(48, 8 << 10, true) == 8);   // eight rows of 192 bytes, nearly 2 KB
+  CHECK(ahead(20, 2 << 10, true) == 24);  // of 80 bytes
+  CHECK(ahead(48, 64 << 10, true) == 0);
+  CHECK(ahead(48, 8 << 10, false) == 0);
+}

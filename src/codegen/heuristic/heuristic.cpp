@@ -152,8 +152,7 @@ void choose_nontemporal(Choice& c) {
 /// and of what sums read next.
 std::vector<Opt> ask_ahead(Choice& c, std::vector<Opt> opts) {
   if (!c.staged.empty()) return opts;
-  std::vector<Opt> ahead;
-  if (c.transposed.empty()) ahead = streams_ahead(c.kernel, c.view, c.widths, c.target);
+  std::vector<Opt> ahead = streams_ahead(c);
   for (const Product& p : c.products) {
     const std::vector<Opt> rows = rows_ahead(c.kernel, c.view, *p.work, p.tile, c.target);
     ahead.insert(ahead.end(), rows.begin(), rows.end());

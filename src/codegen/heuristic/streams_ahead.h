@@ -3,20 +3,18 @@
 
 #include <vector>
 
-#include "codegen/heuristic/register_tile.h"
-#include "codegen/heuristic/view.h"
+#include "codegen/heuristic/choice.h"
 #include "codegen/opt/opt.h"
-#include "runtime/target.h"
 
 namespace sinter::codegen {
 
 /// A Prefetch for each operand of sums that does not fit the second cache by far and is read from its beginning to its
 /// end, either one row at a time (what a core asks for by itself ends with each page, and waits while a row is computed
-/// with) or in vectors under masks, as those of windows with a border, which it does not foresee; and for what stores
-/// read without a sum and the last cache does not hold, where that is one operand: arithmetic keeps a core from seeing
-/// far ahead, and copies neither gain nor lose. `widths`: ranges with lanes and copies. None for whole vectors of
-/// several rows side by side, which are as many streams. Proposals: whether they are legal is another question.
-std::vector<Opt> streams_ahead(const Kernel& kernel, View& view, const std::vector<Width>& widths,
-                               const runtime::Target& target);
+/// with), or in vectors under masks, as those of windows with a border, which it does not foresee, or in rows side by
+/// side that are turned in registers; and for what stores read without a sum and the last cache does not hold, where
+/// that is one operand: arithmetic keeps a core from seeing far ahead, and copies neither gain nor lose. None for whole
+/// vectors of several rows side by side, which are as many streams. Proposals: whether they are legal is another
+/// question.
+std::vector<Opt> streams_ahead(Choice& choice);
 
 }  // namespace sinter::codegen
