@@ -9,7 +9,8 @@ int main() {
   sn::Tensor w = sn::from({{0.5, -1.0}, {0.25, 0.5}, {-1.0, 1.5}}).requires_grad();
   sn::Tensor y = relu(matmul(x, w) + 1.0);  // nothing is computed yet
   sn::Tensor loss = y.mean();
-  loss.backward();              // a graph again, from the same graph
+  loss.backward();  // a graph again, from the same graph
+
   sn::realize(loss, w.grad());  // fused into kernels, compiled, run
   std::cout << loss << '\n' << w.grad() << '\n';
 }

@@ -72,15 +72,14 @@ Id Values::masked(Inst inst, UOp n, Id open, Id missing, Id offsets) {
   return emit_load(std::move(inst), n);
 }
 
-/// Asks for each line that a load will touch so many elements further, but for those that a copy less than a line
-/// behind asks for.
+/// Asks for each line that a load will touch so many elements further, but for those that the copy before asks for.
 void Values::prefetch(const Inst& load, UOp n, int64_t ahead) {
   const int64_t line = runtime::kLine / static_cast<int64_t>(size_of(load.type.dtype));
+  const Open* vector = vector_of(n);
   for (const Copy& c : copy_) {
-    const Open* vector = vector_of(n);
-    const int64_t behind =
-        offset_of(n).factor(c.range) * c.number * (vector && vector->range == c.range ? vector->lanes : 1);
-    if (behind != 0 && std::abs(behind) < line) return;
+    const int64_t step =
+        std::abs(offset_of(n).factor(c.range)) * (vector && vector->range == c.range ? vector->lanes : 1);
+    if (step != 0 && c.number > 0 && step * c.number / line == step * (c.number - 1) / line) return;
   }
   for (int64_t at = 0; at < load.type.lanes; at += line) {
     Inst inst{Code::Prefetch, {}, {emit_.index(Op::Add, load.src[0], emit_.number(ahead + at))}};
