@@ -40,6 +40,8 @@ MAY_INCLUDE = {
     "schedule/run": BELOW_SCHEDULE | {"schedule"},
 }
 
+STAGED = {"codegen", "schedule"}  # whose folders have rows of their own, each
+
 
 def folder_of(parts):
     """The row of the table for a file's folders, the most specific one; None for what is no folder of src."""
@@ -55,6 +57,8 @@ def include_faults():
     for path in tracked("src/*.h", "src/*.cpp"):
         parts = path.relative_to(ROOT / "src").parts
         folder = folder_of(parts[:-1])
+        if folder in STAGED and len(parts) > 2:
+            yield f"{path.relative_to(ROOT)}: its folder has no row in MAY_INCLUDE of scripts/check_repository.py"
         for number, line in enumerate(path.read_text().splitlines(), 1):
             found = re.match(r'\s*#include "([^"]+)"', line)
             if not found:

@@ -15,9 +15,7 @@ runtime::Target avx2() {
   return target;
 }
 
-std::string opts(const Bench& b, const runtime::Target& target = avx2()) {
-  return to_string(codegen::heuristic(codegen::prepare(b.kernel).main, target));
-}
+std::string opts(const Bench& b, const runtime::Target& target = avx2()) { return to_string(chosen(b, target)); }
 
 /// Batches of x [m, k] times y [k, n].
 Bench product(int64_t batch, int64_t m, int64_t k, int64_t n) {
@@ -70,7 +68,7 @@ TEST_CASE("beside a product with many sums others along what it sums have the co
   CHECK(text.find("unroll(1, 2) unroll(0, 6)") != std::string::npos);
   CHECK(text.find("lanes(2, 8)") != std::string::npos);
   CHECK(text.find("unroll(2, ") == std::string::npos);
-  b.check(codegen::heuristic(codegen::prepare(b.kernel).main, avx2()), false);
+  b.check(chosen(b, avx2()), false);
 }
 
 TEST_CASE("what short rows read across the lanes is kept for their other loops", "[codegen][transpose]") {
@@ -87,9 +85,9 @@ TEST_CASE("what short rows read across the lanes is kept for their other loops",
   };
   for (const runtime::Target& target : {avx2(), runtime::reference_target()}) {
     const auto keeps = [&](Bench b) {
-      const std::vector<Opt> chosen = codegen::heuristic(codegen::prepare(b.kernel).main, target);
-      b.check(chosen, false);
-      return to_string(chosen).find("row(") != std::string::npos;
+      const std::vector<Opt> made = chosen(b, target);
+      b.check(made, false);
+      return to_string(made).find("row(") != std::string::npos;
     };
     CHECK(keeps(centred(48, {}, false)));
     CHECK(!keeps(centred(64, {16, 0}, false)));  // lanes lie along the row
@@ -106,24 +104,27 @@ TEST_CASE("sums of rows in memory go through several rows at once, where each is
   far.near_l3 = false;
   runtime::Target near = far;
   near.near_l3 = true;
-  const auto sums = [](int64_t rows, int64_t size, int operands, Combine combine = Combine::Add) {
+  const auto sums = [](const Dim& rows, int64_t size, int operands, Combine combine = Combine::Add,
+                       bool padded = false) {
     Bench b;
-    UOp out = b.buffer(Array(DType::F32, {rows})), i = b.outer(rows), j = b.over(size, 1), all;
+    UOp out = b.buffer(Array(DType::F32, {rows.bound()}), {rows}), i = b.outer(rows), j = b.over(size, 1), all;
+    const UOp inside = padded ? lt(j, b.index(size - 3)) : UOp(), zero = constant(b.g(), DType::F32, 0.0);
     for (int k = 0; k < operands; ++k) {
-      UOp x = b.at(b.buffer(random_array(DType::F32, {rows, size}, static_cast<unsigned>(k))), {i, j});
+      UOp buffer = b.buffer(random_array(DType::F32, {rows.bound(), size}, static_cast<unsigned>(k)), {rows, size});
+      UOp x = padded ? b.at(buffer, {i, j}, inside, zero) : b.at(buffer, {i, j});
       all = all ? all + x : x;
     }
     b.stores({b.put(out, {i}, b.reduce(combine, {all}, {j}, {16, 0}))});
     return b;
   };
   const auto at_once = [&](Bench b, const runtime::Target& target) {
-    const std::vector<Opt> chosen = codegen::heuristic(codegen::prepare(b.kernel).main, target);
-    INFO(to_string(chosen));
-    b.check(chosen, false);
+    const std::vector<Opt> made = chosen(b, target);
+    INFO(to_string(made));
+    b.check(made, false);
     int copies = 1;
-    for (const Opt& o : chosen)
+    for (const Opt& o : made)
       if (const auto* u = std::get_if<codegen::Unroll>(&o); u && u->range == 0) copies = u->count;
-    CHECK((copies > 1) == (to_string(chosen).find("prefetch(") == std::string::npos));
+    CHECK((copies > 1) == (to_string(made).find("prefetch(") == std::string::npos));
     return copies;
   };
   CHECK(at_once(sums(33, 1100, 1), near) == 8);
@@ -132,6 +133,10 @@ TEST_CASE("sums of rows in memory go through several rows at once, where each is
   CHECK(at_once(sums(9, 1100, 1), near) == 2);  // a launch needs its points
   CHECK(at_once(sums(99, 200, 1), near) == 1);  // rows end before what is fetched ahead of them is needed
   CHECK(at_once(sums(33, 1100, 1), far) == 1);
+  CHECK(at_once(sums(33, 1100, 1, Combine::Add, true), near) == 1);  // masks, which no core foresees
+  const Var some("rows", 1, 33);
+  const Bench unknown = sums(some(33), 1100, 1);  // which may be one row for all threads
+  CHECK_FALSE(has(chosen(unknown, near), "unroll(0, "));
 }
 
 TEST_CASE("rows that are turned in registers are asked for ahead, where they come from memory",
@@ -144,14 +149,15 @@ TEST_CASE("rows that are turned in registers are asked for ahead, where they com
     runtime::Target target = avx2();
     target.l2 = l2;
     target.near_l3 = near;
-    const std::vector<Opt> chosen = codegen::heuristic(codegen::prepare(b.kernel).main, target);
-    b.check(chosen, false);
-    for (const Opt& o : chosen)
+    const std::vector<Opt> made = chosen(b, target);
+    b.check(made, false);
+    for (const Opt& o : made)
       if (const auto* p = std::get_if<codegen::Prefetch>(&o); p && p->range == 0) return p->distance;
     return int64_t{0};
   };
   CHECK(ahead(48, 8 << 10, true) == 8);   // eight rows of 192 bytes, nearly 2 KB
   CHECK(ahead(20, 2 << 10, true) == 24);  // of 80 bytes
   CHECK(ahead(48, 64 << 10, true) == 0);
+  CHECK(ahead(300, 8 << 10, true) == 0);  // the next eight rows are further away than that
   CHECK(ahead(48, 8 << 10, false) == 0);
 }

@@ -1,7 +1,6 @@
 // How accesses pass through the caches: stores past them, loads that are asked for early.
 #include <sstream>
 
-#include "codegen/heuristic/heuristic.h"
 #include "codegen_support.h"
 #include "sinter/error.h"
 #include "uop/walk.h"
@@ -20,9 +19,7 @@ Bench doubled(DType dtype, int64_t rows, int64_t columns) {
   return b;
 }
 
-std::string text_of(const Bench& b) {
-  return to_string(codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target()));
-}
+std::string text_of(const Bench& b) { return to_string(chosen(b)); }
 
 int place_of(const codegen::Kernel& kernel, Op op) {
   const std::vector<UOp> nodes = topological(codegen::prepare(kernel).main.sink);
@@ -180,6 +177,10 @@ TEST_CASE("loads ask for lines further on, whether they exist or not", "[codegen
     const std::string text = b.check({Lanes{1, 16}, Prefetch{load, 0, distance}});
     CHECK(count(text, "__builtin_prefetch(") == 4);  // two lines in the loop, two at its end
   }
+  Bench narrow = doubled(DType::F32, 5, 64);  // two vectors of a line
+  const std::string text = narrow.check({Lanes{1, 8}, Unroll{1, 4}, Prefetch{place_of(narrow.kernel, Op::Load), 0, 1}});
+  CHECK(count(text, "__builtin_prefetch(") == 2);
+
   Bench b = doubled(DType::F32, 5, 40);
   const int load = place_of(b.kernel, Op::Load);
   refused(b, {Prefetch{load + 1, 0, 1}}, "no load");
@@ -202,7 +203,7 @@ TEST_CASE("sums ask ahead for rows that come from memory one by one", "[codegen]
     UOp i = b.outer(rows), j = b.inner(to - from, 1);
     const UOp row = scattered ? mod(i * b.index(3), b.index(rows)) : i;
     b.stores({b.put(out, {i}, b.reduce(Combine::Add, {b.at(x, {row, j + b.index(from)})}, {j}, {16, 0}))});
-    std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+    std::vector<Opt> opts = chosen(b);
     std::erase_if(opts, [](const Opt& o) { return !std::holds_alternative<Prefetch>(o); });
     return opts;
   };
@@ -278,14 +279,13 @@ TEST_CASE("sums of windows with a border ask ahead, for each line once", "[codeg
   };
   for (const int64_t stride : {1, 2}) {
     const Bench large = windows(2048, 1024, stride);
-    const auto asked = prefetches(codegen::heuristic(codegen::prepare(large.kernel).main, runtime::reference_target()));
+    const auto asked = prefetches(chosen(large));
     REQUIRE(asked.size() == 1);
     CHECK((std::get<Prefetch>(asked[0]).range == 1 && std::get<Prefetch>(asked[0]).distance == 2048 / stride));
-    CHECK(prefetches(codegen::heuristic(codegen::prepare(large.kernel).main, reference_machine("x86-64-v2", 16, 16)))
-              .empty());  // lanes one by one
+    CHECK(prefetches(chosen(large, reference_machine("x86-64-v2", 16, 16))).empty());  // lanes one by one
   }
   const Bench small = windows(64, 64);
-  CHECK(prefetches(codegen::heuristic(codegen::prepare(small.kernel).main, runtime::reference_target())).empty());
+  CHECK(prefetches(chosen(small)).empty());
 
   Bench b = windows(6, 64);
   const int load = place_of(b.kernel, Op::Load);

@@ -43,13 +43,10 @@ struct Gradient {
   }
 };
 
-std::vector<Opt> chosen(const Bench& b, int threads = 2) {
+runtime::Target with_threads(int threads) {
   runtime::Target target = runtime::reference_target();
   target.threads = threads;
-  return codegen::heuristic(codegen::prepare(b.kernel).main, target);
-}
-bool has(const std::vector<Opt>& opts, const std::string& text) {
-  return to_string(opts).find(text) != std::string::npos;
+  return target;
 }
 
 }  // namespace
@@ -160,10 +157,11 @@ TEST_CASE("a point holds a whole row only where threads have others", "[codegen]
   Gradient g;
   g.n = 1, g.c = 64, g.o = 16, g.size = 1 << 12, g.taps = 3, g.padding = g.right = 1;
   const Bench one = g.bench();
-  INFO(to_string(chosen(one, 1)) << "\n" << to_string(chosen(one, 2)));
-  CHECK(has(chosen(one, 1), "peel(2, 1, "));
-  CHECK_FALSE(has(chosen(one, 2), "peel("));
-  const codegen::Schedule shared = codegen::make_schedule(codegen::prepare(one.kernel).main, chosen(one, 32));
+  INFO(to_string(chosen(one, with_threads(1))) << "\n" << to_string(chosen(one, with_threads(2))));
+  CHECK(has(chosen(one, with_threads(1)), "peel(2, 1, "));
+  CHECK_FALSE(has(chosen(one, with_threads(2)), "peel("));
+  const codegen::Schedule shared =
+      codegen::make_schedule(codegen::prepare(one.kernel).main, chosen(one, with_threads(32)));
   int64_t points = 1;
   for (UOp r : shared.outer) points *= (shared.of(r).size + shared.of(r).block - 1) / shared.of(r).block;
   CHECK(points >= 32);

@@ -1,9 +1,8 @@
-// Products of two matrices, and the Opts that the heuristic has for them.
+// Products of two matrices.
 #pragma once
 
 #include <vector>
 
-#include "codegen/heuristic/heuristic.h"
 #include "codegen_support.h"
 
 namespace codegen_test {
@@ -20,11 +19,11 @@ inline Bench product(int64_t m, int64_t k, int64_t n, bool transposed = false) {
   return b;
 }
 
-/// Of the reference target, with a last cache near or far.
-inline std::vector<Opt> chosen(const Bench& b, bool near_l3 = true) {
+/// The reference target with a last cache that is far from its cores.
+inline runtime::Target far_l3() {
   runtime::Target target = runtime::reference_target();
-  target.near_l3 = near_l3;
-  return codegen::heuristic(codegen::prepare(b.kernel).main, target);
+  target.near_l3 = false;
+  return target;
 }
 
 }  // namespace codegen_test

@@ -20,7 +20,7 @@ TEST_CASE(
         out = b.buffer(Array(DType::F32, {1024, 16, 64}));
     UOp i = b.outer(1024), panel = b.outer(16), j = b.outer(64), k = b.over(deep, 3);
     b.stores({b.put(out, {i, panel, j}, b.reduce(Combine::Dot, {b.at(x, {i, k}), b.at(y, {panel, k, j})}, {k}))});
-    return to_string(codegen::heuristic(codegen::prepare(b.kernel).main, target));
+    return to_string(chosen(b, target));
   };
   CHECK(opts(8, 1024) == "lanes(2, 16) unroll(2, 4) unroll(0, 6) block(0, 516) unroll(3, 4)");
   CHECK_THAT(opts(8, 1040), Catch::Matchers::Contains("prefetch("));

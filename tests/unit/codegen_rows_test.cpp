@@ -190,7 +190,7 @@ TEST_CASE("of two products whose results meet in one store, one has lanes", "[co
     return b.reduce(Combine::Dot, {b.at(x, {k, along}), b.at(v, {k})}, {k});
   };
   b.stores({b.put(out, {i, j}, product(i, 2) + product(j, 3))});
-  const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+  const std::vector<Opt> opts = chosen(b);
   INFO(codegen::to_string(opts));
   CHECK(std::count_if(opts.begin(), opts.end(), [](const Opt& o) { return std::holds_alternative<Lanes>(o); }) == 1);
   b.check(opts, false);
@@ -208,7 +208,7 @@ TEST_CASE("loops in a row have lanes of their own, not along the range around th
   };
   const UOp first = row(1), second = row(2);
   b.stores({first, second});
-  const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+  const std::vector<Opt> opts = chosen(b);
   for (const int id : {0, 1, 2})
     CHECK(std::count_if(opts.begin(), opts.end(), [&](const Opt& o) {
             const auto* lanes = std::get_if<Lanes>(&o);
@@ -288,15 +288,15 @@ TEST_CASE("stores of carried sums stay in the block of their sums", "[codegen]")
 
 TEST_CASE("sums of a row that go one by one leave the lanes to the rows side by side, whose memory is transposed",
           "[codegen]") {
-  const auto chosen = [](int64_t columns, Tree tree) {
+  const auto opts_of = [](int64_t columns, Tree tree) {
     Bench b = softmax(37, columns, tree);
-    const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+    const std::vector<Opt> opts = chosen(b);
     b.check(opts, false);
     return codegen::to_string(opts);
   };
   for (const int64_t columns : {5, 10, 16, 63})
-    CHECK_THAT(chosen(columns, {}), Catch::Matchers::StartsWith("lanes(0, 16) unroll(1, 8) "));
-  CHECK_THAT(chosen(64, {16, 0}), Catch::Matchers::StartsWith("lanes(1, 16) "));
+    CHECK_THAT(opts_of(columns, {}), Catch::Matchers::StartsWith("lanes(0, 16) unroll(1, 8) "));
+  CHECK_THAT(opts_of(64, {16, 0}), Catch::Matchers::StartsWith("lanes(1, 16) "));
 }
 
 TEST_CASE("no lanes part loops that share a row", "[codegen]") {
@@ -307,7 +307,7 @@ TEST_CASE("no lanes part loops that share a row", "[codegen]") {
   UOp e = exp(b.at(x, {block, row, column})), d = exp(b.at(x, {block, row, column}) * 2.0);
   UOp v = d + e * (b.reduce(Combine::Add, {d}, {column}) / b.reduce(Combine::Add, {e}, {column}));
   b.stores({b.put(y, {block, row, column}, v), b.put(sums, {block, column}, b.reduce(Combine::Add, {v}, {row}))});
-  const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, runtime::reference_target());
+  const std::vector<Opt> opts = chosen(b);
   CHECK_THAT(codegen::to_string(opts), Catch::Matchers::StartsWith("lanes(2, 16) row("));
   b.check(opts, false);
 }

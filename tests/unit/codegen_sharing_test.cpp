@@ -28,17 +28,13 @@ struct Caches {
 };
 constexpr Caches kFar{2 << 20, false}, kNear{1 << 20, true};
 
-std::vector<Opt> chosen(const Bench& b, int threads, const Caches& caches = kFar) {
+runtime::Target machine(int threads, const Caches& caches = kFar) {
   runtime::Target target = runtime::reference_target();
   target.threads = threads;
   target.parallel_units = 4 * threads;
   target.l2 = caches.l2;
   target.near_l3 = caches.near_l3;
-  return codegen::heuristic(codegen::prepare(b.kernel).main, target);
-}
-bool has(const std::vector<Opt>& opts, const std::string& text) {
-  UNSCOPED_INFO(to_string(opts));
-  return to_string(opts).find(text) != std::string::npos;
+  return target;
 }
 
 }  // namespace
@@ -46,47 +42,48 @@ bool has(const std::vector<Opt>& opts, const std::string& text) {
 TEST_CASE("threads copy columns of their own where these are shared evenly", "[codegen][sharing]") {
   Bench forward = product(256, 784, 128, false, true), back = product(256, 128, 784, false, true),
         square = product(512, 512, 512, false, false);
-  CHECK(has(chosen(forward, 2), "block(1, 64) "));
-  CHECK(has(chosen(forward, 1), "block(1, 128) "));
-  CHECK(has(chosen(back, 2), "block(1, 384) "));  // 49 vectors: 24 and 25
-  CHECK(has(chosen(back, 2), "panel 48)"));
-  CHECK(has(chosen(square, 2), "block(1, 256) "));
-  CHECK(has(chosen(square, 2), "block(0, 516) "));
-  forward.check(chosen(forward, 2), false);
-  back.check(chosen(back, 2), false);
+  CHECK(has(chosen(forward, machine(2)), "block(1, 64) "));
+  CHECK(has(chosen(forward, machine(1)), "block(1, 128) "));
+  CHECK(has(chosen(back, machine(2)), "block(1, 384) "));  // 49 vectors: 24 and 25
+  CHECK(has(chosen(back, machine(2)), "panel 48)"));
+  CHECK(has(chosen(square, machine(2)), "block(1, 256) "));
+  CHECK(has(chosen(square, machine(2)), "block(0, 516) "));
+  forward.check(chosen(forward, machine(2)), false);
+  back.check(chosen(back, machine(2)), false);
 }
 
 TEST_CASE("threads share the rows where columns would not be even, other operands are large, or little is copied",
           "[codegen][sharing]") {
-  CHECK(has(chosen(product(500, 700, 300, false, false), 2), "block(1, 320) "));  // 19 vectors: 8 and 11
-  CHECK(has(chosen(product(900, 230, 512, false, false), 2), "block(1, 256) "));
-  CHECK(has(chosen(product(900, 230, 512, false, false), 5), "block(1, 512) "));  // 8 vectors, or 4, for a thread
-  CHECK(has(chosen(product(1200, 784, 128, false, true), 2), "block(1, 128) "));  // rows of 3.6 MB
-  CHECK(has(chosen(product(256, 10, 128, false, true), 2), "block(1, 128) "));    // a panel of 5 KB
+  CHECK(has(chosen(product(500, 700, 300, false, false), machine(2)), "block(1, 320) "));  // 19 vectors: 8 and 11
+  CHECK(has(chosen(product(900, 230, 512, false, false), machine(2)), "block(1, 256) "));
+  CHECK(has(chosen(product(900, 230, 512, false, false), machine(5)),
+            "block(1, 512) "));  // 8 vectors, or 4, for a thread
+  CHECK(has(chosen(product(1200, 784, 128, false, true), machine(2)), "block(1, 128) "));  // rows of 3.6 MB
+  CHECK(has(chosen(product(256, 10, 128, false, true), machine(2)), "block(1, 128) "));    // a panel of 5 KB
 }
 
 TEST_CASE("an operand that all threads read lies where it is, under the rows of each, where few rows read a copy",
           "[codegen][sharing]") {
   Bench update = product(128, 256, 784, true, false);
-  CHECK_FALSE(has(chosen(update, 2), "stage("));
-  CHECK(has(chosen(update, 2), "block(0, 64) "));
-  CHECK_FALSE(has(chosen(update, 1), "block(0, "));
-  CHECK(has(chosen(product(400, 256, 784, true, false), 2), "stage("));
-  CHECK_FALSE(has(chosen(product(128, 256, 256, true, false), 2), "block(0, 64) "));  // not large
-  update.check(chosen(update, 2), false);
+  CHECK_FALSE(has(chosen(update, machine(2)), "stage("));
+  CHECK(has(chosen(update, machine(2)), "block(0, 64) "));
+  CHECK_FALSE(has(chosen(update, machine(1)), "block(0, "));
+  CHECK(has(chosen(product(400, 256, 784, true, false), machine(2)), "stage("));
+  CHECK_FALSE(has(chosen(product(128, 256, 256, true, false), machine(2)), "block(0, 64) "));  // not large
+  update.check(chosen(update, machine(2)), false);
 }
 
 TEST_CASE("columns are shared for as many rows as the second cache holds, if the last one is near",
           "[codegen][sharing]") {
   const Bench forward = product(256, 784, 128, false, true);  // 800 KB of rows
-  CHECK(has(chosen(forward, 2, kNear), "block(1, 64) "));
-  CHECK(has(chosen(forward, 2, {kNear.l2, false}), "block(1, 128) "));
+  CHECK(has(chosen(forward, machine(2, kNear)), "block(1, 64) "));
+  CHECK(has(chosen(forward, machine(2, {kNear.l2, false})), "block(1, 128) "));
 }
 
 TEST_CASE("where the last cache is near, an operand is not copied whose panels stay in the second one",
           "[codegen][sharing]") {
   const auto staged = [](const Bench& b, int threads, const Caches& caches = kNear) {
-    return has(chosen(b, threads, caches), "stage(");
+    return has(chosen(b, machine(threads, caches)), "stage(");
   };
   for (const int threads : {1, 2}) {
     for (const auto& [m, k, n] :
@@ -106,13 +103,14 @@ TEST_CASE("where the last cache is near, an operand is not copied whose panels s
   }
   const Var some("rows", 1, 500);
   const Bench tall = product(500, 700, 300, false, false), unknown = product(some(400), 700, 300, false, false);
-  CHECK(has(chosen(tall, 2, kNear), "block(0, 252) "));  // all rows of a thread under each panel
-  CHECK(has(chosen(tall, 1, kNear), "block(0, 504) "));
+  CHECK(has(chosen(tall, machine(2, kNear)), "block(0, 252) "));  // all rows of a thread under each panel
+  CHECK(has(chosen(tall, machine(1, kNear)), "block(0, 504) "));
   CHECK(staged(product(62, 500, 784, false, false), 2));  // too few
   CHECK(staged(unknown, 2));                              // of which nobody knows how many a thread has
   CHECK(staged(product(500, 700, Var("columns", 1, 300)(200), false, false), 2));  // nor how far apart these are
-  for (const int threads : {1, 2}) product(290, 90, 70, false, false).check(chosen(tall, threads, kNear), false);
-  product(some(290), 90, 70, false, false).check(chosen(unknown, 2, kNear), false);
+  for (const int threads : {1, 2})
+    product(290, 90, 70, false, false).check(chosen(tall, machine(threads, kNear)), false);
+  product(some(290), 90, 70, false, false).check(chosen(unknown, machine(2, kNear)), false);
 
   Bench slice;  // 256 columns of 1536, whose rows share the sets of an eighth
   UOp x = slice.buffer(random_array(DType::F32, {300, 1000}, 1)),
@@ -125,7 +123,7 @@ TEST_CASE("where the last cache is near, an operand is not copied whose panels s
 TEST_CASE("where the last cache is near, an operand whose rows are pages apart is copied though it is small",
           "[codegen][sharing]") {
   const auto staged = [](const Bench& b, int threads, const Caches& caches = kNear) {
-    return has(chosen(b, threads, caches), "stage(");
+    return has(chosen(b, machine(threads, caches)), "stage(");
   };
   for (const int threads : {1, 2}) {
     CHECK(staged(product(512, 64, 1024, false, false), threads));
@@ -145,16 +143,16 @@ TEST_CASE("an operand is not read by all threads where each has matrices of its 
   UOp n = batch.outer(4), i = batch.outer(96), j = batch.outer(784), l = batch.over(256, 3);
   batch.stores(
       {batch.put(out, {n, i, j}, batch.reduce(Combine::Dot, {batch.at(x, {n, l, i}), batch.at(y, {n, l, j})}, {l}))});
-  CHECK_FALSE(has(chosen(batch, 2), "block(1, 48) "));
+  CHECK_FALSE(has(chosen(batch, machine(2)), "block(1, 48) "));
   Bench rows = product(Var("rows", 1, 128)(128), 256, 784, true, false);
-  CHECK_FALSE(has(chosen(rows, 2), "block(0, 64) "));
-  rows.check(chosen(rows, 2), false);
+  CHECK_FALSE(has(chosen(rows, machine(2)), "block(0, 64) "));
+  rows.check(chosen(rows, machine(2)), false);
 }
 
 TEST_CASE("columns are not shared where their number is not known", "[codegen][sharing]") {
   const Var width("width", 1, 512);
-  CHECK(has(chosen(product(512, 512, 512, false, false), 2), "block(1, 256) "));
-  const std::vector<Opt> opts = chosen(product(512, 512, width(300), false, false), 2);
+  CHECK(has(chosen(product(512, 512, 512, false, false), machine(2)), "block(1, 256) "));
+  const std::vector<Opt> opts = chosen(product(512, 512, width(300), false, false), machine(2));
   CHECK_FALSE(has(opts, "block(1, 256) "));
   product(150, 150, width(300), false, false)
       .check(opts, false);  // equal sizes too, so that nodes have the numbers which the Opts name
@@ -162,8 +160,8 @@ TEST_CASE("columns are not shared where their number is not known", "[codegen][s
 
 TEST_CASE("tiles of three vectors are taken where rows and columns come out even, and not for windows",
           "[codegen][sharing]") {
-  CHECK(has(chosen(product(128, 256, 784, true, false), 1), "unroll(1, 3) unroll(0, 8) "));
-  CHECK(has(chosen(product(512, 512, 512, false, false), 1), "unroll(1, 4) unroll(0, 6) "));
+  CHECK(has(chosen(product(128, 256, 784, true, false), machine(1)), "unroll(1, 3) unroll(0, 8) "));
+  CHECK(has(chosen(product(512, 512, 512, false, false), machine(1)), "unroll(1, 4) unroll(0, 6) "));
   const int64_t size = 7;  // 512 planes under 3 x 3
   Bench b;
   UOp x = b.buffer(Array(DType::F32, {16, 512, size, size})), w = b.buffer(Array(DType::F32, {512, 512, 3, 3})),
@@ -175,5 +173,5 @@ TEST_CASE("tiles of three vectors are taken where rows and columns come out even
   UOp element = b.at(x, {image, from, row, column}, open, constant(b.g(), DType::F32, 0.0));
   b.stores({b.put(out, {image, to, i, j},
                   b.reduce(Combine::Dot, {element, b.at(w, {to, from, down, across})}, {from, down, across}))});
-  CHECK_FALSE(has(chosen(b, 1), "unroll(1, 3)"));
+  CHECK_FALSE(has(chosen(b, machine(1)), "unroll(1, 3)"));
 }

@@ -27,7 +27,7 @@ TEST_CASE("rows of a matrix that several results share pass under a register til
        {std::pair{9, 5}, {21, 7}, {22, 8}, {24, 8}, {33, 7}, {36, 8}}) {  // evenly, eight at most
     Bench b = product(rows, 267, 1100);
     for (const bool near_l3 : {false, true}) {
-      const std::vector<Opt> opts = chosen(b, near_l3);
+      const std::vector<Opt> opts = chosen(b, near_l3 ? runtime::reference_target() : far_l3());
       const int depth = near_l3 && rows > 21 ? 256 : 32;  // results of 576 columns do not stay in the first cache
       CHECK(to_string(opts) ==
             fmt::format(
@@ -36,14 +36,12 @@ TEST_CASE("rows of a matrix that several results share pass under a register til
       b.check(opts, false);
     }
   }
-  CHECK(to_string(chosen(product(37, 267, 1100), false)).find("stage(") != std::string::npos);
-  CHECK(to_string(chosen(product(37, 267, 1100), true)).find("stage(") !=
+  CHECK(to_string(chosen(product(37, 267, 1100), far_l3())).find("stage(") != std::string::npos);
+  CHECK(to_string(chosen(product(37, 267, 1100))).find("stage(") !=
         std::string::npos);  // too few rows for each thread to leave it
-  CHECK(to_string(chosen(product(64, 267, 1100), true)).find("stage(") == std::string::npos);
+  CHECK(to_string(chosen(product(64, 267, 1100))).find("stage(") == std::string::npos);
   const runtime::Target narrow = reference_machine("x86-64-v3", 32, 16);  // whose registers hold no such tile
-  const auto opts = [&](int64_t rows) {
-    return to_string(codegen::heuristic(codegen::prepare(product(rows, 267, 1100).kernel).main, narrow));
-  };
+  const auto opts = [&](int64_t rows) { return to_string(chosen(product(rows, 267, 1100), narrow)); };
   CHECK(opts(24).starts_with("split(2, 8) unroll(2, 8)"));
   CHECK(opts(25).find("split(2, 8)") == std::string::npos);
 }
@@ -74,7 +72,7 @@ TEST_CASE("sums down the columns of a matrix go through it row by row, one block
     Bench b = matrix(c);
     runtime::Target target = runtime::reference_target();
     target.threads = c.threads;
-    const std::vector<Opt> made = codegen::heuristic(codegen::prepare(b.kernel).main, target);
+    const std::vector<Opt> made = chosen(b, target);
     b.check(made, false);
     return to_string(made);
   };
@@ -100,7 +98,7 @@ TEST_CASE("how many rows of a matrix go side by side: as many as memory and regi
         out = b.buffer(Array(DType::F32, {1100}));
     UOp j = b.outer(1100), i = b.over(330, 1);
     b.stores({b.put(out, {j}, b.reduce(Combine::Add, {combine(b.at(x, {i, j}), b.at(y, {i, j}))}, {i}))});
-    const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, target);
+    const std::vector<Opt> opts = chosen(b, target);
     b.check(opts, false);
     return to_string(opts);
   };
@@ -124,7 +122,7 @@ TEST_CASE("rows whole pages apart share the sets of the first cache: few of them
   const auto split = [&](int64_t ways, int64_t rows, int64_t columns) {
     target.l1 = ways * runtime::kPage;
     Bench b = product(rows, 267, columns);
-    const std::vector<Opt> opts = codegen::heuristic(codegen::prepare(b.kernel).main, target);
+    const std::vector<Opt> opts = chosen(b, target);
     b.check(opts, false);
     return to_string(opts).substr(0, 13);
   };

@@ -12,6 +12,7 @@
 
 #include "catch.h"
 #include "codegen/codegen.h"
+#include "codegen/heuristic/heuristic.h"
 #include "codegen/prepare/math.h"
 #include "runtime/buffer.h"
 #include "runtime/interpreter.h"
@@ -238,6 +239,15 @@ inline runtime::Target reference_machine(const char* isa, int vector_bytes, int 
   target.masks = vector_bytes == 64;
   target.fma = std::string_view(isa) != "x86-64-v2";
   return target;
+}
+
+/// What the heuristic asks for, and whether that contains a text.
+inline std::vector<Opt> chosen(const Bench& b, const runtime::Target& target = runtime::reference_target()) {
+  return codegen::heuristic(codegen::prepare(b.kernel).main, target);
+}
+inline bool has(const std::vector<Opt>& opts, const std::string& text) {
+  UNSCOPED_INFO(to_string(opts));
+  return to_string(opts).find(text) != std::string::npos;
 }
 
 inline Array random_array(DType dtype, std::vector<int64_t> shape, unsigned seed) {

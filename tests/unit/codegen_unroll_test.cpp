@@ -22,7 +22,7 @@ Bench convolution(int64_t n, int64_t o, int64_t c, int64_t size, int64_t taps, b
 
 /// Steps of the innermost loop, a range, that follow one another without a branch.
 int unrolled(const Bench& b, int range, const runtime::Target& target = runtime::reference_target()) {
-  for (const Opt& o : codegen::heuristic(codegen::prepare(b.kernel).main, target))
+  for (const Opt& o : chosen(b, target))
     if (const auto* u = std::get_if<codegen::Unroll>(&o); u && u->range == range) return u->count;
   return 1;
 }

@@ -73,6 +73,7 @@ Id Values::masked(Inst inst, UOp n, Id open, Id missing, Id offsets) {
 }
 
 /// Asks for each line that a load will touch so many elements further, but for those that the copy before asks for.
+/// (The turn before may have asked: pieces of a line are asked for once each.)
 void Values::prefetch(const Inst& load, UOp n, int64_t ahead) {
   const int64_t line = runtime::kLine / static_cast<int64_t>(size_of(load.type.dtype));
   const Open* vector = vector_of(n);

@@ -1,12 +1,13 @@
 // Measured on Zen 3, beside one row at a time whose lines are asked for two pages ahead: 64 MiB take 0.63 to 0.80 of
-// the time in eight rows of 4 to 400 KB, also with two threads; in four as much, or up to 1.1 of it; without either 0.8
-// to 0.9. Asking ahead as well takes 1.07 of four rows. Rows of 1 KB take 1.3: what is fetched ahead behind their ends
-// is not needed. Where a row is read twice (variances, softmax), asking ahead is the better way: 0.7.
+// the time in eight rows of 4 to 400 KB, also with two threads; in four as much, or up to 1.1 of it; one row, not asked
+// for, 0.8 to 0.9. Asking ahead as well takes 1.07 of four rows. Rows of 1 KB take 1.3: what is fetched ahead behind
+// their ends is not needed. Where a row is read twice (variances, softmax), asking ahead is the better way: 0.7.
 #include "codegen/heuristic/rows_at_once.h"
 
 #include <algorithm>
 
 #include "codegen/heuristic/operand.h"
+#include "codegen/kernel/memory_node.h"
 
 namespace sinter::codegen {
 namespace {
@@ -17,6 +18,9 @@ using ir::UOp;
 constexpr int kStreams = 8;      ///< that a core foresees side by side
 constexpr double kFewSteps = 8;  ///< operations for one element: with more a row is slower than memory
 
+/// Whether a range has so many values at each call.
+bool is_known(UOp range) { return range->src[0]->op == Op::Const; }
+
 /// What goes through the rows: only sums along the range that has the lanes, which wait for no other sum.
 struct Rows {
   std::vector<const Work*> sums;
@@ -25,17 +29,20 @@ struct Rows {
   int registers = 0;      ///< vectors of accumulators
 };
 
-/// None where something else goes along that range.
+/// None where something else goes along that range, a sum goes along another one, or the lanes have a mask, which no
+/// core foresees.
 Rows rows_of(Choice& c, UOp along) {
   Rows rows;
   for (const Work& w : c.view.works()) {
-    if (!w.runs_over(along)) continue;
+    if (!w.is_reduce() && !w.runs_over(along)) continue;  // what becomes of the sums
     if (!w.is_reduce() || w.own.empty() || !(w.own.back() == along) || !w.sums.empty()) return {};
     rows.sums.push_back(&w);
     rows.operations += w.operations;
     rows.registers += std::max(1, w.chains() / c.width(along).lanes);
-    for (UOp a : w.accesses)
+    for (UOp a : w.accesses) {
+      if (a->op != Op::Load || (gate_of(a) && c.view.depends(gate_of(a), along))) return {};
       if (!in(rows.loads, a)) rows.loads.push_back(a);
+    }
   }
   return rows;
 }
@@ -45,7 +52,7 @@ UOp next_row(Choice& c, const Rows& rows) {
   UOp next;
   int64_t nearest = 0;
   for (UOp r : c.view.ranges()) {
-    if (!is_outer(r) || in(c.fixed, r) || c.width_of(r) > 1) continue;
+    if (!is_outer(r) || !is_known(r) || in(c.fixed, r) || c.width_of(r) > 1) continue;
     int64_t apart = INT64_MAX;
     for (UOp load : rows.loads)
       apart = std::min(apart, c.view.stride(load, r) == View::kScattered ? 0 : c.view.byte_stride(load, r));
@@ -56,10 +63,11 @@ UOp next_row(Choice& c, const Rows& rows) {
   return next;
 }
 
+/// At least.
 int64_t points_of(Choice& c) {
   int64_t points = 1;
   for (UOp r : c.view.ranges())
-    if (is_outer(r)) points *= c.view.size(r);
+    if (is_outer(r) && is_known(r)) points *= c.view.size(r);
   return points;
 }
 
@@ -71,7 +79,7 @@ void choose_rows_at_once(Choice& c) {
   const Rows rows = rows_of(c, c.vectors[0]);
   if (rows.loads.empty() || rows.operations > kFewSteps) return;
   const bool far = std::all_of(rows.loads.begin(), rows.loads.end(), [&](UOp load) {
-    return load->op == Op::Load && c.view.bytes_read(load) >= kFarCaches * static_cast<double>(c.target.l2);
+    return c.view.bytes_read(load) >= kFarCaches * static_cast<double>(c.target.l2);
   });
   const UOp next = far ? next_row(c, rows) : UOp();
   if (!next) return;

@@ -5,8 +5,8 @@
 
 namespace sinter::codegen {
 
-/// Sets the copies of an outer range of a kernel that does nothing but sum rows, each once, where memory is slower than
-/// that. Such streams are not asked for ahead (streams_ahead.h): they are fetched in time, and together.
+/// Sets the copies of an outer range of a kernel whose only sums are those of rows, each read once, where memory is
+/// slower than that. Such streams are not asked for ahead (streams_ahead.h): they are fetched in time, and together.
 void choose_rows_at_once(Choice& choice);
 
 }  // namespace sinter::codegen

@@ -113,6 +113,7 @@ std::vector<Opt> across_rows(Choice& c, const Loads& loads) {
     });
     if (across == c.transposed.end()) continue;
     const int64_t rows = c.width(*across).lanes, bytes = rows * c.view.byte_stride(load, *across);
+    if (bytes > 2 * kRowsAhead) continue;
     opts.emplace_back(
         Prefetch{number_of(c.kernel, load), range_id(*across), rows * std::max<int64_t>(1, kRowsAhead / bytes)});
   }

@@ -130,9 +130,12 @@ bool Partitioner::made_of_numbers(const Stage& s) const {
 /// stored yet: it is computed in both, or stored after all.
 double Partitioner::comes_twice(const Stage& st, const std::vector<int>& kernels) const {
   double ns = 0;
+  std::vector<int> seen;
   for (const Source& src : st.sources) {
-    if (src.stage < 0 || stage(src.stage).kind == StageKind::Buffer) continue;
+    if (src.stage < 0 || contains(seen, src.stage)) continue;
+    seen.push_back(src.stage);
     const Stage& from = stage(src.stage);
+    if (from.kind == StageKind::Buffer || always_stored(from.kind) || !from.outputs.empty()) continue;
     if (std::none_of(kernels.begin(), kernels.end(), [&](int k) { return at(k).wanted.contains(src.stage); })) continue;
     const double read = prices_.transfer(from.read_bytes);
     ns += std::max(0.0, std::min(from.own, write_price(from) + read) - read);
@@ -179,13 +182,13 @@ Partitioner::Options Partitioner::price(int s, const std::vector<int>& kernels, 
     if (all && levels_fit(kernels, hazards))
       o.inline_price = made_of_numbers(st) ? 0 : sum + *std::max_element(away.begin(), away.end());
   }
-  double reads = reads_of(st, nullptr) + comes_twice(st, kernels);
+  double reads = reads_of(st, nullptr);
   if (!hosted) reads = std::max(0.0, reads - prices_.transfer(stage(st.anchor).bytes));
   // Beside another accumulator of the same elements, which has a kernel of its own, it comes for nothing.
   const auto twin = alone_.find(st.node->src.empty() ? nullptr : st.node->src[0].get());
   const bool beside = twin != alone_.end() && one_reduction(stage(twin->second), st);
-  o.split_price =
-      (beside ? 0 : st.own * 1.001) + reads + prices_.launch + write * static_cast<double>(1 + kernels.size()) + 1;
+  o.split_price = (beside ? 0 : st.own * 1.001 + comes_twice(st, kernels)) + reads + prices_.launch +
+                  write * static_cast<double>(1 + kernels.size()) + 1;
   return o;
 }
 
