@@ -86,7 +86,7 @@ int main() {
   sn::optim::LRScheduler schedule(
       sgd, sn::optim::SequentialLR{{sn::optim::LinearLR{.total_iters = 2}, sn::optim::StepLR{2}}, {2}});
   for (int epoch = 0; epoch < 6; ++epoch) {
-    std::cout << sgd.lr << ' ';
+    std::cout << (epoch ? " " : "") << sgd.lr;
     schedule.step();
   }
   std::cout << '\n';

@@ -412,8 +412,8 @@ TEST_CASE("the text names the index, the elements there are, and the call that u
     INFO(text);
     for (const std::string& part : parts) CHECK(text.find(part) != text.npos);
   };
+  const int line = __LINE__ + 1;
   const Tensor picked = gather(x, 1, from({{0}, {7}}));
-  const int line = __LINE__;
   says(picked * 2, {"index 7 ", " 4 elements", "axis 1", "in gather at", fmt::format("error_test.cpp:{}", line)});
   says(x[i] + 1, {"index -5 ", " 3 elements"});
   says(x[x.argmax(1) + 1] + x[from({1})], {"index 4 ", " 3 elements"});  // an index that the plan computes
