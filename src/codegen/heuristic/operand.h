@@ -4,6 +4,7 @@
 
 #include "codegen/heuristic/view.h"
 #include "codegen/kernel/kernel.h"
+#include "runtime/target.h"
 
 namespace sinter::codegen {
 
@@ -11,6 +12,11 @@ inline constexpr int64_t kDeepest = 2048;  ///< summed values that one block of 
 inline constexpr int64_t kReuseStrided =
     4;  ///< results that share an element, from which copying pays what does not lie along the lanes
 inline constexpr double kFarCaches = 4;  ///< second caches that operands fill, from which they are asked for ahead
+
+/// Whether a load reads as much as that.
+inline bool is_far(View& view, ir::UOp load, const runtime::Target& target) {
+  return view.bytes_read(load) >= kFarCaches * static_cast<double>(target.l2);
+}
 
 /// How many results of a product share an element of `operand`.
 int64_t reuse_of(View& view, const Work& product, ir::UOp operand);

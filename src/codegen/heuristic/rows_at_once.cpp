@@ -18,12 +18,8 @@ using ir::UOp;
 constexpr int kStreams = 8;      ///< that a core foresees side by side
 constexpr double kFewSteps = 8;  ///< operations for one element: with more a row is slower than memory
 
-/// Whether a range has so many values at each call.
-bool is_known(UOp range) { return range->src[0]->op == Op::Const; }
-
 /// What goes through the rows: only sums along the range that has the lanes, which wait for no other sum.
 struct Rows {
-  std::vector<const Work*> sums;
   std::vector<UOp> loads;
   double operations = 0;  ///< for one element
   int registers = 0;      ///< vectors of accumulators
@@ -36,7 +32,6 @@ Rows rows_of(Choice& c, UOp along) {
   for (const Work& w : c.view.works()) {
     if (!w.is_reduce() && !w.runs_over(along)) continue;  // what becomes of the sums
     if (!w.is_reduce() || w.own.empty() || !(w.own.back() == along) || !w.sums.empty()) return {};
-    rows.sums.push_back(&w);
     rows.operations += w.operations;
     rows.registers += std::max(1, w.chains() / c.width(along).lanes);
     for (UOp a : w.accesses) {
@@ -52,10 +47,9 @@ UOp next_row(Choice& c, const Rows& rows) {
   UOp next;
   int64_t nearest = 0;
   for (UOp r : c.view.ranges()) {
-    if (!is_outer(r) || !is_known(r) || in(c.fixed, r) || c.width_of(r) > 1) continue;
+    if (!is_outer(r) || !is_number(r) || in(c.fixed, r) || c.width_of(r) > 1) continue;
     int64_t apart = INT64_MAX;
-    for (UOp load : rows.loads)
-      apart = std::min(apart, c.view.stride(load, r) == View::kScattered ? 0 : c.view.byte_stride(load, r));
+    for (UOp load : rows.loads) apart = std::min(apart, c.view.byte_stride(load, r));
     if (apart < runtime::kPage || (next && apart >= nearest)) continue;
     next = r;
     nearest = apart;
@@ -67,7 +61,7 @@ UOp next_row(Choice& c, const Rows& rows) {
 int64_t points_of(Choice& c) {
   int64_t points = 1;
   for (UOp r : c.view.ranges())
-    if (is_outer(r) && is_known(r)) points *= c.view.size(r);
+    if (is_outer(r) && is_number(r)) points *= c.view.size(r);
   return points;
 }
 
@@ -78,9 +72,8 @@ void choose_rows_at_once(Choice& c) {
   if (!c.products.empty() || !c.rows.empty() || !c.transposed.empty() || c.vectors.size() != 1) return;
   const Rows rows = rows_of(c, c.vectors[0]);
   if (rows.loads.empty() || rows.operations > kFewSteps) return;
-  const bool far = std::all_of(rows.loads.begin(), rows.loads.end(), [&](UOp load) {
-    return c.view.bytes_read(load) >= kFarCaches * static_cast<double>(c.target.l2);
-  });
+  const bool far =
+      std::all_of(rows.loads.begin(), rows.loads.end(), [&](UOp load) { return is_far(c.view, load, c.target); });
   const UOp next = far ? next_row(c, rows) : UOp();
   if (!next) return;
   // An element that is added as it comes needs no register of its own.

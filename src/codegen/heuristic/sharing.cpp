@@ -25,7 +25,6 @@ bool is_matrix(const Work& product, const RegisterTile& tile) {
   return std::all_of(product.outs.begin(), product.outs.end(),
                      [&](UOp r) { return !is_outer(r) || r == tile.lanes || r == tile.first; });
 }
-bool is_number(UOp range) { return range->src[0]->op == Op::Const; }
 
 /// Vectors that the busiest of some threads has, if each gets as many points as the others, but for one, side by side.
 int64_t busiest(int64_t vectors, int64_t of_point, int threads) {

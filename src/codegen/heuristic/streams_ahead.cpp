@@ -55,7 +55,7 @@ class Streams {
     if (masked && !target_.loads_under_masks(size_of(load->dtype)))
       return {};  // each lane would be asked for by itself
     if (!masked && (copies || apart > 1 || !(lanes == innermost))) return {};
-    if (view_.bytes_read(load) < kFarCaches * static_cast<double>(target_.l2)) return {};
+    if (!is_far(view_, load, target_)) return {};
     const int number = number_of(kernel_, load);
     const int64_t row = apart * view_.size(lanes);
     if (!next || view_.stride(load, next) <= row || row * bytes >= kLongRow)
@@ -106,7 +106,7 @@ std::vector<Opt> across_rows(Choice& c, const Loads& loads) {
   std::vector<Opt> opts;
   if (!c.target.near_l3 || c.target.masks) return opts;  // elsewhere not measured
   for (UOp load : loads.summed) {
-    if (c.view.bytes_read(load) < kFarCaches * static_cast<double>(c.target.l2)) continue;
+    if (!is_far(c.view, load, c.target)) continue;
     const auto across = std::find_if(c.transposed.begin(), c.transposed.end(), [&](UOp r) {
       const int64_t stride = c.view.lane_stride(load, r);
       return stride != 0 && stride != 1 && stride != View::kScattered;

@@ -35,6 +35,9 @@ struct Work {
   bool runs_over(ir::UOp range) const;
 };
 
+/// Whether a range has the same number of values at each call.
+inline bool is_number(ir::UOp range) { return range->src[0]->op == ir::Op::Const; }
+
 class View {
  public:
   /// Of a prepared kernel.
