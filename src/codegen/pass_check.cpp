@@ -6,8 +6,8 @@
 #include "codegen/kernel/ranges.h"
 #include "codegen/prepare/math.h"
 #include "runtime/env.h"
-#include "runtime/interpreter.h"
-#include "runtime/sample.h"
+#include "runtime/interpreter/interpreter.h"
+#include "runtime/interpreter/sample.h"
 #include "sinter/error.h"
 #include "uop/walk.h"
 

@@ -8,7 +8,7 @@
 #include "runtime/counters.h"
 #include "runtime/faults.h"
 #include "runtime/fork.h"
-#include "runtime/interpreter.h"
+#include "runtime/interpreter/interpreter.h"
 #include "tensor/cell.h"
 #include "tensor/index_fault.h"
 

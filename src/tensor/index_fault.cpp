@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "runtime/buffer.h"
-#include "runtime/interpreter.h"
+#include "runtime/interpreter/interpreter.h"
 #include "tensor/operands.h"
 #include "uop/origin.h"
 #include "uop/storage.h"

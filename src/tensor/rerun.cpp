@@ -6,7 +6,7 @@
 
 #include "runtime/buffer.h"
 #include "runtime/counters.h"
-#include "runtime/interpreter.h"
+#include "runtime/interpreter/interpreter.h"
 #include "sinter/error.h"
 #include "tensor/index_fault.h"
 #include "tensor/version.h"

@@ -15,7 +15,7 @@
 #include "codegen/heuristic/heuristic.h"
 #include "codegen/prepare/math.h"
 #include "runtime/buffer.h"
-#include "runtime/interpreter.h"
+#include "runtime/interpreter/interpreter.h"
 #include "runtime_support.h"
 #include "uop/build.h"
 #include "uop/sanitizer.h"

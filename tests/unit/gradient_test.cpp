@@ -9,7 +9,7 @@
 #include "catch.h"
 #include "gradient/reverse.h"
 #include "gradient/rules.h"
-#include "runtime/interpreter.h"
+#include "runtime/interpreter/interpreter.h"
 #include "sinter/error.h"
 #include "uop/build.h"
 #include "uop/tensor_graph.h"

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "catch.h"
-#include "runtime/interpreter.h"
+#include "runtime/interpreter/interpreter.h"
 #include "sinter/error.h"
 #include "uop/build.h"
 

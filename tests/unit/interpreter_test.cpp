@@ -1,12 +1,12 @@
 // The oracle itself: graphs against hand-computed values and independent loops.
-#include "runtime/interpreter.h"
+#include "runtime/interpreter/interpreter.h"
 
 #include <cmath>
 #include <limits>
 #include <random>
 
 #include "catch.h"
-#include "runtime/interpret_ops.h"
+#include "runtime/interpreter/ops.h"
 #include "sinter/error.h"
 #include "uop/build.h"
 #include "uop/scalar_eval.h"

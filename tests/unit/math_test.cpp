@@ -10,7 +10,7 @@
 
 #include "cases.h"
 #include "catch.h"
-#include "runtime/interpreter.h"
+#include "runtime/interpreter/interpreter.h"
 #include "sinter/error.h"
 #include "uop/build.h"
 #include "uop/scalar_eval.h"

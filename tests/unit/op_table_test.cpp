@@ -7,7 +7,7 @@
 #include "codegen/codegen.h"
 #include "codegen/prepare/math.h"
 #include "gradient/rules.h"
-#include "runtime/interpreter.h"
+#include "runtime/interpreter/interpreter.h"
 #include "sinter/error.h"
 #include "uop/build.h"
 #include "uop/dump.h"
@@ -199,7 +199,7 @@ TEST_CASE("every op has a case in the interpreter", "[ops]") {
         ++types;
       }
     }
-    CHECK(types > 0);  // uop/scalar_eval.cpp for elementwise ops, runtime/interpret_graph.cpp for others
+    CHECK(types > 0);  // uop/scalar_eval.cpp for elementwise ops, runtime/interpreter/graph.cpp for others
   });
 }
 

@@ -1,5 +1,5 @@
 // Indexing against values that NumPy gives, and picking by index tensors.
-#include "tensor/index.h"
+#include "tensor/ops/index.h"
 #include "tensor_support.h"
 
 using namespace sinter;

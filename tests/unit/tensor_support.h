@@ -9,7 +9,7 @@
 
 #include "catch.h"
 #include "runtime/buffer.h"
-#include "runtime/interpreter.h"
+#include "runtime/interpreter/interpreter.h"
 #include "sinter/sinter.h"
 #include "tensor/cell.h"
 

@@ -1,7 +1,7 @@
 // Windows: values of all small ones, their indices, and what becomes of a convolution's input gradient.
 #include "catch.h"
 #include "rewrite/view.h"
-#include "runtime/interpreter.h"
+#include "runtime/interpreter/interpreter.h"
 #include "schedule_support.h"
 #include "sinter/error.h"
 #include "uop/build.h"

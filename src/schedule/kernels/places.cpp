@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "runtime/interpreter.h"
+#include "runtime/interpreter/interpreter.h"
 #include "schedule/kernels/gate.h"
 #include "sinter/error.h"
 #include "uop/build.h"

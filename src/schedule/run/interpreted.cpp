@@ -8,7 +8,7 @@
 
 #include "runtime/counters.h"
 #include "runtime/faults.h"
-#include "runtime/interpreter.h"
+#include "runtime/interpreter/interpreter.h"
 #include "schedule/run/executable.h"
 #include "sinter/error.h"
 #include "uop/walk.h"

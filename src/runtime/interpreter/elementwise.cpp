@@ -2,7 +2,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "runtime/interpret_ops.h"
+#include "runtime/interpreter/ops.h"
 #include "uop/scalar_eval.h"
 
 namespace sinter::runtime {

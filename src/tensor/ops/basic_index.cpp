@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "tensor/axes.h"
-#include "tensor/index.h"
 #include "tensor/operands.h"
+#include "tensor/ops/index.h"
 
 namespace sinter::tensor {
 namespace {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "runtime/interpret_ops.h"
-#include "runtime/interpreter.h"
+#include "runtime/interpreter/interpreter.h"
+#include "runtime/interpreter/ops.h"
 #include "sinter/error.h"
 #include "uop/axes.h"
 #include "uop/combine.h"

@@ -4,8 +4,8 @@
 #include "sinter/ops.h"
 #include "tensor/axes.h"
 #include "tensor/operands.h"
-#include "tensor/reduce.h"
-#include "tensor/softmax.h"
+#include "tensor/ops/reduce.h"
+#include "tensor/ops/softmax.h"
 
 namespace sinter {
 namespace tensor {

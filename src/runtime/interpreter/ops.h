@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/view.h"
+#include "runtime/interpreter/view.h"
 #include "uop/node.h"
 
 namespace sinter::runtime {

@@ -10,7 +10,7 @@
 #include "sinter/random.h"
 #include "tensor/axes.h"
 #include "tensor/operands.h"
-#include "tensor/softmax.h"
+#include "tensor/ops/softmax.h"
 
 namespace sinter {
 inline namespace v0 {

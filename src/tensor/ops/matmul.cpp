@@ -6,7 +6,7 @@
 #include "sinter/ops.h"
 #include "tensor/axes.h"
 #include "tensor/operands.h"
-#include "tensor/reduce.h"
+#include "tensor/ops/reduce.h"
 
 namespace sinter {
 inline namespace v0 {

@@ -4,8 +4,8 @@
 #include "sinter/conv.h"
 #include "tensor/axes.h"
 #include "tensor/operands.h"
-#include "tensor/reduce.h"
-#include "tensor/windows.h"
+#include "tensor/ops/reduce.h"
+#include "tensor/ops/windows.h"
 #include "uop/combine.h"
 
 namespace sinter {

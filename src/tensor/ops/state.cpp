@@ -1,8 +1,8 @@
 // State: assigning to a tensor or a part of it, second cells, values without history (SEMANTICS V1, V5, H5).
 #include <fmt/core.h>
 
-#include "tensor/index.h"
 #include "tensor/operands.h"
+#include "tensor/ops/index.h"
 #include "tensor/version.h"
 
 namespace sinter {

@@ -1,5 +1,5 @@
 // Activations, written so that neither the value nor its gradients overflow on the way.
-#include "tensor/activation.h"
+#include "tensor/ops/activation.h"
 
 #include <cmath>
 #include <numbers>

@@ -6,8 +6,8 @@
 #include <memory>
 #include <unordered_map>
 
-#include "runtime/interpret_ops.h"
-#include "runtime/interpreter.h"
+#include "runtime/interpreter/interpreter.h"
+#include "runtime/interpreter/ops.h"
 #include "sinter/error.h"
 #include "uop/combine.h"
 #include "uop/scalar_eval.h"

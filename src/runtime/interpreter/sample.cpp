@@ -1,5 +1,5 @@
 // A multiplicative generator; comparison by scalars.
-#include "runtime/sample.h"
+#include "runtime/interpreter/sample.h"
 
 #include <algorithm>
 #include <cmath>

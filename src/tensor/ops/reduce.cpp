@@ -1,5 +1,5 @@
 // sum, prod, mean, var, std, max, min, any, all, argmax, argmin.
-#include "tensor/reduce.h"
+#include "tensor/ops/reduce.h"
 
 #include <fmt/core.h>
 

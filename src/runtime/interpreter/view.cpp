@@ -1,5 +1,5 @@
 // Movement of interpreted values.
-#include "runtime/view.h"
+#include "runtime/interpreter/view.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 // Gather and ScatterAdd: every index is gated (SEMANTICS F6).
-#include "runtime/interpret_ops.h"
-#include "runtime/interpreter.h"
+#include "runtime/interpreter/interpreter.h"
+#include "runtime/interpreter/ops.h"
 #include "uop/scalar_eval.h"
 
 namespace sinter::runtime {

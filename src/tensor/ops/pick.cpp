@@ -1,5 +1,5 @@
 // gather, scatter_add, index_select, embedding, one_hot and take_along_dim.
-#include "tensor/pick.h"
+#include "tensor/ops/pick.h"
 
 #include <fmt/core.h>
 

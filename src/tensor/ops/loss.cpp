@@ -2,11 +2,11 @@
 #include <fmt/core.h>
 
 #include "sinter/ops.h"
-#include "tensor/activation.h"
 #include "tensor/axes.h"
 #include "tensor/operands.h"
-#include "tensor/pick.h"
-#include "tensor/softmax.h"
+#include "tensor/ops/activation.h"
+#include "tensor/ops/pick.h"
+#include "tensor/ops/softmax.h"
 
 namespace sinter {
 inline namespace v0 {

@@ -1,5 +1,5 @@
 // The calls that index: basic items through tensor/index.h, integer tensors as NumPy combines them.
-#include "tensor/index.h"
+#include "tensor/ops/index.h"
 
 #include <fmt/core.h>
 
@@ -7,7 +7,7 @@
 
 #include "tensor/axes.h"
 #include "tensor/operands.h"
-#include "tensor/pick.h"
+#include "tensor/ops/pick.h"
 
 namespace sinter {
 inline namespace v0 {

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "runtime/interpret_ops.h"
-#include "runtime/interpreter.h"
+#include "runtime/interpreter/interpreter.h"
+#include "runtime/interpreter/ops.h"
 #include "sinter/error.h"
 #include "uop/walk.h"
 

@@ -1,5 +1,5 @@
 // Checks of window options, and the view behind convolution and pooling.
-#include "tensor/windows.h"
+#include "tensor/ops/windows.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

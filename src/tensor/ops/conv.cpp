@@ -6,8 +6,8 @@
 
 #include "tensor/axes.h"
 #include "tensor/operands.h"
-#include "tensor/reduce.h"
-#include "tensor/windows.h"
+#include "tensor/ops/reduce.h"
+#include "tensor/ops/windows.h"
 
 namespace sinter {
 inline namespace v0 {
