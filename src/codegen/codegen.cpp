@@ -12,6 +12,7 @@
 #include "codegen/kernel/round.h"
 #include "codegen/loops/ahead.h"
 #include "codegen/loops/loop_tree.h"
+#include "codegen/loops/prefetch.h"
 #include "codegen/loops/statement.h"
 #include "codegen/loops/threads.h"
 #include "codegen/pass_check.h"
@@ -114,6 +115,7 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
   add_barriers(tree, statements, schedule);
   verify(tree, statements, Fills::Ahead);
   verify_barriers(tree, statements, schedule);
+  place_prefetches(tree, statements, schedule);
   show(kernel, "loop tree", [&] { return to_string(tree); });
   const auto legal = [](const Instructions& code) { verify(code); };
   Instructions code = step(kernel, "expand", expand(kernel, target, schedule, statements, tree, ranges), legal, text);

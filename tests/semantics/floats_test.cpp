@@ -156,6 +156,22 @@ TEST_CASE("F6 every index into nothing is out of range", "[semantics]") {
   CHECK(read(scatter_add(from(Vec{}), 0, none, 1.0)).empty());
 }
 
+TEST_CASE("F6 an index by which nothing is picked is not looked at", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  const Dim size = GENERATE(Dim(0), Var("columns", 0, 8)(0), Var("columns", 0, 8)(3));
+  const Tensor index = from(std::vector<int64_t>{0, 9});
+  const Tensor table = zeros({2, size}), base = zeros({2, size}), added = zeros({2, size});
+  const Tensor picked = index_select(table, 0, index),
+               put = scatter_add(base, 0, index.unsqueeze(1).expand({2, size}), added);
+  if (size.value()) {
+    CHECK_THROWS_WITH(picked.to_vector<float>(), Catch::Contains("out of range"));
+    CHECK_THROWS_WITH(put.to_vector<float>(), Catch::Contains("out of range"));
+  } else {
+    CHECK(picked.to_vector<float>().empty());
+    CHECK(put.to_vector<float>().empty());
+  }
+}
+
 TEST_CASE("F6 what is made from an output tells it too", "[semantics]") {
   ON_EACH_EXECUTOR();
   Tensor picked = index_select(from(Vec{1, 2}), 0, from(std::vector<int64_t>{0, 9}));

@@ -449,7 +449,8 @@ class KernelMaker {
     std::vector<int> loads;
     for (size_t i = 0; i < nodes.size(); ++i)
       if (nodes[i]->op == Op::Load && ranges.depends(nodes[i], along.range)) loads.push_back(static_cast<int>(i));
-    if (!loads.empty()) list.push_back(codegen::Prefetch{any(loads), codegen::range_id(along.range), pick(1, 100)});
+    if (!loads.empty())
+      list.push_back(codegen::Prefetch{any(loads), codegen::range_id(along.range), pick(1, 100), pick_stage(-1, 2)});
   }
 
   const unsigned seed_;

@@ -1,6 +1,7 @@
 // How accesses pass through the caches: stores past them, loads that are asked for early.
 #include <sstream>
 
+#include "codegen_products.h"
 #include "codegen_support.h"
 #include "sinter/error.h"
 #include "uop/walk.h"
@@ -193,6 +194,50 @@ TEST_CASE("loads ask for lines further on, whether they exist or not", "[codegen
       i = scattered.outer(64);
   scattered.stores({scattered.put(out, {i}, scattered.at(x, {mod(i * scattered.index(3), scattered.index(64))}))});
   refused(scattered, {Prefetch{place_of(scattered.kernel, Op::Load), 0, 1}}, "fixed distance");
+}
+
+TEST_CASE("of the loops that read a row one may ask ahead alone", "[codegen][memory]") {
+  // A row's largest, the sum of what the others are below it, and what they are of that: three loops.
+  Bench b;
+  UOp x = b.buffer(random_array(DType::F32, {6, 64}, 1)), out = b.buffer(Array(DType::F32, {6, 64}));
+  UOp i = b.outer(6), j = b.inner(64, 1), load = b.at(x, {i, j});
+  UOp most = b.reduce(Combine::Max, {load}, {j}, {16, 0});
+  UOp sum = b.reduce(Combine::Add, {load - most}, {j}, {16, 0});
+  b.stores({b.put(out, {i, j}, load * sum)});
+  const int place = place_of(b.kernel, Op::Load);
+  const auto asking = [&](int number) {
+    const std::string text = b.check({Lanes{1, 16}, Prefetch{place, 0, 2, number}}), loop = "// inner range 1";
+    std::vector<int> counts;
+    for (size_t at = text.find(loop), next = 0; at != std::string::npos; at = next) {
+      next = text.find(loop, at + 1);
+      counts.push_back(count(text.substr(at, next - at), "__builtin_prefetch("));
+    }
+    return counts;
+  };
+  CHECK(asking(-1) == std::vector{1, 1, 1});
+  CHECK(asking(0) == std::vector{1, 0, 0});
+  CHECK(asking(1) == std::vector{0, 1, 0});
+  CHECK(asking(7) == std::vector{0, 0, 1});
+  refused(b, {Prefetch{place, 0, 2, -2}}, "from 0");
+}
+
+TEST_CASE("where the last cache is far a long loop asks for the next page alone", "[codegen][memory]") {
+  const auto asked = [](int64_t rows, int64_t columns, bool function, const runtime::Target& target) {
+    Bench b;
+    UOp x = b.buffer(Array(DType::F32, {rows, columns})), out = b.buffer(Array(DType::F32, {rows}));
+    UOp i = b.outer(rows), j = b.inner(columns, 1), load = b.at(x, {i, j});
+    UOp most = b.reduce(Combine::Max, {load}, {j}, {16, 0}), below = load - most;
+    UOp sum = b.reduce(Combine::Add, {function ? ir::exp(below) : below}, {j}, {16, 0});
+    b.stores({b.put(out, {i}, sum)});
+    for (const Opt& o : chosen(b, target))
+      if (const auto* p = std::get_if<Prefetch>(&o)) return std::pair(p->distance, p->loop);
+    return std::pair(int64_t{0}, -1);
+  };
+  using Asked = std::pair<int64_t, int>;
+  CHECK(asked(8192, 1024, true, far_l3()) == Asked{1024, 1});
+  CHECK(asked(8192, 1024, false, far_l3()) == Asked{2048, -1});
+  CHECK(asked(2048, 4096, true, far_l3()) == Asked{2048, -1});  // a page further is this row
+  CHECK(asked(8192, 1024, true, runtime::reference_target()) == Asked{2048, -1});
 }
 
 TEST_CASE("sums ask ahead for rows that come from memory one by one", "[codegen][memory]") {

@@ -23,12 +23,14 @@ TEST_CASE("every kind of Opt is read back from its text", "[codegen][opts]") {
                                  codegen::Stage{8, {{1}, {2, 0}}, 0, 4},
                                  codegen::Stage{7, {{1}, {2, 0}}, 0, 0, 8, 2, 2},
                                  codegen::Nt{2},
-                                 codegen::Prefetch{31, 0, -2}};
+                                 codegen::Prefetch{31, 0, -2},
+                                 codegen::Prefetch{6, 1, 1024, 1}};
   CHECK(to_string(opts) ==
         "lanes(12, 16) unroll(-1, 6) peel(4, 0, 2) split(3, 1099511627776) order(2, 0.1, 12.3) row(#7, 1, 22) block(0, "
         "96) local(1, 32, 4) "
         "stage(#9, 2.0, 0 lanes 16 unroll 4 threads 32 by 2, panel 64) "
-        "stage(#8, 1, 2.0, pad 4) stage(#7, 1, 2.0, swizzle 8 by 2, slots 2) nt(2) prefetch(#31, 0, -2)");
+        "stage(#8, 1, 2.0, pad 4) stage(#7, 1, 2.0, swizzle 8 by 2, slots 2) nt(2) prefetch(#31, 0, -2) prefetch(#6, "
+        "1, 1024, loop 1)");
   CHECK(parse_opts(to_string(opts)) == opts);
   CHECK(parse_opts("").empty());
   CHECK(parse_opts(" \torder( ) ") == std::vector<Opt>{codegen::Order{}});

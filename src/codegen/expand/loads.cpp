@@ -90,7 +90,8 @@ void Values::prefetch(const Inst& load, UOp n, int64_t ahead) {
 }
 
 Id Values::emit_load(Inst inst, UOp n) {
-  if (auto it = schedule_.ahead.find(n.get()); it != schedule_.ahead.end()) prefetch(inst, n, it->second);
+  if (std::find(prefetches_->begin(), prefetches_->end(), n) != prefetches_->end())
+    prefetch(inst, n, schedule_.ahead.at(n.get()).elements);
   // What this kernel writes is read where it is used: before the store, or after it, as the statement's versions say.
   return is_fixed(n) ? emit_.value(std::move(inst)) : emit_.here(std::move(inst));
 }

@@ -69,7 +69,10 @@ class Values {
   /// From now on the ranges stand so many vectors behind their base: one register copy.
   void set_copy(std::vector<Copy> copy) { copy_ = std::move(copy); }
   /// From now on memory is as `statement` sees it.
-  void set_statement(const Statement& statement) { versions_ = &statement.versions; }
+  void set_statement(const Statement& statement) {
+    versions_ = &statement.versions;
+    prefetches_ = &statement.prefetches;
+  }
   /// Where the loop of a range stands, for all threads; kNone if it is not open.
   Id base(ir::UOp range, int number) const;
 
@@ -218,6 +221,7 @@ class Values {
   std::vector<Copy> copy_;
   size_t assumed_ = 0;  ///< the scope of an assumption; 0: there is none
   const std::vector<int>* versions_ = nullptr;
+  const std::vector<ir::UOp>* prefetches_ = nullptr;
   std::vector<std::pair<ir::UOp, int>> missing_;
   std::unordered_map<ir::Node*, ir::Linear> offsets_;
   std::unordered_map<ir::Node*, uint64_t> rewritten_;

@@ -56,7 +56,8 @@ struct Statement {
   /// The loops along which threads have results of their own; in those that its result does not change with, as in
   /// none, all threads run it alike.
   std::vector<Level> shared = {};
-  bool nontemporal = false;  ///< of a STORE: past the caches
+  bool nontemporal = false;              ///< of a STORE: past the caches
+  std::vector<ir::UOp> prefetches = {};  ///< LOADs that ask ahead where it reads them (codegen/loops/prefetch.h)
   bool is_reduce() const { return node->op == ir::Op::Reduce; }
   /// Its loops end with those of its ranges, from `inner` on; none is its own, because users stand in them.
   bool is_scan() const { return node->op == ir::Op::Scan; }

@@ -13,7 +13,10 @@ std::string text(const Split& o) { return fmt::format("split({}, {})", o.range, 
 std::string text(const Block& o) { return fmt::format("block({}, {})", o.range, o.size); }
 std::string text(const Local& o) { return fmt::format("local({}, {}, {})", o.range, o.threads, o.stride); }
 std::string text(const Nt& o) { return fmt::format("nt({})", o.store); }
-std::string text(const Prefetch& o) { return fmt::format("prefetch(#{}, {}, {})", o.load, o.range, o.distance); }
+std::string text(const Prefetch& o) {
+  const std::string loop = o.loop < 0 ? "" : fmt::format(", loop {}", o.loop);
+  return fmt::format("prefetch(#{}, {}, {}{})", o.load, o.range, o.distance, loop);
+}
 std::string text(const Order& o) {
   std::string list;
   for (const Order::Loop& l : o.loops)

@@ -105,12 +105,13 @@ struct Nt {
   int store = 0;  ///< its place in the SINK of the prepared kernel
   friend bool operator==(const Nt&, const Nt&) = default;
 };
-/// Where a LOAD stands, the element `distance` values of a range further is asked for, of which nothing is known but
-/// its address.
+/// Where a LOAD stands the element `distance` values of a range further is asked for, of which nothing is known but its
+/// address: in all loops that have it, or in one of those beside each other.
 struct Prefetch {
   int load = 0;  ///< its place in ir::topological(sink) of the prepared kernel
   int range = 0;
   int64_t distance = 1;
+  int loop = -1;  ///< the how manieth, or the last one where there are fewer; -1: all
   friend bool operator==(const Prefetch&, const Prefetch&) = default;
 };
 using Opt = std::variant<Lanes, Unroll, Peel, Split, Order, Row, Stage, Block, Local, Nt, Prefetch>;

@@ -92,7 +92,12 @@ Opt read_nt(Cursor& c) { return Nt{c.integer<int>()}; }
 Opt read_prefetch(Cursor& c) {
   c.expect("#");
   const int load = c.integer<int>(), range = next(c);
-  return Prefetch{load, range, next<int64_t>(c)};
+  Prefetch prefetch{load, range, next<int64_t>(c)};
+  if (c.take(",")) {
+    c.expect("loop");
+    prefetch.loop = c.integer<int>();
+  }
+  return prefetch;
 }
 
 struct Kind {

@@ -155,7 +155,8 @@ class Maker {
     int64_t ahead = 0;
     require(!__builtin_mul_overflow(*stride, o.distance, &ahead) && std::abs(ahead) <= kMostValues,
             "that is further than any tensor reaches");
-    require(made_.ahead.emplace(load.get(), ahead).second, "the load prefetches already");
+    require(o.loop >= -1, "loops are counted from 0");
+    require(made_.ahead.emplace(load.get(), Schedule::Ahead{ahead, o.loop}).second, "the load prefetches already");
   }
 
   /// What concerns its tile, codegen/loops/tile.h checks.

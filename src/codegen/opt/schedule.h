@@ -41,8 +41,13 @@ struct Schedule {
   std::vector<Row> rows;
   std::vector<Stage> stages;
   std::vector<Nt> nontemporal;
-  std::unordered_map<ir::Node*, int64_t> ahead;  ///< of LOADs: how many elements further they prefetch
-  int threads = 1;  ///< that run one point together: as many as the digits of all axes need
+  /// How many elements further a LOAD prefetches, and in which loop, as Prefetch says.
+  struct Ahead {
+    int64_t elements = 0;
+    int loop = -1;
+  };
+  std::unordered_map<ir::Node*, Ahead> ahead;  ///< by LOAD
+  int threads = 1;                             ///< that run one point together: as many as the digits of all axes need
 
   const Axis& of(ir::UOp range) const;
   /// The place of a loop in `order`, or -1.

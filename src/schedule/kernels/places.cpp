@@ -168,11 +168,13 @@ UOp Places::checked(UOp index, const Dim& size, const Shape& indices, UOp& valid
     i = m.add(i, extent);
   UOp ok = size == 0 ? ir::constant(*graph_, DType::Bool, 0) : m.both(m.le(m.constant(0), i), m.lt(i, extent));
   if (!ok || (ok->op == Op::Const && ok->scalar().as_int())) return i;
-  // An index that is never right is not even read, so that nothing but this says whether there is one.
+  // An index that is never right is not even read, so that nothing but this says whether there is one. Another is
+  // looked at outside of loops that do not change it, and of those, which may have no turn, only symbolic sizes have
+  // none.
   const bool shut = ok->op == Op::Const;
   UOp raise = ok;
-  if (shut)
-    for (const Dim& d : indices) raise = ir::alu(Op::Or, {raise, ir::eq(ir::extent_of(*graph_, d), m.constant(0))});
+  for (const Dim& d : indices)
+    if (shut || d.symbolic()) raise = ir::alu(Op::Or, {raise, ir::eq(ir::extent_of(*graph_, d), m.constant(0))});
   if (valid) raise = ir::alu(Op::Or, {raise, ir::alu(Op::Not, {valid})});
   // The check is on the gate, not on the index: a table that is one value all along the axis needs no index. The bare
   // condition stands beside it, for what it says about the index; where it never holds the check says so itself,

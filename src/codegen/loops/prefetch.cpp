@@ -1,0 +1,58 @@
+// A walk down the loops that read a load.
+#include "codegen/loops/prefetch.h"
+
+#include <algorithm>
+
+namespace sinter::codegen {
+namespace {
+
+using ir::UOp;
+
+class Readers {
+ public:
+  Readers(UOp load, Statements& statements) : load_(load), statements_(statements) {
+    for (const Statement& s : statements.list) {
+      const std::vector<UOp> body = body_of(s.node);
+      reads_.push_back(std::find(body.begin(), body.end(), load) != body.end());
+    }
+  }
+
+  /// All that read it, but of several loops the one of that number; -1: also those.
+  void ask(const std::vector<Item>& items, int number) {
+    std::vector<const Item*> loops;
+    for (const Item& item : items)
+      if (!reads(item))
+        continue;
+      else if (item.has_body())
+        loops.push_back(&item);
+      else
+        ask(statements_.list[static_cast<size_t>(item.statement)]);
+    if (number >= 0 && loops.size() > 1)
+      ask(loops[std::min(static_cast<size_t>(number), loops.size() - 1)]->body, -1);
+    else
+      for (const Item* loop : loops) ask(loop->body, number);
+  }
+
+ private:
+  bool reads(const Item& item) const {
+    using What = Item::What;
+    if (item.what == What::Update || item.what == What::Store || item.what == What::Fetch)
+      return reads_[static_cast<size_t>(item.statement)];
+    return std::any_of(item.body.begin(), item.body.end(), [this](const Item& inner) { return reads(inner); });
+  }
+  void ask(Statement& s) const {
+    if (std::find(s.prefetches.begin(), s.prefetches.end(), load_) == s.prefetches.end()) s.prefetches.push_back(load_);
+  }
+
+  const UOp load_;
+  Statements& statements_;
+  std::vector<uint8_t> reads_;  ///< per statement
+};
+
+}  // namespace
+
+void place_prefetches(const std::vector<Item>& tree, Statements& statements, const Schedule& schedule) {
+  for (const auto& [load, ahead] : schedule.ahead) Readers(load, statements).ask(tree, ahead.loop);
+}
+
+}  // namespace sinter::codegen
