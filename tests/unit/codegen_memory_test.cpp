@@ -221,23 +221,23 @@ TEST_CASE("of the loops that read a row one may ask ahead alone", "[codegen][mem
   refused(b, {Prefetch{place, 0, 2, -2}}, "from 0");
 }
 
-TEST_CASE("where the last cache is far a long loop asks for the next page alone", "[codegen][memory]") {
-  const auto asked = [](int64_t rows, int64_t columns, bool function, const runtime::Target& target) {
+TEST_CASE("where the last cache is far the second loop over a row asks for the next page alone", "[codegen][memory]") {
+  const auto asked = [](int64_t rows, int64_t columns, int loops, const runtime::Target& target) {
     Bench b;
     UOp x = b.buffer(Array(DType::F32, {rows, columns})), out = b.buffer(Array(DType::F32, {rows}));
     UOp i = b.outer(rows), j = b.inner(columns, 1), load = b.at(x, {i, j});
-    UOp most = b.reduce(Combine::Max, {load}, {j}, {16, 0}), below = load - most;
-    UOp sum = b.reduce(Combine::Add, {function ? ir::exp(below) : below}, {j}, {16, 0});
+    UOp sum = b.reduce(Combine::Max, {load}, {j}, {16, 0});
+    if (loops > 1) sum = b.reduce(Combine::Add, {load - sum}, {j}, {16, 0});
     b.stores({b.put(out, {i}, sum)});
     for (const Opt& o : chosen(b, target))
       if (const auto* p = std::get_if<Prefetch>(&o)) return std::pair(p->distance, p->loop);
     return std::pair(int64_t{0}, -1);
   };
   using Asked = std::pair<int64_t, int>;
-  CHECK(asked(8192, 1024, true, far_l3()) == Asked{1024, 1});
-  CHECK(asked(8192, 1024, false, far_l3()) == Asked{2048, -1});
-  CHECK(asked(2048, 4096, true, far_l3()) == Asked{2048, -1});  // a page further is this row
-  CHECK(asked(8192, 1024, true, runtime::reference_target()) == Asked{2048, -1});
+  CHECK(asked(8192, 1024, 2, far_l3()) == Asked{1024, 1});
+  CHECK(asked(8192, 1024, 1, far_l3()) == Asked{512, -1});
+  CHECK(asked(2048, 4096, 2, far_l3()) == Asked{2048, -1});  // a page further is this row
+  CHECK(asked(8192, 1024, 2, runtime::reference_target()) == Asked{2048, -1});
 }
 
 TEST_CASE("sums ask ahead for rows that come from memory one by one", "[codegen][memory]") {

@@ -8,11 +8,11 @@
 // asked for 1.5 to 4 KB ahead, rows of 12 to 56 take 0.7 to 0.97 of the time on Zen 3, further ahead more.
 //
 // Granite Rapids, beside two pages ahead in all loops, from memory and where the last cache still has it all: what one
-// loop reads, 2 KB ahead, 0.84 and 0.99 (chain), 0.91 and 1.00 (sum); softmax, where the exponents' loop alone asks,
-// one page ahead, rows of 256 to 2048: 0.97, 0.88, 0.78, 0.86 and 1.01, 0.93, 0.72, 0.92, its logarithm 0.82 and 0.67.
-// The first loop waits for its own elements meanwhile, and has nothing to hide others behind. Rows of 4096 0.98 and
-// 0.99, of 16384 1.5 and 1.1: one page ahead lies what the first loop has read. Where no loop is long, none is better
-// in both cases: layer norm's second alone 1.15 and 0.86.
+// loop reads, 2 KB ahead, 0.84 and 0.99 (chain), 0.91 and 1.00 (sum). Of several loops over a row the second one alone,
+// one page ahead, rows of 1024: softmax 0.78 and 0.72, its logarithm 0.82 and 0.67, logsumexp 0.87 and 0.97, one sum
+// and a store 0.89 to 0.94 and 0.93, variances 0.93 and 1.02, layer norm 1.15 and 0.87. The first loop alone takes 1.00
+// to 1.2: it waits for its own elements. Softmax of rows of 256, 512, 2048: 0.97, 0.88, 0.86 and 1.01, 0.93, 0.92; of
+// 4096 0.98 and 0.99, of 16384 1.5 and 1.1: there the first loop has read what lies a page ahead.
 #include "codegen/heuristic/streams_ahead.h"
 
 #include <algorithm>
@@ -21,7 +21,6 @@
 #include "codegen/expand/transpose.h"
 #include "codegen/heuristic/operand.h"
 #include "codegen/kernel/memory_node.h"
-#include "uop/walk.h"
 
 namespace sinter::codegen {
 namespace {
@@ -29,11 +28,10 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr int64_t kAhead = 2 * runtime::kPage;  ///< bytes
-constexpr int64_t kOneLoopAhead = 2048;         ///< bytes, of what one loop reads, where the last cache is far
-constexpr int64_t kLongLoopAhead = runtime::kPage;
-constexpr double kLongLoop = 8;           ///< operations for an element, behind which a wait is hidden
-constexpr int64_t kRowsAhead = 2048;      ///< bytes, of rows that are turned in registers
+constexpr int64_t kAhead = 2 * runtime::kPage;     ///< bytes
+constexpr int64_t kOneLoopAhead = 2048;            ///< bytes, of what one loop reads, where the last cache is far
+constexpr int64_t kRowsAhead = 2048;               ///< bytes, of rows that are turned in registers
+constexpr int64_t kShortRow = 2 * runtime::kPage;  ///< bytes of a row of which the first loop has read no next one
 constexpr int64_t kLongRow = 4 * kAhead;  ///< bytes of a row of which the wrong end of what is asked for is small
 
 class Streams {
@@ -70,33 +68,24 @@ class Streams {
     const int number = number_of(kernel_, load);
     const int64_t row = apart * view_.size(lanes);
     if (!next || view_.stride(load, next) <= row || row * bytes >= kLongRow) {
-      const auto [distance, loop] = asking(load, lanes, row * bytes);
+      const auto [distance, loop] = asking(load, row * bytes);
       return Prefetch{number, range_id(lanes), distance / (bytes * apart), loop};
     }
     return Prefetch{number, range_id(next), std::max<int64_t>(1, kAhead / (row * bytes))};
   }
 
  private:
-  /// How far ahead, in bytes, what lies row by row along `lanes` is asked for, and in which loop.
-  std::pair<int64_t, int> asking(UOp load, UOp lanes, int64_t row) const {
+  /// How far ahead, in bytes, what lies row by row is asked for, and in which loop.
+  std::pair<int64_t, int> asking(UOp load, int64_t row) const {
     if (target_.near_l3) return {kAhead, -1};
-    std::vector<UOp> here;  // what reads it in one loop: nothing needs what another one sums up
-    int loop = 0;
+    std::vector<UOp> first;  // of what reads it, that which runs in the first loop
     for (const Work& w : view_.works()) {
       if (!in(w.accesses, load)) continue;
-      if (std::any_of(w.sums.begin(), w.sums.end(), [&](UOp sum) { return in(here, sum); })) ++loop, here.clear();
-      here.push_back(w.node);
-      if (loop > 0 && row <= 2 * kLongLoopAhead && operations(w, lanes) >= kLongLoop) return {kLongLoopAhead, loop};
+      if (std::any_of(w.sums.begin(), w.sums.end(), [&](UOp sum) { return in(first, sum); }))
+        return row <= kShortRow ? std::pair{runtime::kPage, 1} : std::pair{kAhead, -1};
+      first.push_back(w.node);
     }
-    return {loop ? kAhead : kOneLoopAhead, -1};
-  }
-  /// For each vector along `lanes`.
-  double operations(const Work& work, UOp lanes) const {
-    double all = 0;
-    for (UOp n : ir::topological(std::span<const UOp>(&work.node, 1),
-                                 [&](UOp n) { return n == work.node || n->op != Op::Reduce; }))
-      if (view_.depends(n, lanes)) all += operations_of(n);
-    return all;
+    return {kOneLoopAhead, -1};
   }
 
   const Kernel& kernel_;
