@@ -47,7 +47,7 @@ MAY_INCLUDE = {
 
 STAGED = {"codegen", "schedule"}  # whose folders have rows of their own, each, and which stand above them
 for part in STAGED:
-    MAY_INCLUDE[part] |= {folder for folder in MAY_INCLUDE if folder.startswith(f"{part}/")}
+    MAY_INCLUDE[part] = MAY_INCLUDE[part] | {folder for folder in MAY_INCLUDE if folder.startswith(f"{part}/")}
 
 
 def folder_of(parts):

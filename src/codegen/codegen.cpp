@@ -115,8 +115,11 @@ Instructions lower(const Kernel& kernel, const runtime::Target& target, const st
   add_barriers(tree, statements, schedule);
   verify(tree, statements, Fills::Ahead);
   verify_barriers(tree, statements, schedule);
-  place_prefetches(tree, statements, schedule);
   show(kernel, "loop tree", [&] { return to_string(tree); });
+  if (!schedule.ahead.empty()) {
+    place_prefetches(tree, statements, schedule, ranges);
+    show(kernel, "prefetches", [&] { return to_string(statements); });
+  }
   const auto legal = [](const Instructions& code) { verify(code); };
   Instructions code = step(kernel, "expand", expand(kernel, target, schedule, statements, tree, ranges), legal, text);
   if (!target.cuda()) {

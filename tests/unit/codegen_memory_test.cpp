@@ -218,26 +218,55 @@ TEST_CASE("of the loops that read a row one may ask ahead alone", "[codegen][mem
   CHECK(asking(0) == std::vector{1, 0, 0});
   CHECK(asking(1) == std::vector{0, 1, 0});
   CHECK(asking(7) == std::vector{0, 0, 1});
+
+  Bench still;  // what does not move in the loops is read before both
+  UOp y = still.buffer(random_array(DType::F32, {64}, 1)), z = still.buffer(random_array(DType::F32, {64}, 1)),
+      made = still.buffer(Array(DType::F32, {64}));
+  UOp r = still.outer(64), k = still.inner(64, 1), one = still.at(z, {r}), each = still.at(y, {k});
+  UOp first = still.reduce(Combine::Max, {each * one}, {k}, {16, 0});
+  still.stores({still.put(made, {r}, still.reduce(Combine::Add, {each - first + one}, {k}, {16, 0}))});
+  const std::vector<UOp> nodes = topological(codegen::prepare(still.kernel).main.sink);
+  const auto of_z =
+      std::find_if(nodes.begin(), nodes.end(), [](UOp n) { return n->op == Op::Load && n->src[0]->integer() == 1; });
+  REQUIRE(of_z != nodes.end());
+  const auto number = static_cast<int>(of_z - nodes.begin());
+  CHECK(count(still.check({Lanes{1, 16}, Prefetch{number, 0, 16, 1}}), "__builtin_prefetch(") == 1);
+
   refused(b, {Prefetch{place, 0, 2, -2}}, "from 0");
 }
 
 TEST_CASE("where the last cache is far the second loop over a row asks for the next page alone", "[codegen][memory]") {
-  const auto asked = [](int64_t rows, int64_t columns, int loops, const runtime::Target& target) {
-    Bench b;
-    UOp x = b.buffer(Array(DType::F32, {rows, columns})), out = b.buffer(Array(DType::F32, {rows}));
-    UOp i = b.outer(rows), j = b.inner(columns, 1), load = b.at(x, {i, j});
-    UOp sum = b.reduce(Combine::Max, {load}, {j}, {16, 0});
-    if (loops > 1) sum = b.reduce(Combine::Add, {load - sum}, {j}, {16, 0});
-    b.stores({b.put(out, {i}, sum)});
-    for (const Opt& o : chosen(b, target))
-      if (const auto* p = std::get_if<Prefetch>(&o)) return std::pair(p->distance, p->loop);
-    return std::pair(int64_t{0}, -1);
-  };
   using Asked = std::pair<int64_t, int>;
+  const auto only = [](const std::vector<Opt>& opts) {
+    std::vector<Asked> found;
+    for (const Opt& o : opts)
+      if (const auto* p = std::get_if<Prefetch>(&o)) found.emplace_back(p->distance, p->loop);
+    REQUIRE(found.size() == 1);
+    return found[0];
+  };
+  // As many loops over each row, which is one range, or `parts` of them that follow each other.
+  const auto asked = [&](int64_t rows, int64_t columns, int loops, const runtime::Target& target, int64_t parts = 1) {
+    Bench b;
+    UOp x = b.buffer(Array(DType::F32, {rows, parts, columns})), out = b.buffer(Array(DType::F32, {rows}));
+    UOp i = b.outer(rows), c = b.inner(parts, 1), j = b.inner(columns, 2), load = b.at(x, {i, c, j});
+    const auto reduce = [&](Combine how, UOp value) { return b.reduce(how, {value}, {c, j}, {16, 0}); };
+    UOp sum = reduce(Combine::Max, load);
+    if (loops > 1) sum = reduce(Combine::Add, load - sum);
+    if (loops > 2) sum = reduce(Combine::Min, load * sum);
+    b.stores({b.put(out, {i}, sum)});
+    return only(chosen(b, target));
+  };
+  CHECK(asked(8192, 1024, 3, far_l3()) == Asked{1024, 1});
   CHECK(asked(8192, 1024, 2, far_l3()) == Asked{1024, 1});
   CHECK(asked(8192, 1024, 1, far_l3()) == Asked{512, -1});
+  CHECK(asked(4096, 2048, 2, far_l3()) == Asked{1024, 1});
   CHECK(asked(2048, 4096, 2, far_l3()) == Asked{2048, -1});  // a page further is this row
+  CHECK(asked(1024, 1024, 2, far_l3(), 8) == Asked{2048, -1});
   CHECK(asked(8192, 1024, 2, runtime::reference_target()) == Asked{2048, -1});
+
+  const Bench elementwise = doubled(DType::F32, 16384, 1024);
+  CHECK(only(chosen(elementwise, far_l3())) == Asked{512, -1});
+  CHECK(only(chosen(elementwise, runtime::reference_target())) == Asked{2048, -1});
 }
 
 TEST_CASE("sums ask ahead for rows that come from memory one by one", "[codegen][memory]") {

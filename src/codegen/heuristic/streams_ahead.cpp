@@ -31,7 +31,7 @@ using ir::UOp;
 constexpr int64_t kAhead = 2 * runtime::kPage;     ///< bytes
 constexpr int64_t kOneLoopAhead = 2048;            ///< bytes, of what one loop reads, where the last cache is far
 constexpr int64_t kRowsAhead = 2048;               ///< bytes, of rows that are turned in registers
-constexpr int64_t kShortRow = 2 * runtime::kPage;  ///< bytes of a row of which the first loop has read no next one
+constexpr int64_t kMostRead = 2 * runtime::kPage;  ///< bytes behind whose loop it pays to ask a page ahead
 constexpr int64_t kLongRow = 4 * kAhead;  ///< bytes of a row of which the wrong end of what is asked for is small
 
 class Streams {
@@ -68,7 +68,7 @@ class Streams {
     const int number = number_of(kernel_, load);
     const int64_t row = apart * view_.size(lanes);
     if (!next || view_.stride(load, next) <= row || row * bytes >= kLongRow) {
-      const auto [distance, loop] = asking(load, row * bytes);
+      const auto [distance, loop] = asking(load);
       return Prefetch{number, range_id(lanes), distance / (bytes * apart), loop};
     }
     return Prefetch{number, range_id(next), std::max<int64_t>(1, kAhead / (row * bytes))};
@@ -76,14 +76,16 @@ class Streams {
 
  private:
   /// How far ahead, in bytes, what lies row by row is asked for, and in which loop.
-  std::pair<int64_t, int> asking(UOp load, int64_t row) const {
+  std::pair<int64_t, int> asking(UOp load) const {
     if (target_.near_l3) return {kAhead, -1};
-    std::vector<UOp> first;  // of what reads it, that which runs in the first loop
+    std::vector<UOp> first;  // what reads it in the first loop, and what is made of that
+    int64_t bytes = 0;       // that this loop reads
     for (const Work& w : view_.works()) {
-      if (!in(w.accesses, load)) continue;
-      if (std::any_of(w.sums.begin(), w.sums.end(), [&](UOp sum) { return in(first, sum); }))
-        return row <= kShortRow ? std::pair{runtime::kPage, 1} : std::pair{kAhead, -1};
-      first.push_back(w.node);
+      const bool reads = in(w.accesses, load);
+      const bool later = std::any_of(w.sums.begin(), w.sums.end(), [&](UOp sum) { return in(first, sum); });
+      if (reads && later) return bytes <= kMostRead ? std::pair{runtime::kPage, 1} : std::pair{kAhead, -1};
+      if (reads && first.empty()) bytes = view_.bytes(load, [&](UOp r) { return in(w.own, r); });
+      if (reads || later) first.push_back(w.node);
     }
     return {kOneLoopAhead, -1};
   }

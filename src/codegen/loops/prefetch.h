@@ -8,7 +8,7 @@
 namespace sinter::codegen {
 
 /// In: the tree, and a Schedule with prefetches. Out: which statements ask ahead for which LOADs: all that read one, or
-/// those in one of the loops beside each other that read it, as the sums of a row and what follows them do.
-void place_prefetches(const std::vector<Item>& tree, Statements& statements, const Schedule& schedule);
+/// those in one of the loops beside each other in which it moves, as the sums of a row and what follows them have it.
+void place_prefetches(const std::vector<Item>& tree, Statements& statements, const Schedule& schedule, Ranges& ranges);
 
 }  // namespace sinter::codegen

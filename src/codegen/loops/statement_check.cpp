@@ -55,6 +55,7 @@ std::string to_string(const Statements& statements) {
     for (UOp home : s.homes) text += fmt::format(" carried in p{}", slot_of(home));
     for (const Dep& d : s.deps) text += fmt::format(" after {}", d.on);
     if (s.turn >= 0) text += fmt::format(" at turn {}", s.turn);
+    for (UOp load : s.prefetches) text += fmt::format(" asks p{} ahead", slot_of(load));
     text += "\n";
   }
   for (const Tile& t : statements.tiles) text += fmt::format("p{}: a tile of {} elements\n", t.slot, t.size);

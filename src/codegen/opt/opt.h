@@ -111,7 +111,7 @@ struct Prefetch {
   int load = 0;  ///< its place in ir::topological(sink) of the prepared kernel
   int range = 0;
   int64_t distance = 1;
-  int loop = -1;  ///< the how manieth, or the last one where there are fewer; -1: all
+  int loop = -1;  ///< which, from 0 in the order in which they run, or the last where there are fewer; -1: all
   friend bool operator==(const Prefetch&, const Prefetch&) = default;
 };
 using Opt = std::variant<Lanes, Unroll, Peel, Split, Order, Row, Stage, Block, Local, Nt, Prefetch>;

@@ -70,8 +70,11 @@ std::vector<Opt> prefetches_to_try(const Kernel& kernel, View& view, const std::
     const auto moves = [&](UOp r) { return view.depends(load, r); };
     const auto innermost = std::find_if(view.ranges().rbegin(), view.ranges().rend(), moves);
     if (number < 0 || schedule.ahead.contains(load.get()) || innermost == view.ranges().rend()) continue;
+    const bool several = std::count_if(view.works().begin(), view.works().end(),
+                                       [&](const Work& w) { return in(w.accesses, load); }) > 1;
     for (const int64_t steps : kSteps)
-      out.emplace_back(Prefetch{number, range_id(*innermost), steps * schedule.of(*innermost).width()});
+      for (const int loop : several ? std::vector{-1, 1} : std::vector{-1})
+        out.emplace_back(Prefetch{number, range_id(*innermost), steps * schedule.of(*innermost).width(), loop});
   }
   return out;
 }

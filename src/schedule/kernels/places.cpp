@@ -168,9 +168,9 @@ UOp Places::checked(UOp index, const Dim& size, const Shape& indices, UOp& valid
     i = m.add(i, extent);
   UOp ok = size == 0 ? ir::constant(*graph_, DType::Bool, 0) : m.both(m.le(m.constant(0), i), m.lt(i, extent));
   if (!ok || (ok->op == Op::Const && ok->scalar().as_int())) return i;
-  // An index that is never right is not even read, so that nothing but this says whether there is one. Another is
-  // looked at outside of loops that do not change it, and of those, which may have no turn, only symbolic sizes have
-  // none.
+  // An index that is never right is not even read, so that nothing but this says whether there is one. Another one is
+  // looked at before the loops that do not change it, of which those over symbolic sizes may have no turn; a loop that
+  // is known to have none is not written.
   const bool shut = ok->op == Op::Const;
   UOp raise = ok;
   for (const Dim& d : indices)

@@ -1,4 +1,4 @@
-// The calls that index: basic items through tensor/index.h, integer tensors as NumPy combines them.
+// The calls that index: basic items through tensor/ops/index.h, integer tensors as NumPy combines them.
 #include "tensor/ops/index.h"
 
 #include <fmt/core.h>
