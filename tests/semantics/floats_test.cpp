@@ -1,5 +1,6 @@
 // Floating point and integers: F1 to F7 of docs/semantics.md.
 #include <cstring>
+#include <functional>
 #include <limits>
 
 #include "runtime/cpu/pool.h"
