@@ -1,6 +1,7 @@
 // How accesses pass through the caches: stores past them, loads that are asked for early.
 #include <sstream>
 
+#include "codegen/kernel/memory_node.h"
 #include "codegen_products.h"
 #include "codegen_support.h"
 #include "sinter/error.h"
@@ -22,10 +23,20 @@ Bench doubled(DType dtype, int64_t rows, int64_t columns) {
 
 std::string text_of(const Bench& b) { return to_string(chosen(b)); }
 
-int place_of(const codegen::Kernel& kernel, Op op) {
+/// The first of that op; of the LOADs of a slot, if one is given.
+int place_of(const codegen::Kernel& kernel, Op op, int64_t slot = -1) {
   const std::vector<UOp> nodes = topological(codegen::prepare(kernel).main.sink);
-  return static_cast<int>(std::find_if(nodes.begin(), nodes.end(), [op](UOp n) { return n->op == op; }) -
-                          nodes.begin());
+  const auto wanted = [&](UOp n) { return n->op == op && (slot < 0 || codegen::slot_of(n) == slot); };
+  const auto found = std::find_if(nodes.begin(), nodes.end(), wanted);
+  REQUIRE(found != nodes.end());
+  return static_cast<int>(found - nodes.begin());
+}
+
+std::vector<Prefetch> prefetches_in(const std::vector<Opt>& opts) {
+  std::vector<Prefetch> out;
+  for (const Opt& o : opts)
+    if (const auto* p = std::get_if<Prefetch>(&o)) out.push_back(*p);
+  return out;
 }
 
 }  // namespace
@@ -225,11 +236,7 @@ TEST_CASE("of the loops that read a row one may ask ahead alone", "[codegen][mem
   UOp r = still.outer(64), k = still.inner(64, 1), one = still.at(z, {r}), each = still.at(y, {k});
   UOp first = still.reduce(Combine::Max, {each * one}, {k}, {16, 0});
   still.stores({still.put(made, {r}, still.reduce(Combine::Add, {each - first + one}, {k}, {16, 0}))});
-  const std::vector<UOp> nodes = topological(codegen::prepare(still.kernel).main.sink);
-  const auto of_z =
-      std::find_if(nodes.begin(), nodes.end(), [](UOp n) { return n->op == Op::Load && n->src[0]->integer() == 1; });
-  REQUIRE(of_z != nodes.end());
-  const auto number = static_cast<int>(of_z - nodes.begin());
+  const int number = place_of(still.kernel, Op::Load, 1);
   CHECK(count(still.check({Lanes{1, 16}, Prefetch{number, 0, 16, 1}}), "__builtin_prefetch(") == 1);
 
   refused(b, {Prefetch{place, 0, 2, -2}}, "from 0");
@@ -238,11 +245,9 @@ TEST_CASE("of the loops that read a row one may ask ahead alone", "[codegen][mem
 TEST_CASE("where the last cache is far the second loop over a row asks for the next page alone", "[codegen][memory]") {
   using Asked = std::pair<int64_t, int>;
   const auto only = [](const std::vector<Opt>& opts) {
-    std::vector<Asked> found;
-    for (const Opt& o : opts)
-      if (const auto* p = std::get_if<Prefetch>(&o)) found.emplace_back(p->distance, p->loop);
+    const std::vector<Prefetch> found = prefetches_in(opts);
     REQUIRE(found.size() == 1);
-    return found[0];
+    return Asked{found[0].distance, found[0].loop};
   };
   // As many loops over each row, which is one range, or `parts` of them that follow each other.
   const auto asked = [&](int64_t rows, int64_t columns, int loops, const runtime::Target& target, int64_t parts = 1) {
@@ -277,14 +282,11 @@ TEST_CASE("sums ask ahead for rows that come from memory one by one", "[codegen]
     UOp i = b.outer(rows), j = b.inner(to - from, 1);
     const UOp row = scattered ? mod(i * b.index(3), b.index(rows)) : i;
     b.stores({b.put(out, {i}, b.reduce(Combine::Add, {b.at(x, {row, j + b.index(from)})}, {j}, {16, 0}))});
-    std::vector<Opt> opts = chosen(b);
-    std::erase_if(opts, [](const Opt& o) { return !std::holds_alternative<Prefetch>(o); });
-    return opts;
+    return prefetches_in(chosen(b));
   };
-  const auto along = [](const std::vector<Opt>& opts) {
-    REQUIRE(opts.size() == 1);
-    const auto& o = std::get<Prefetch>(opts[0]);
-    return std::pair(o.range, o.distance);
+  const auto along = [](const std::vector<Prefetch>& found) {
+    REQUIRE(found.size() == 1);
+    return std::pair(found[0].range, found[0].distance);
   };
   CHECK(along(asked(4096, 1024, 0, 1024)) == std::pair(1, int64_t{2048}));  // two pages, whatever row that is
   CHECK(along(asked(512, 16384, 9, 16000)) == std::pair(1, int64_t{2048}));
@@ -346,20 +348,15 @@ TEST_CASE("sums of windows with a border ask ahead, for each line once", "[codeg
     b.stores({b.put(out, {i, j}, b.reduce(Combine::Add, {value}, {di, dj}))});
     return b;
   };
-  const auto prefetches = [](const std::vector<Opt>& opts) {
-    std::vector<Opt> only = opts;
-    std::erase_if(only, [](const Opt& o) { return !std::holds_alternative<Prefetch>(o); });
-    return only;
-  };
   for (const int64_t stride : {1, 2}) {
     const Bench large = windows(2048, 1024, stride);
-    const auto asked = prefetches(chosen(large));
+    const std::vector<Prefetch> asked = prefetches_in(chosen(large));
     REQUIRE(asked.size() == 1);
-    CHECK((std::get<Prefetch>(asked[0]).range == 1 && std::get<Prefetch>(asked[0]).distance == 2048 / stride));
-    CHECK(prefetches(chosen(large, reference_machine("x86-64-v2", 16, 16))).empty());  // lanes one by one
+    CHECK((asked[0].range == 1 && asked[0].distance == 2048 / stride));
+    CHECK(prefetches_in(chosen(large, reference_machine("x86-64-v2", 16, 16))).empty());  // lanes one by one
   }
   const Bench small = windows(64, 64);
-  CHECK(prefetches(chosen(small)).empty());
+  CHECK(prefetches_in(chosen(small)).empty());
 
   Bench b = windows(6, 64);
   const int load = place_of(b.kernel, Op::Load);
