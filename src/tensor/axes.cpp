@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "tensor/operands.h"
 
@@ -24,10 +23,8 @@ int64_t axis_of(UOp x, int64_t axis) {
 }
 
 Ints axes_of(UOp x, const Axes& axes) {
-  Ints list(x->rank());
-  std::iota(list.begin(), list.end(), 0);
-  if (axes.all()) return list;
-  list.clear();
+  if (axes.all()) return ir::all_axes(x->rank());
+  Ints list;
   for (int64_t a : axes.list()) list.push_back(axis_of(x, a));
   std::sort(list.begin(), list.end());
   if (auto twice = std::adjacent_find(list.begin(), list.end()); twice != list.end())
@@ -96,8 +93,7 @@ UOp insert_axes(UOp x, const Ints& axes) {
 UOp insert_axis(UOp x, int64_t axis) { return insert_axes(x, {axis}); }
 
 UOp move_axis(UOp x, int64_t from, int64_t to) {
-  Ints order(x->rank());
-  std::iota(order.begin(), order.end(), 0);
+  Ints order = ir::all_axes(x->rank());
   order.erase(order.begin() + from);
   order.insert(order.begin() + to, from);
   return ir::permute(x, order);

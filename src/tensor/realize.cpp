@@ -107,8 +107,10 @@ class Realization {
       if (commit_) commit_->switch_cells();  // plans that were not the last have stored all versions
       return true;
     }
-    schedule::Request request{captured_ ? asked_ : roots_for(asked_),
-                              commit_ ? ir::Sources(commit_->ending()) : ir::Sources(), keep_.nodes()};
+    schedule::Request request;
+    request.roots = captured_ ? asked_ : roots_for(asked_);
+    request.kept = keep_.nodes();
+    if (commit_) request.ending = commit_->ending();
     const std::vector<UOp> records = recorded([&](const Cell& c) { return commit_ && commit_->switches(&c); });
     const bool more = with_records_ && !records.empty();
     if (more) request.roots.insert(request.roots.end(), records.begin(), records.end());

@@ -19,12 +19,14 @@ List without(const List& list, const Ints& axes) {
       kept.push_back(list[i]);
   return kept;
 }
-/// The axes of that many that are not in `axes`.
-inline Ints others(size_t rank, const Ints& axes) {
+/// That many axes, in order.
+inline Ints all_axes(size_t rank) {
   Ints all(rank);
   std::iota(all.begin(), all.end(), 0);
-  return without(all, axes);
+  return all;
 }
+/// Those of them that are not in `axes`.
+inline Ints others(size_t rank, const Ints& axes) { return without(all_axes(rank), axes); }
 inline Shape without(const Shape& shape, const Ints& axes) { return Shape(without(shape.dims(), axes)); }
 
 /// The list with entry(axis) at each of `axes`, which ascend and count in what is returned.

@@ -29,6 +29,11 @@ UOp move(UOp x, Op op, const Shape& shape, const Attr& attr = no_attr()) {
   return x->graph->make({op, x->dtype, shape, {x}, attr});
 }
 
+/// Whatever axes EXPAND adds, the others have the source's sizes.
+void require_sizes(bool fit, const Shape& wanted, UOp x) {
+  require(fit, Op::Expand, "other sizes than those of its source: ", wanted, x);
+}
+
 bool is_short(UOp x) { return is_short_float(x->dtype); }
 
 /// Whether a view of x is made one of x's source: not in the tensor graph, where equal programs with and without
@@ -133,7 +138,7 @@ UOp expand(UOp x, const Shape& shape, const Ints& axes) {
       repeats |= !(shape[i] == 1), ++next;
     else
       fits = own < x->rank() && x->shape[own++] == shape[i];
-  require(fits, Op::Expand, "other sizes than those of its source: ", shape, x);
+  require_sizes(fits, shape, x);
   return repeats ? move(x, Op::Expand, shape, axes) : reshape(x, shape);
 }
 
@@ -143,14 +148,23 @@ UOp broadcast_to(UOp x, const Shape& shape, const Ints& lacked) {
   const size_t lead = shape.rank() - x->rank() - lacked.size();
   Ints axes, single;  // those that are repeated, and those of x among them
   size_t own = 0, next = 0;
+  bool fits = true, repeats = false;
   for (size_t i = 0; i < shape.rank(); ++i) {
+    const Dim& size = shape[i];
     const bool named = next < lacked.size() && lacked[next] == static_cast<int64_t>(i), missing = i < lead || named;
-    const bool one = !missing && x->shape[own] == 1 && !(shape[i] == 1);
-    if (one) single.push_back(static_cast<int64_t>(own));
-    if (one || missing) axes.push_back(static_cast<int64_t>(i));
-    own += !missing, next += named;
+    next += named;
+    if (!missing) {
+      const Dim& of_x = x->shape[own++];
+      if (of_x == size) continue;
+      fits &= of_x == 1;
+      single.push_back(static_cast<int64_t>(own - 1));
+    }
+    repeats |= !(size == 1);
+    axes.push_back(static_cast<int64_t>(i));
   }
-  return expand(single.empty() ? x : reshape(x, without(x->shape, single)), shape, axes);
+  require_sizes(fits, shape, x);
+  if (!repeats) return reshape(x, shape);
+  return move(single.empty() ? x : reshape(x, without(x->shape, single)), Op::Expand, shape, axes);
 }
 
 Region whole(const Shape& shape) {

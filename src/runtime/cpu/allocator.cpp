@@ -150,9 +150,9 @@ uint64_t memory_limit() {
   // Every public call asks: worked out once per environment.
   thread_local const Env* of = nullptr;
   thread_local uint64_t limit = 0;
-  if (of != &env()) {
-    limit = env().memory_limit(machine);
-    of = &env();
+  if (const Env& now = env(); of != &now) {
+    limit = now.memory_limit(machine);
+    of = &now;
   }
   return limit;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "runtime/cpu/float_control.h"
 #include "runtime/cpu/pieces.h"
@@ -28,11 +29,14 @@ void Run::let_go() {
 }
 
 struct Run::Call {
+  Call(const Program& program, const StepLoad& load, std::vector<int64_t> numbers)
+      : program(&program), load(&load), numbers(std::move(numbers)) {}
+
   const Program* program;
   const StepLoad* load;
-  InlineVector<void*, 16> bufs;  ///< `stride` of them, once or per piece of scratch
-  size_t stride;
   std::vector<int64_t> numbers;
+  InlineVector<void*, 16> bufs;  ///< `stride` of them, once or per piece of scratch
+  size_t stride = 0;
 
   int run(Program::Entry entry, int64_t begin, int64_t end, Scratch* scratch) const {
     if (!program->scratch()) return entry(bufs.data(), numbers.data(), begin, end);
@@ -45,7 +49,8 @@ struct Run::Call {
 Run::Call Run::prepare(size_t number) const {
   const Step& step = plan().steps[number];
   const Program& kernel = program(number);
-  Call c{&kernel, &load(number), {}, 1 + step.buffers.size() + (kernel.scratch() ? 1 : 0), numbers(number)};
+  Call c(kernel, load(number), numbers(number));
+  c.stride = 1 + step.buffers.size() + (kernel.scratch() ? 1 : 0);
   const size_t copies = kernel.scratch() ? scratch_->pieces() : 1;
   c.bufs.reserve(copies * c.stride);
   for (size_t i = 0; i < copies; ++i) {

@@ -83,8 +83,7 @@ UOp join(UOp outer, UOp source, const std::unordered_set<UOp>& shared) {
     for (size_t i = views.size(); i-- > 0;) x = moved(x, views[i], lead);
     factors.push_back(x);
   }
-  ir::Ints axes(lead.size());
-  std::iota(axes.begin(), axes.end(), 0);
+  ir::Ints axes = ir::all_axes(lead.size());
   for (int64_t a : shifted(outer->reduction().axes, lead.size())) axes.push_back(a);
   return ir::sum(factors[0] * factors[1], std::move(axes));
 }

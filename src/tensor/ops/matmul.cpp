@@ -28,17 +28,18 @@ void check_inner(UOp a, UOp b, const Dim& k, const Dim& other) {
                             b->rank() == 1 ? "only one of the second" : "second last of the second, try transpose"));
 }
 
-/// The sizes before those of a matrix.
-Shape batches(UOp x) { return x->rank() < 2 ? Shape() : Shape(Shape::Dims(x->shape.begin(), x->shape.end() - 2)); }
-
-/// The axes before the last two broadcast; said of the operands as they were given.
-void check_batches(UOp a, UOp b) {
-  for (size_t i = 3; i <= std::min(a->rank(), b->rank()); ++i) {
-    const Dim &x = a->shape[a->rank() - i], &y = b->shape[b->rank() - i];
+/// The axes before the last two of both, which broadcast; said of the operands as they were given.
+Shape batches(UOp a, UOp b) {
+  const size_t of_a = std::max<size_t>(a->rank(), 2) - 2, of_b = std::max<size_t>(b->rank(), 2) - 2;
+  Shape::Dims out(std::max(of_a, of_b), Dim(1));
+  for (size_t i = 1; i <= out.size(); ++i) {  // from the last
+    const Dim x = i <= of_a ? a->shape[of_a - i] : Dim(1), y = i <= of_b ? b->shape[of_b - i] : Dim(1);
     if (!(x == y || x == 1 || y == 1))
       usage_error(fmt::format("batch sizes differ: {} x {}, {} against {}; they must be equal or 1", describe(a),
                               describe(b), to_string(x), to_string(y)));
+    out[out.size() - i] = x == 1 ? y : x;
   }
+  return Shape(std::move(out));
 }
 
 }  // namespace
@@ -52,16 +53,15 @@ Tensor matmul(Arg a, Arg b) {
     usage_error(fmt::format("{} x {}: a scalar has no axis to sum over; multiply with *", describe(x), describe(y)));
   const size_t inner = y->rank() == 1 ? 0 : y->rank() - 2;
   check_inner(x, y, x->shape[x->rank() - 1], y->shape[inner]);
-  check_batches(x, y);
-  x = ir::computed(x), y = ir::computed(y);
   // The product is [.., m, k, n] without what a vector lacks; each operand is repeated along the other's axis.
   const bool row = x->rank() == 1, column = y->rank() == 1;
-  Shape shape = tensor::common_shape(batches(x), batches(y));
+  Shape shape = batches(x, y);
   const auto m = static_cast<int64_t>(shape.rank()), k = m + !row;
   if (!row) shape.push_back(x->shape[-2]);
   shape.push_back(x->shape[-1]);
   if (!column) shape.push_back(y->shape[-1]);
   tensor::check_shape(shape);
+  x = ir::computed(x), y = ir::computed(y);
   if (!column) x = ir::broadcast_to(x, shape, {k + 1});
   if (!row) y = ir::broadcast_to(y, shape, {m});
   return wrap(ir::cast(contract(x, y, k), t));

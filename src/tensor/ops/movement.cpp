@@ -129,7 +129,7 @@ Tensor Tensor::permute(std::vector<int64_t> order, Loc where) const {
 Tensor Tensor::transpose(int64_t a, int64_t b, Loc where) const {
   Call call("transpose", where);
   UOp x = node_of(*this);
-  Ints order = tensor::axes_of(x, {});
+  Ints order = ir::all_axes(x->rank());
   std::swap(order[static_cast<size_t>(tensor::axis_of(x, a))], order[static_cast<size_t>(tensor::axis_of(x, b))]);
   return wrap(ir::permute(x, order));
 }
