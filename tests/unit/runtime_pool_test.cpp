@@ -80,6 +80,43 @@ TEST_CASE("each index is visited once, in pieces of at least the grain", "[runti
   }
 }
 
+TEST_CASE("a chunk is taken once, and who comes late for a job finds none", "[runtime]") {
+  cpu::JobShare share;
+  CHECK(share.take(1, 2, 4) == 2);
+  CHECK(share.take(1, 2, 4) == 3);
+  CHECK(share.take(1, 2, 4) == -1);
+  CHECK(share.take(2, 1, 1) == -1);  // empty in this job
+  CHECK(share.take(5, 0, 2) == 0);
+  CHECK(share.take(1, 2, 4) == -1);  // late: nothing of job 1, nor of job 5
+  CHECK(share.take(2, 0, 9) == -1);
+  CHECK(share.take(5, 0, 2) == 1);
+  CHECK(share.take(6, 0, cpu::JobShare::kMostChunks) == 0);
+}
+
+TEST_CASE("a job on the board is read whole or not at all", "[runtime]") {
+  cpu::JobBoard board;
+  cpu::Job job;
+  CHECK_FALSE(board.read(job));
+  std::atomic<bool> done{false};
+  std::atomic<int64_t> read{0}, torn{0};
+  std::thread reader([&] {
+    cpu::Job seen;
+    for (uint64_t last = 0; !done || !read;)
+      if (board.read(seen)) {
+        const auto number = static_cast<int64_t>(seen.number);
+        torn += seen.number < last || seen.begin != number || seen.size != 2 * number || seen.chunks != 3 * number;
+        last = seen.number;
+        ++read;
+      }
+  });
+  for (int64_t n = 1; n <= 100'000; ++n) board.post({static_cast<uint64_t>(n), nullptr, nullptr, n, 2 * n, 3 * n});
+  done = true;
+  reader.join();
+  CHECK(torn == 0);
+  REQUIRE(board.read(job));
+  CHECK(job.number == 100'000);
+}
+
 TEST_CASE("what threads begin with is as much for each of them", "[runtime]") {
   for (int threads : {2, 3}) {
     cpu::Pool pool(threads);

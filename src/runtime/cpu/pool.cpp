@@ -1,5 +1,5 @@
-// A job is opened at the gate, every worker that comes in time takes part, and the caller does not wait for those that
-// come late: it closes the gate, so that a sleeping worker costs nothing but its help.
+// Every worker that comes in time takes chunks of the job, and the caller waits for the chunks that were taken: a
+// worker that comes late finds none, and one that sleeps costs nothing but its help.
 #include "runtime/cpu/pool.h"
 
 #include <linux/futex.h>
@@ -20,7 +20,6 @@
 namespace sinter::runtime::cpu {
 namespace {
 
-constexpr uint32_t kOpen = 1u << 31;
 constexpr int64_t kChunksPerThread = 4;
 // Longer than the host needs between two kernels of a plan; a futex wake costs about 4 us.
 constexpr std::chrono::microseconds kSpin{50};
@@ -35,17 +34,28 @@ void pause() {
 #endif
 }
 
+/// Has this core own the line by the time it writes there; of no effect while it does.
+void own(const void* line) {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));  // __builtin_prefetch would only read
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
+
 /// Spins until done() or the time is over; says whether it is done.
 template <class Done>
 bool spin(Done done) {
-  const auto start = std::chrono::steady_clock::now();
-  do
+  std::chrono::steady_clock::time_point end{};
+  for (;;) {
     for (int i = 0; i < 64; ++i) {
       if (done()) return true;
       pause();
     }
-  while (std::chrono::steady_clock::now() - start < kSpin);
-  return done();
+    const auto now = std::chrono::steady_clock::now();  // not asked where it is done at once
+    if (end == std::chrono::steady_clock::time_point()) end = now + kSpin;
+    if (now >= end) return false;
+  }
 }
 
 }  // namespace
@@ -66,16 +76,20 @@ class Pool::Busy {
 };
 
 void Pool::start() {
-  auto shares = std::make_unique<Share[]>(static_cast<size_t>(threads()));
-  start_threads(workers_, threads() - 1, [this](int i) { worker(i + 1); });
-  shares_ = std::move(shares);
+  shares_ = std::make_unique<JobShare[]>(static_cast<size_t>(threads()));
+  try {
+    start_threads(workers_, threads() - 1, [this, seen = jobs_](int i) { worker(i + 1, seen); });
+  } catch (...) {
+    shares_.reset();
+    throw;
+  }
   pins_.place(workers_);
 }
 
 void Pool::stop() {
   stopping_.store(true);
-  epoch_.fetch_add(1);
-  futex(epoch_, FUTEX_WAKE, INT_MAX);
+  bell_.fetch_add(1);
+  futex(bell_, FUTEX_WAKE, INT_MAX);
   for (std::thread& w : workers_) w.join();
   workers_.clear();
   shares_.reset();
@@ -95,64 +109,66 @@ int Pool::run(int64_t begin, int64_t end, int64_t grain, Function fn, void* cont
   if (most < 2 || threads() == 1 || busy_.exchange(true, std::memory_order_acquire)) return fn(context, begin, end);
   const Busy busy(*this);
   if (!shares_) start();
+  own(&board_), own(&shares_[0]);  // both at once
   pins_.make_way(workers_);
-  const int64_t parties = threads();
-  job_ = {fn, context, begin, size, std::min(most, parties * kChunksPerThread)};
-  for (int64_t i = 0; i < parties; ++i) {
-    shares_[i].next.store(job_.chunks * i / parties, std::memory_order_relaxed);
-    shares_[i].end = job_.chunks * (i + 1) / parties;
+  const int64_t chunks = std::min({most, threads() * kChunksPerThread, JobShare::kMostChunks});
+  const Job job{++jobs_, fn, context, begin, size, chunks};
+  board_.post(job);
+  if (sleepers_.load()) {
+    bell_.fetch_add(1);
+    futex(bell_, FUTEX_WAKE, INT_MAX);
   }
-  errors_.store(0, std::memory_order_relaxed);
-  gate_.store(kOpen, std::memory_order_release);
-  epoch_.fetch_add(1);  // sequentially consistent, as in sleep_until_work: one of the two sees the other
-  if (sleepers_.load()) futex(epoch_, FUTEX_WAKE, INT_MAX);
-
-  work(0);
-  gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
-  const auto empty = [this] { return gate_.load(std::memory_order_acquire) == 0; };
-  while (!spin(empty)) sched_yield();  // a worker lost its CPU: let it have ours
-  return errors_.load(std::memory_order_relaxed);
+  expected_ += job.chunks - take(job, 0) - steal(job, 0);
+  const auto finished = [this] { return finished_.load(std::memory_order_acquire) == expected_; };
+  while (!spin(finished)) sched_yield();  // a worker lost its CPU: let it have ours
+  const int errors = errors_.load(std::memory_order_relaxed);
+  if (errors) errors_.store(0, std::memory_order_relaxed);
+  return errors;
 }
 
-void Pool::work(int index) {
-  const int parties = threads();
+/// Runs what is left of a share; says how many chunks. Of a job that is over, none.
+int64_t Pool::take(const Job& job, int share) {
+  const int64_t first = job.chunks * share / threads(), end = job.chunks * (share + 1) / threads();
+  int64_t done = 0;
   int errors = 0;
-  for (int i = 0; i < parties; ++i) {
-    Share& share = shares_[(index + i) % parties];
-    for (;;) {
-      const int64_t chunk = share.next.fetch_add(1, std::memory_order_relaxed);
-      if (chunk >= share.end) break;
-      const auto edge = [this](int64_t i) {
-        return job_.begin + job_.size * i / job_.chunks;
-      };  // so that shares are even too
-      errors |= job_.fn(job_.context, edge(chunk), edge(chunk + 1));
-    }
-  }
+  for (int64_t chunk; (chunk = shares_[share].take(job.number, first, end)) >= 0; ++done)
+    errors |= job.fn(job.context, job.edge(chunk), job.edge(chunk + 1));
   if (errors) errors_.fetch_or(errors, std::memory_order_relaxed);
+  return done;
 }
 
-bool Pool::sleep_until_work(uint32_t& seen) {
-  const auto changed = [&] { return epoch_.load(std::memory_order_acquire) != seen; };
-  while (!spin(changed)) {
+/// The same of all shares but the thread's own.
+int64_t Pool::steal(const Job& job, int index) {
+  int64_t done = 0;
+  for (int i = 1; i < threads(); ++i) done += take(job, (index + i) % threads());
+  return done;
+}
+
+/// False: the pool ends. Who goes to sleep says so before it looks once more, and who posts a job looks for sleepers
+/// behind it: one of the two sees the other.
+bool Pool::wait_for_job(int index, uint64_t seen) {
+  const auto woken = [&] {
+    own(&shares_[index]);  // which others have looked at since
+    return board_.number() > seen || stopping_.load();
+  };
+  while (!spin(woken)) {
+    const uint32_t bell = bell_.load();
     sleepers_.fetch_add(1);
-    if (epoch_.load() == seen) futex(epoch_, FUTEX_WAIT, seen);
+    if (!woken()) futex(bell_, FUTEX_WAIT, bell);
     sleepers_.fetch_sub(1);
   }
-  seen = epoch_.load(std::memory_order_acquire);
   return !stopping_.load();
 }
 
-void Pool::worker(int index) {
+void Pool::worker(int index, uint64_t seen) {
   const DefaultFloats floats;  // not those of the thread that started it
-  uint32_t seen = 0;
-  while (sleep_until_work(seen)) {
-    uint32_t gate = gate_.load(std::memory_order_acquire);
-    while (gate & kOpen)
-      if (gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acq_rel)) {
-        work(index);
-        gate_.fetch_sub(1, std::memory_order_release);
-        break;
-      }
+  Job job;
+  while (wait_for_job(index, seen)) {
+    if (!board_.read(job)) continue;  // the next one is being written
+    seen = job.number;
+    // What it has done it says before it looks for more, for which it has to wait.
+    if (const int64_t done = take(job, index)) finished_.fetch_add(done, std::memory_order_release);
+    if (const int64_t done = steal(job, index)) finished_.fetch_add(done, std::memory_order_release);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "runtime/cpu/job.h"
 #include "runtime/cpu/pins.h"
 
 namespace sinter::runtime::cpu {
@@ -18,7 +19,7 @@ namespace sinter::runtime::cpu {
 class Pool {
  public:
   /// Works on [begin, end) and returns error bits; does not throw.
-  using Function = int (*)(void* context, int64_t begin, int64_t end);
+  using Function = Job::Function;
 
   explicit Pool(int threads);
   ~Pool();
@@ -44,35 +45,27 @@ class Pool {
   void resize(int threads);
 
  private:
-  // What one participant still has to do, as chunk numbers; the others steal from it when their own are gone.
-  struct alignas(64) Share {
-    std::atomic<int64_t> next{0};
-    int64_t end = 0;
-  };
-  struct Job {
-    Function fn = nullptr;
-    void* context = nullptr;
-    int64_t begin = 0, size = 0, chunks = 0;
-  };
-
   class Busy;
   void start();
   void stop();
-  void worker(int index);
-  bool sleep_until_work(uint32_t& seen);
-  void work(int index);
+  void worker(int index, uint64_t seen);
+  bool wait_for_job(int index, uint64_t seen);
+  int64_t take(const Job& job, int share);
+  int64_t steal(const Job& job, int index);
 
   std::atomic<int> threads_;
   std::vector<std::thread> workers_;
   Pins pins_;
-  std::unique_ptr<Share[]> shares_;
-  Job job_;
-  std::atomic<int> errors_{0};
-  std::atomic<bool> busy_{false};
-  alignas(64) std::atomic<uint32_t> epoch_{0};  ///< counts jobs: what workers spin and sleep on
-  std::atomic<uint32_t> sleepers_{0};
+  std::unique_ptr<JobShare[]> shares_;
   std::atomic<bool> stopping_{false};
-  alignas(64) std::atomic<uint32_t> gate_{0};  ///< kOpen, plus the number of workers inside the job
+  JobBoard board_;
+  alignas(64) std::atomic<int64_t> finished_{0};  ///< chunks that workers have run, of all jobs
+  std::atomic<int> errors_{0};                    ///< of the job at work
+  alignas(64) std::atomic<uint32_t> bell_{0};     ///< what workers sleep on
+  std::atomic<uint32_t> sleepers_{0};
+  alignas(64) std::atomic<bool> busy_{false};
+  uint64_t jobs_ = 0;     ///< the rest is written by whoever is busy
+  int64_t expected_ = 0;  ///< what finished_ is when all jobs are done
 };
 
 /// The process's pool, with as many threads as the environment asks for. Never destroyed; a forked child gets its own.
