@@ -20,7 +20,8 @@ struct Job {
   int64_t edge(int64_t chunk) const { return begin + size * chunk / chunks; }
 };
 
-/// The latest job of a pool: a seqlock (Boehm, "Can seqlocks get along with programming language memory models?", 2012).
+/// The latest job of a pool: a seqlock (Boehm, "Can seqlocks get along with programming language memory models?",
+/// 2012).
 class alignas(64) JobBoard {
  public:
   /// One thread at a time. In the one order of all sequentially consistent accesses, as who may sleep needs.

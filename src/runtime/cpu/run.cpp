@@ -28,35 +28,41 @@ void Run::let_go() {
   scratch_.reset();
 }
 
-struct Run::Call {
-  Call(const Program& program, const StepLoad& load, std::vector<int64_t> numbers)
-      : program(&program), load(&load), numbers(std::move(numbers)) {}
+/// Called for points of the kernel. The caller has just written it and other threads read it: one line holds where they
+/// find the rest.
+struct alignas(64) Run::Call {
+  Call(const Program& program, const StepLoad& load, std::vector<int64_t> numbers, Scratch* scratch)
+      : program(&program), scratch(scratch), load(&load), numbers(std::move(numbers)) {}
 
   const Program* program;
+  Scratch* scratch;  ///< null for a kernel that needs none
   const StepLoad* load;
+  size_t stride = 0;  ///< of `bufs`, which are so many, once or per piece of scratch
   std::vector<int64_t> numbers;
-  InlineVector<void*, 16> bufs;  ///< `stride` of them, once or per piece of scratch
-  size_t stride = 0;
+  InlineVector<void*, 16> bufs;
 
-  int run(Program::Entry entry, int64_t begin, int64_t end, Scratch* scratch) const {
-    if (!program->scratch()) return entry(bufs.data(), numbers.data(), begin, end);
+  int operator()(int64_t begin, int64_t end) const { return run(program->entry(), begin, end); }
+  int finish() const { return program->finish() ? run(program->finish(), 0, 1) : 0; }
+
+ private:
+  int run(Program::Entry entry, int64_t begin, int64_t end) const {
+    if (!scratch) return entry(bufs.data(), numbers.data(), begin, end);
     const Scratch::Piece piece(*scratch);
     return entry(bufs.data() + piece.number() * stride, numbers.data(), begin, end);
   }
-  int finish(Scratch* scratch) const { return program->finish() ? run(program->finish(), 0, 1, scratch) : 0; }
 };
 
 Run::Call Run::prepare(size_t number) const {
   const Step& step = plan().steps[number];
   const Program& kernel = program(number);
-  Call c(kernel, load(number), numbers(number));
-  c.stride = 1 + step.buffers.size() + (kernel.scratch() ? 1 : 0);
-  const size_t copies = kernel.scratch() ? scratch_->pieces() : 1;
+  Call c(kernel, load(number), numbers(number), kernel.scratch() ? scratch_.get() : nullptr);
+  c.stride = 1 + step.buffers.size() + (c.scratch ? 1 : 0);
+  const size_t copies = c.scratch ? c.scratch->pieces() : 1;
   c.bufs.reserve(copies * c.stride);
   for (size_t i = 0; i < copies; ++i) {
     c.bufs.push_back(const_cast<uint32_t*>(&error_));
     for (int b : step.buffers) c.bufs.push_back(data(b));
-    if (kernel.scratch()) c.bufs.push_back(scratch_->memory(i));
+    if (c.scratch) c.bufs.push_back(c.scratch->memory(i));
   }
   return c;
 }
@@ -71,7 +77,7 @@ struct alignas(64) Share {
 
 }  // namespace
 
-int Run::run_together(const std::vector<Call>& calls, Scratch* scratch) {
+int Run::run_together(const std::vector<Call>& calls) {
   std::vector<const StepLoad*> loads;
   double worth = 0;
   for (const Call& c : calls) {
@@ -90,10 +96,8 @@ int Run::run_together(const std::vector<Call>& calls, Scratch* scratch) {
     int bits = 0;
     for (size_t s = 0; s < shares.size(); ++s) {
       Share& share = shares[(static_cast<size_t>(party) + s) % shares.size()];
-      for (size_t i; (i = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) {
-        const Call& c = calls[pieces[i].kernel];
-        bits |= c.run(c.program->entry(), pieces[i].begin, pieces[i].end, scratch);
-      }
+      for (size_t i; (i = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;)
+        bits |= calls[pieces[i].kernel](pieces[i].begin, pieces[i].end);
     }
     return bits;
   });
@@ -112,17 +116,15 @@ void Run::launch(size_t first, size_t number) {
   if (kSanitizer == Sanitizer::Address) open_arena({plan().steps.data() + first, number});
   int bits = 0;
   if (number == 1) {
-    const Call c = prepare(first);
-    bits = pool().parallel_for(0, c.load->points, c.load->grain, [&](int64_t begin, int64_t end) {
-      return c.run(c.program->entry(), begin, end, scratch_.get());
-    });
-    bits |= c.finish(scratch_.get());
+    const Call call = prepare(first);
+    bits = pool().parallel_for(0, call.load->points, call.load->grain, call);
+    bits |= call.finish();
   } else {
     std::vector<Call> calls;
     calls.reserve(number);
     for (size_t i = first; i < first + number; ++i) calls.push_back(prepare(i));
-    bits = run_together(calls, scratch_.get());
-    for (const Call& c : calls) bits |= c.finish(scratch_.get());
+    bits = run_together(calls);
+    for (const Call& c : calls) bits |= c.finish();
   }
   error_ |= static_cast<uint32_t>(bits);
 }

@@ -24,7 +24,7 @@ class Run final : public PlanRun {
   /// A kernel of a launch with what it is called with.
   Call prepare(size_t step) const;
   /// All points of several calls over the pool.
-  static int run_together(const std::vector<Call>& calls, Scratch* scratch);
+  static int run_together(const std::vector<Call>& calls);
   void open_arena(std::span<const Step> steps);  ///< forbids all of it but the buffers of the steps
 
   int64_t scratch_bytes_ = 0;         ///< per thread
