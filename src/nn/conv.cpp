@@ -30,13 +30,13 @@ void make_weights(std::string_view layer, size_t axes, int64_t in, int64_t out, 
                                  sizes.size(), axes),
                      where);
   Shape shape{out, in / options.groups};
-  int64_t fan_in = in / options.groups;
+  auto fan_in = static_cast<double>(in / options.groups);
   for (int64_t k : sizes) {
     require_size(fmt::format("{}: kernel", layer), k, where);
     shape.push_back(k);
-    fan_in *= k;
+    fan_in *= static_cast<double>(k);
   }
-  const double bound = 1.0 / std::sqrt(static_cast<double>(fan_in));
+  const double bound = 1.0 / std::sqrt(fan_in);
   weight = init::uniform(shape, -bound, bound).requires_grad();
   if (with_bias) bias = init::uniform({out}, -bound, bound).requires_grad();
 }

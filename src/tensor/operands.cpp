@@ -105,21 +105,15 @@ int64_t saturating_add(int64_t a, int64_t b) {
 }
 
 Shape common_shape(const Shape& a, const Shape& b) {
-  const size_t rank = std::max(a.rank(), b.rank());
-  Shape::Dims out(rank, Dim(1));
-  for (size_t i = 0; i < rank; ++i) {  // from the last axis
-    const Dim x = i < a.rank() ? a[a.rank() - 1 - i] : Dim(1), y = i < b.rank() ? b[b.rank() - 1 - i] : Dim(1);
-    if (!(x == y || x == 1 || y == 1))
-      usage_error(fmt::format("shapes {} and {} do not broadcast: {} against {} in axis {}; {}", to_string(a),
-                              to_string(b), to_string(x), to_string(y), rank - 1 - i,
-                              x.symbolic() && y.symbolic() && x.var() == y.var()
-                                  ? "a Var has one value in a program, bind it to the same number in both"
-                              : x.symbolic() || y.symbolic()
-                                  ? "a symbolic size matches only itself and 1, give both tensors the same Var"
-                                  : "sizes must be equal or 1, reshape or expand one of them"));
-    out[rank - 1 - i] = x == 1 ? y : x;
-  }
-  Shape common(std::move(out));
+  Shape common(common_sizes(a.dims(), b.dims(), [&](const Dim& x, const Dim& y, size_t axis) {
+    usage_error(fmt::format("shapes {} and {} do not broadcast: {} against {} in axis {}; {}", to_string(a),
+                            to_string(b), to_string(x), to_string(y), axis,
+                            x.symbolic() && y.symbolic() && x.var() == y.var()
+                                ? "a Var has one value in a program, bind it to the same number in both"
+                            : x.symbolic() || y.symbolic()
+                                ? "a symbolic size matches only itself and 1, give both tensors the same Var"
+                                : "sizes must be equal or 1, reshape or expand one of them"));
+  }));
   check_shape(common);
   return common;
 }

@@ -39,7 +39,18 @@ DType type_or(DType given, DType fallback);
 void check_shape(const Shape& shape);
 /// The sum of two sizes >= 0 on its way to check_shape(): the largest number where it overflows.
 int64_t saturating_add(int64_t a, int64_t b);
-/// NumPy's rule on two shapes; checked; UsageError naming both. A symbolic size matches only itself and 1.
+/// NumPy's rule on two lists of sizes, from the last: conflict(x, y, axis) throws where two are neither equal nor 1.
+template <class Conflict>
+Shape::Dims common_sizes(std::span<const Dim> a, std::span<const Dim> b, Conflict conflict) {
+  Shape::Dims out(std::max(a.size(), b.size()), Dim(1));
+  for (size_t i = 1; i <= out.size(); ++i) {
+    const Dim x = i <= a.size() ? a[a.size() - i] : Dim(1), y = i <= b.size() ? b[b.size() - i] : Dim(1);
+    if (!(x == y || x == 1 || y == 1)) conflict(x, y, out.size() - i);
+    out[out.size() - i] = x == 1 ? y : x;
+  }
+  return out;
+}
+/// The same on two shapes; checked; UsageError naming both. A symbolic size matches only itself and 1.
 Shape common_shape(const Shape& a, const Shape& b);
 /// The argument in that type: a tensor's node cast, a number as a constant of rank 0. A number that does not fit an
 /// integer type is a UsageError.

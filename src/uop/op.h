@@ -24,8 +24,7 @@ enum Trait : uint16_t {
   kInteger = 8,      ///< only on integers and bool
   kExpanded = 16,    ///< no target spells it: codegen/prepare/math writes it in other ops
   kFresh = 32,       ///< two of them are never one (SEMANTICS H4, N1)
-  kEffect = 64,      ///< must not be dropped though nobody reads it
-  kNoGrad = 128,     ///< has no gradient rule: a leaf, not on floats, or only in kernels
+  kNoGrad = 64,      ///< has no gradient rule: a leaf, not on floats, or only in kernels
 };
 
 inline constexpr int kAny = -1;

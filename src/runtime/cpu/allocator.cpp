@@ -50,9 +50,9 @@ void give_to_system(void* block, size_t size) {
     unmap_pages(start, size);
 }
 
-class Pool {
+class Blocks {
  public:
-  Pool() { hold_at_fork(mutex_); }
+  Blocks() { hold_at_fork(mutex_); }
 
   void* take(size_t bytes) {
     const uint64_t limit = memory_limit();
@@ -134,17 +134,17 @@ class Pool {
   uint64_t peak_ = 0, cached_ = 0, bound_ = 64 << 20;
 };
 
-Pool& pool() {
-  static Pool* all = new Pool;  // never destroyed: buffers in static objects die after main
+Blocks& blocks() {
+  static Blocks* all = new Blocks;  // never destroyed: buffers in static objects die after main
   return *all;
 }
 
 }  // namespace
 
-void* allocate(size_t bytes) { return pool().take(bytes); }
-void deallocate(void* block, size_t bytes) noexcept { pool().put(block, bytes); }
-MemoryStats memory_stats() { return pool().stats(); }
-uint64_t live_memory() { return pool().live(); }
+void* allocate(size_t bytes) { return blocks().take(bytes); }
+void deallocate(void* block, size_t bytes) noexcept { blocks().put(block, bytes); }
+MemoryStats memory_stats() { return blocks().stats(); }
+uint64_t live_memory() { return blocks().live(); }
 uint64_t memory_limit() {
   static const uint64_t machine = usable_memory();
   // Every public call asks: worked out once per environment.
@@ -156,6 +156,6 @@ uint64_t memory_limit() {
   }
   return limit;
 }
-void release_cached_memory() { pool().release(); }
+void release_cached_memory() { blocks().release(); }
 
 }  // namespace sinter::runtime::cpu

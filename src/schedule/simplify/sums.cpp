@@ -2,7 +2,6 @@
 #include "schedule/simplify/sums.h"
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -38,8 +37,7 @@ UOp moved(UOp x, UOp movement, const std::vector<Dim>& lead) {
   switch (movement->op) {
     case Op::Reshape: return ir::reshape(x, joined(lead, movement->shape));
     case Op::Permute: {
-      ir::Ints order(lead.size());
-      std::iota(order.begin(), order.end(), 0);
+      ir::Ints order = ir::all_axes(lead.size());
       for (int64_t a : shifted(movement->ints(), lead.size())) order.push_back(a);
       return ir::permute(x, order);
     }

@@ -82,10 +82,11 @@ Tensor scaled_dot_product_attention(Arg query, const Tensor& k, const Tensor& v,
 Tensor rotary_embedding(Arg input, const RotaryOptions& o) {
   Call call("rotary_embedding", input.where());
   UOp given = tensor::float_operand(input), x = ir::computed(given);
-  if (x->rank() < 2) usage_error(fmt::format("{} has {} axes; give [..., positions, size]", describe(x), x->rank()));
-  const int64_t last = static_cast<int64_t>(x->rank()) - 1, size = tensor::fixed_size(x, last, "rotated");
+  if (x->rank() < 2)
+    usage_error(fmt::format("{} has {} axes; give [..., positions, size]", describe(given), x->rank()));
+  const int64_t last = static_cast<int64_t>(x->rank()) - 1, size = tensor::fixed_size(given, last, "rotated");
   if (size % 2)
-    usage_error(fmt::format("the last axis of {} has the odd size {}; pairs are rotated", describe(x), size));
+    usage_error(fmt::format("the last axis of {} has the odd size {}; pairs are rotated", describe(given), size));
   if (!(o.base > 0 && std::isfinite(o.base)))
     usage_error(fmt::format("base is {}; angles need a finite number above 0", o.base));
   const int64_t half = size / 2;

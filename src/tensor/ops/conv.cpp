@@ -45,6 +45,7 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
   if (w->rank() != sliding + 2)
     usage_error(fmt::format("the weight {} has {} axes; give [out, in / groups, {}]", describe(w), w->rank(),
                             sliding == 1 ? "kernel" : "kernel, kernel"));
+  for (int64_t axis : {0, 1}) tensor::fixed_size(w, axis, "a number of channels");
   check_channels(x, w, b, o.groups);
   std::vector<int64_t> kernel;
   for (size_t i = 2; i < w->rank(); ++i)

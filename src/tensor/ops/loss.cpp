@@ -52,8 +52,8 @@ int64_t class_axis(UOp x) {
   return x->rank() == 1 ? 0 : 1;
 }
 
-/// -log p of each target's class, for log-probabilities x.
-UOp nll(UOp x, int64_t axis, UOp target, const CrossEntropyOptions& options) {
+/// -log p of each target's class, for log-probabilities x of what was given.
+UOp nll(UOp given, UOp x, int64_t axis, UOp target, const CrossEntropyOptions& options) {
   tensor::meet(x, target);
   UOp index = tensor::insert_axis(tensor::index_operand(target), axis);
   Shape expected = x->shape;
@@ -62,7 +62,7 @@ UOp nll(UOp x, int64_t axis, UOp target, const CrossEntropyOptions& options) {
     std::vector<Dim> dims = x->shape.dims();
     dims.erase(dims.begin() + axis);
     usage_error(fmt::format("predictions {} need class targets of shape {}, got {}; leave out the class axis",
-                            describe(x), to_string(Shape(dims)), describe(target)));
+                            describe(given), to_string(Shape(dims)), describe(target)));
   }
   // GATHER counts negative ones from the end and reports those out of range, which a negative class is made here.
   index = ir::cast(index, DType::I64);
@@ -83,7 +83,7 @@ UOp nll(UOp x, int64_t axis, UOp target, const CrossEntropyOptions& options) {
 Tensor nll_loss(Arg log_probabilities, const Tensor& target, CrossEntropyOptions options) {
   Call call("nll_loss", log_probabilities.where());
   UOp x = tensor::float_operand(log_probabilities);
-  return wrap(ir::cast(nll(ir::computed(x), class_axis(x), tensor::node_of(target), options), x->dtype));
+  return wrap(ir::cast(nll(x, ir::computed(x), class_axis(x), tensor::node_of(target), options), x->dtype));
 }
 
 Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions options) {
@@ -91,15 +91,16 @@ Tensor cross_entropy(Arg logits, const Tensor& target, CrossEntropyOptions optio
   UOp given = tensor::float_operand(logits), y = tensor::node_of(target);
   tensor::meet(given, y);
   UOp x = ir::computed(given);
-  const int64_t axis = class_axis(x);
-  if (!is_float(y->dtype)) return wrap(ir::cast(nll(tensor::log_softmax(x, axis), axis, y, options), given->dtype));
+  const int64_t axis = class_axis(given);
+  if (!is_float(y->dtype))
+    return wrap(ir::cast(nll(given, tensor::log_softmax(x, axis), axis, y, options), given->dtype));
   if (options.ignore_index && options.ignore_index != CrossEntropyOptions().ignore_index)
     usage_error(fmt::format("ignore_index {} needs class targets, but the target is {}; leave it out",
                             *options.ignore_index, describe(y)));
   if (!(y->shape == x->shape))
     usage_error(fmt::format(
         "logits {} need probabilities of the same shape or integer classes, got {}; convert classes with to(int64)",
-        describe(x), describe(y)));
+        describe(given), describe(y)));
   UOp loss = -ir::reduce(Combine::Add, tensor::log_softmax(x, axis) * ir::cast(y, x->dtype), {axis});
   return wrap(ir::cast(reduced(loss, options.reduction), given->dtype));
 }

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
 
 #include "sinter/ops.h"
 #include "tensor/axes.h"
@@ -28,18 +29,15 @@ void check_inner(UOp a, UOp b, const Dim& k, const Dim& other) {
                             b->rank() == 1 ? "only one of the second" : "second last of the second, try transpose"));
 }
 
-/// The axes before the last two of both, which broadcast; said of the operands as they were given.
+/// The axes before those of a matrix.
+std::span<const Dim> batch_of(UOp x) { return {x->shape.begin(), std::max<size_t>(x->rank(), 2) - 2}; }
+
+/// Those of both, which broadcast; said of the operands as they were given.
 Shape batches(UOp a, UOp b) {
-  const size_t of_a = std::max<size_t>(a->rank(), 2) - 2, of_b = std::max<size_t>(b->rank(), 2) - 2;
-  Shape::Dims out(std::max(of_a, of_b), Dim(1));
-  for (size_t i = 1; i <= out.size(); ++i) {  // from the last
-    const Dim x = i <= of_a ? a->shape[of_a - i] : Dim(1), y = i <= of_b ? b->shape[of_b - i] : Dim(1);
-    if (!(x == y || x == 1 || y == 1))
-      usage_error(fmt::format("batch sizes differ: {} x {}, {} against {}; they must be equal or 1", describe(a),
-                              describe(b), to_string(x), to_string(y)));
-    out[out.size() - i] = x == 1 ? y : x;
-  }
-  return Shape(std::move(out));
+  return Shape(tensor::common_sizes(batch_of(a), batch_of(b), [&](const Dim& x, const Dim& y, size_t) {
+    usage_error(fmt::format("batch sizes differ: {} x {}, {} against {}; they must be equal or 1", describe(a),
+                            describe(b), to_string(x), to_string(y)));
+  }));
 }
 
 }  // namespace

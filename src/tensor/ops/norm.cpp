@@ -95,7 +95,7 @@ Tensor group_norm(Arg input, int64_t groups, const Tensor& weight, const Tensor&
   UOp given = float_operand(input), x = ir::computed(given);
   const int64_t channels = channels_of(given);
   if (groups < 1 || channels % groups)
-    usage_error(fmt::format("{} has {} channels, which {} groups do not divide; choose a divisor", describe(x),
+    usage_error(fmt::format("{} has {} channels, which {} groups do not divide; choose a divisor", describe(given),
                             channels, groups));
   Shape parted{x->shape[0], groups, channels / groups};
   for (size_t i = 2; i < x->rank(); ++i) parted.push_back(x->shape[i]);

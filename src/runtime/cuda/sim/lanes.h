@@ -85,12 +85,4 @@ Run lanewise() {
     return ternary<F, T>;
 }
 
-/// A bit per lane -> the predicate, where the mask says so.
-template <typename F>
-void assign_predicate(uint32_t& to, uint32_t mask, F&& f) {
-  uint32_t bits = 0;
-  for (int lane = 0; lane < kLanes; ++lane) bits |= static_cast<uint32_t>(f(lane) ? 1 : 0) << lane;
-  to = (to & ~mask) | (bits & mask);
-}
-
 }  // namespace sinter::runtime::cuda::sim
