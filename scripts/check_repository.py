@@ -110,7 +110,7 @@ def types_of(path):
             scopes.append(scope.group(1))
         elif line.startswith("}  // namespace"):
             scopes.pop()
-        elif (found := re.match(r"(?:class|struct|union|enum class) (\w+)\b(?![<:;])[^;]*\{", line)) and "" not in scopes:
+        elif (found := re.match(r"(?:class|struct|union|enum class) (?:alignas\(\w+\) )?(\w+)\b(?![<:;])[^;]*\{", line)) and "" not in scopes:
             yield "::".join([*scopes, found.group(1)])
 
 
