@@ -2,6 +2,7 @@
 // errors of both. One place, so that all ops agree (docs/dtypes.md).
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <span>
 #include <string>

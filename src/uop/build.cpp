@@ -29,11 +29,6 @@ UOp move(UOp x, Op op, const Shape& shape, const Attr& attr = no_attr()) {
   return x->graph->make({op, x->dtype, shape, {x}, attr});
 }
 
-/// Whatever axes EXPAND adds, the others have the source's sizes.
-void require_sizes(bool fit, const Shape& wanted, UOp x) {
-  require(fit, Op::Expand, "other sizes than those of its source: ", wanted, x);
-}
-
 bool is_short(UOp x) { return is_short_float(x->dtype); }
 
 /// Whether a view of x is made one of x's source: not in the tensor graph, where equal programs with and without
@@ -130,41 +125,42 @@ UOp permute(UOp x, const Ints& order) {
   return same ? x : move(x, Op::Permute, shape, order);
 }
 
-UOp expand(UOp x, const Shape& shape, const Ints& axes) {
+namespace {
+
+/// x repeated along the axes of `shape` that it lacks: `lacked`, and in front as many as are missing then. Of
+/// `singles`, its own axes of size 1 are repeated, too.
+UOp repeat(UOp x, const Shape& shape, const Ints& lacked, bool singles) {
+  const size_t lead = shape.rank() - x->rank() - lacked.size();
+  Ints axes, single;  // those that are repeated, and those of x among them
   size_t own = 0, next = 0;
-  bool fits = x->rank() + axes.size() == shape.rank(), repeats = false;
-  for (size_t i = 0; fits && i < shape.rank(); ++i)
-    if (next < axes.size() && axes[next] == static_cast<int64_t>(i))
-      repeats |= !(shape[i] == 1), ++next;
-    else
-      fits = own < x->rank() && x->shape[own++] == shape[i];
-  require_sizes(fits, shape, x);
-  return repeats ? move(x, Op::Expand, shape, axes) : reshape(x, shape);
+  bool fits = true, repeats = false;
+  for (size_t i = 0; fits && i < shape.rank(); ++i) {
+    const bool named = next < lacked.size() && lacked[next] == static_cast<int64_t>(i);
+    next += named;
+    if (!named && i >= lead) {
+      fits = own < x->rank() && (x->shape[own] == shape[i] || (singles && x->shape[own] == 1));
+      if (!fits || x->shape[own++] == shape[i]) continue;
+      single.push_back(static_cast<int64_t>(own - 1));
+    }
+    repeats |= !(shape[i] == 1);
+    axes.push_back(static_cast<int64_t>(i));
+  }
+  require(fits, Op::Expand, "other sizes than those of its source: ", shape, x);
+  if (!repeats) return reshape(x, shape);
+  return move(single.empty() ? x : reshape(x, without(x->shape, single)), Op::Expand, shape, axes);
+}
+
+}  // namespace
+
+UOp expand(UOp x, const Shape& shape, const Ints& axes) {
+  require(x->rank() + axes.size() == shape.rank(), Op::Expand, "other sizes than those of its source: ", shape, x);
+  return repeat(x, shape, axes, false);
 }
 
 UOp broadcast_to(UOp x, const Shape& shape, const Ints& lacked) {
   if (x->shape == shape) return x;
   require(x->rank() + lacked.size() <= shape.rank(), Op::Expand, "to a lower rank: ", shape, x);
-  const size_t lead = shape.rank() - x->rank() - lacked.size();
-  Ints axes, single;  // those that are repeated, and those of x among them
-  size_t own = 0, next = 0;
-  bool fits = true, repeats = false;
-  for (size_t i = 0; i < shape.rank(); ++i) {
-    const Dim& size = shape[i];
-    const bool named = next < lacked.size() && lacked[next] == static_cast<int64_t>(i), missing = i < lead || named;
-    next += named;
-    if (!missing) {
-      const Dim& of_x = x->shape[own++];
-      if (of_x == size) continue;
-      fits &= of_x == 1;
-      single.push_back(static_cast<int64_t>(own - 1));
-    }
-    repeats |= !(size == 1);
-    axes.push_back(static_cast<int64_t>(i));
-  }
-  require_sizes(fits, shape, x);
-  if (!repeats) return reshape(x, shape);
-  return move(single.empty() ? x : reshape(x, without(x->shape, single)), Op::Expand, shape, axes);
+  return repeat(x, shape, lacked, true);
 }
 
 Region whole(const Shape& shape) {

@@ -98,7 +98,7 @@ TEST_CASE("a job on the board is read whole or not at all", "[runtime]") {
   cpu::Job job;
   CHECK_FALSE(board.read(job));
   std::atomic<bool> done{false};
-  std::atomic<int64_t> read{0}, torn{0};
+  int64_t read = 0, torn = 0;  // the reader's
   std::thread reader([&] {
     cpu::Job seen;
     for (uint64_t last = 0; !done || !read;)

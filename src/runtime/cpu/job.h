@@ -1,5 +1,5 @@
 // How the threads of a pool learn of a job and share it out. Whatever one core has written and another one reads next
-// costs 0.1 to 0.2 us where they are far from each other, so that a job is one cache line, and taking from it a second.
+// costs 0.07 us (Granite Rapids) to 0.18 (a Zen 5): a job is one cache line, and taking from it a second.
 #pragma once
 
 #include <atomic>
@@ -9,6 +9,7 @@ namespace sinter::runtime::cpu {
 
 /// A range in `chunks` pieces.
 struct Job {
+  /// Works on [begin, end) and returns error bits; does not throw.
   using Function = int (*)(void* context, int64_t begin, int64_t end);
 
   uint64_t number = 0;  ///< jobs of a pool are counted, from 1
@@ -73,11 +74,10 @@ class alignas(64) JobShare {
     }
   }
 
-  static constexpr int64_t kMostChunks = (1 << 16) - 1;  ///< that a job may have
+  static constexpr int kChunkBits = 16;  ///< of the word; at a job a microsecond the others last nine years
+  static constexpr int64_t kMostChunks = (1 << kChunkBits) - 1;  ///< that a job may have
 
  private:
-  static constexpr int kChunkBits = 16;  ///< of the word; at a job a microsecond the others last nine years
-
   std::atomic<uint64_t> word_{0};
 };
 

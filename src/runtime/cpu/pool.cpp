@@ -46,16 +46,18 @@ void own(const void* line) {
 /// Spins until done() or the time is over; says whether it is done.
 template <class Done>
 bool spin(Done done) {
-  std::chrono::steady_clock::time_point end{};
-  for (;;) {
+  using Clock = std::chrono::steady_clock;
+  const auto soon = [&] {
     for (int i = 0; i < 64; ++i) {
       if (done()) return true;
       pause();
     }
-    const auto now = std::chrono::steady_clock::now();  // not asked where it is done at once
-    if (end == std::chrono::steady_clock::time_point()) end = now + kSpin;
-    if (now >= end) return false;
-  }
+    return false;
+  };
+  if (soon()) return true;  // asking the clock takes longer
+  for (const auto end = Clock::now() + kSpin; Clock::now() < end;)
+    if (soon()) return true;
+  return false;
 }
 
 }  // namespace
@@ -103,7 +105,7 @@ void Pool::resize(int threads) {
   threads_.store(std::max(threads, 1));
 }
 
-int Pool::run(int64_t begin, int64_t end, int64_t grain, Function fn, void* context) {
+int Pool::run(int64_t begin, int64_t end, int64_t grain, Job::Function fn, void* context) {
   if (begin >= end) return 0;
   const int64_t size = end - begin, most = size / std::max<int64_t>(grain, 1);
   if (most < 2 || threads() == 1 || busy_.exchange(true, std::memory_order_acquire)) return fn(context, begin, end);
@@ -118,7 +120,9 @@ int Pool::run(int64_t begin, int64_t end, int64_t grain, Function fn, void* cont
     bell_.fetch_add(1);
     futex(bell_, FUTEX_WAKE, INT_MAX);
   }
-  expected_ += job.chunks - take(job, 0) - steal(job, 0);
+  expected_ += job.chunks;
+  expected_ -= take(job, 0);
+  expected_ -= steal(job, 0);
   const auto finished = [this] { return finished_.load(std::memory_order_acquire) == expected_; };
   while (!spin(finished)) sched_yield();  // a worker lost its CPU: let it have ours
   const int errors = errors_.load(std::memory_order_relaxed);

@@ -18,9 +18,6 @@ namespace sinter::runtime::cpu {
 /// other callers, and of `fn` itself, run on their caller's thread alone.
 class Pool {
  public:
-  /// Works on [begin, end) and returns error bits; does not throw.
-  using Function = Job::Function;
-
   explicit Pool(int threads);
   ~Pool();
   Pool(const Pool&) = delete;
@@ -29,7 +26,7 @@ class Pool {
   /// Calls fn on contiguous pieces that cover [begin, end) exactly once, each of at least `grain` elements (but for a
   /// range that is shorter). Returns when all are done: the results, or-ed. Nothing follows from how it was cut. Throws
   /// std::bad_alloc, before anything ran, when the workers cannot be set up.
-  int run(int64_t begin, int64_t end, int64_t grain, Function fn, void* context);
+  int run(int64_t begin, int64_t end, int64_t grain, Job::Function fn, void* context);
 
   /// The same for anything that is called as int(int64_t begin, int64_t end).
   template <class F>

@@ -45,15 +45,15 @@ Tensor conv(std::string_view name, size_t sliding, const Arg& input, const Tenso
   if (w->rank() != sliding + 2)
     usage_error(fmt::format("the weight {} has {} axes; give [out, in / groups, {}]", describe(w), w->rank(),
                             sliding == 1 ? "kernel" : "kernel, kernel"));
-  for (int64_t axis : {0, 1}) tensor::fixed_size(w, axis, "a number of channels");
-  check_channels(x, w, b, o.groups);
+  const int64_t out = tensor::fixed_size(w, 0, "a number of channels"),
+                in = tensor::fixed_size(w, 1, "a number of channels"), groups = o.groups;
+  check_channels(x, w, b, groups);
   std::vector<int64_t> kernel;
   for (size_t i = 2; i < w->rank(); ++i)
     kernel.push_back(tensor::fixed_size(w, static_cast<int64_t>(i), "a kernel's size"));
   const auto slide = tensor::slidings(sliding, kernel, o.stride, o.padding, o.dilation);
 
   // Both are repeated to [n, group, out, in, windows, taps, ...]: x has no output channels, w no batch and no windows.
-  const int64_t groups = o.groups, out = w->shape[0].value(), in = w->shape[1].value();
   Shape grouped{x->shape[0], groups, in}, weights{groups, out / groups, in};
   ir::Ints over_windows;
   for (size_t i = 0; i < sliding; ++i) {
