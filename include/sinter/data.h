@@ -158,7 +158,8 @@ struct Idx {
   std::vector<int64_t> shape;   ///< sizes, outermost first
   std::vector<uint8_t> values;  ///< row-major
 };
-/// Reads an IDX file, plain or gzip. UsageError on a damaged or truncated one.
+/// Reads an IDX file, plain or gzip, with no more memory than its header asks for. UsageError on a damaged or truncated
+/// one.
 Idx read_idx(const std::filesystem::path& path, Loc where = Loc::current());
 /// The same from memory; `name` stands in errors.
 Idx parse_idx(const std::vector<uint8_t>& bytes, const std::string& name, Loc where = Loc::current());

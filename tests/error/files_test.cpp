@@ -69,6 +69,70 @@ TEST_CASE("IDX files of any damage are refused", "[error]") {
   CHECK_THROWS_AS(data::mnist("/nonexistent"), UsageError);
 }
 
+namespace {
+
+/// A gzip file whose content is `head` and then zeros.
+std::vector<uint8_t> gzip_of_zeros(const std::vector<uint8_t>& head, size_t zeros) {
+  z_stream s{};
+  deflateInit2(&s, 1, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  std::vector<uint8_t> out(zeros / 100 + 1000), block(1 << 20);
+  s.next_out = out.data();
+  s.avail_out = static_cast<uInt>(out.size());
+  s.next_in = const_cast<Bytef*>(head.data());
+  s.avail_in = static_cast<uInt>(head.size());
+  deflate(&s, Z_NO_FLUSH);
+  for (size_t done = 0; done < zeros; done += block.size()) {
+    s.next_in = block.data();
+    s.avail_in = static_cast<uInt>(block.size());
+    deflate(&s, Z_NO_FLUSH);
+  }
+  deflate(&s, Z_FINISH);
+  out.resize(out.size() - s.avail_out);
+  deflateEnd(&s);
+  return out;
+}
+
+/// The most memory that the process has had since forget_peak(), in bytes; 0 where the system does not say.
+size_t peak_memory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return std::stoull(line.substr(6)) * 1024;
+  return 0;
+}
+bool forget_peak() { return static_cast<bool>(std::ofstream("/proc/self/clear_refs") << 5 << std::flush); }
+
+}  // namespace
+
+TEST_CASE("a gzip of zeros is no IDX file, and takes no memory", "[error]") {
+  constexpr size_t kZeros = 256 << 20;
+  const std::vector<uint8_t> zeros = gzip_of_zeros({}, kZeros),
+                             long_tail = gzip_of_zeros({0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3}, kZeros),
+                             huge = gzip_of_zeros({0, 0, 8, 2, 0, 1, 0, 0, 0, 1, 0, 0}, 1 << 20);
+  const bool known = forget_peak();
+  const size_t before = peak_memory();
+  CHECK_THROWS_WITH(data::parse_idx(zeros, "x"), Catch::Contains("its type is 0x0"));
+  CHECK_THROWS_WITH(data::parse_idx(long_tail, "x"), Catch::Contains("ask for 6 values, it holds more"));
+  CHECK_THROWS_WITH(data::parse_idx(huge, "x"), Catch::Contains("ask for 4294967296 values"));
+  const auto path = temporary("sinter_zeros.gz");
+  write(path, {zeros.begin(), zeros.end()});
+  CHECK_THROWS_AS(data::read_idx(path), UsageError);
+  std::filesystem::remove(path);
+  if (known) CHECK(peak_memory() - before < kZeros / 8);
+}
+
+TEST_CASE("an IDX file of several gzip members is one, and what is no member is damage", "[error]") {
+  const std::vector<uint8_t> good = idx_bytes(), first = gzip({good.begin(), good.begin() + 9}),
+                             second = gzip({good.begin() + 9, good.end()});
+  std::vector<uint8_t> both = first;
+  both.insert(both.end(), second.begin(), second.end());
+  CHECK(data::parse_idx(both, "x").values == std::vector<uint8_t>{1, 2, 3, 4, 5, 6});
+  both.push_back(7);
+  CHECK_THROWS_AS(data::parse_idx(both, "x"), UsageError);
+  std::vector<uint8_t> plain = good;
+  plain.push_back(7);
+  CHECK_THROWS_AS(data::parse_idx(plain, "x"), UsageError);
+}
+
 TEST_CASE("the subset in the library is real and whole", "[nn]") {
   const runtime_test::Setting nowhere("SINTER_DATA", {}),
       cache("XDG_CACHE_HOME", temporary("sinter_no_cache").string());

@@ -1,12 +1,20 @@
 // IDX files: two zero bytes, the type (8 = uint8), the rank, one big-endian uint32 per size, the values.
 // Format: yann.lecun.com/exdb/mnist, "THE IDX FILE FORMAT". Gzip is recognised by its first two bytes.
+// Read from its beginning, so that the header says how much memory the values get before there is any.
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <limits>
+#include <new>
+#include <optional>
+#include <span>
 
 #include "sinter/data.h"
 
@@ -15,78 +23,186 @@ inline namespace v0 {
 namespace data {
 namespace {
 
-constexpr size_t kLargest = size_t{1} << 32;  ///< no data set that is read here unpacks to more
+constexpr uint64_t kMostRatio = 1032;  ///< of deflate: a bit for each of two codes of 258 bytes
 
 [[noreturn]] void damaged(const std::string& name, const std::string& why, Loc where) {
   throw UsageError(fmt::format("read_idx: {} is damaged: {}; fetch the file again", name, why), where);
 }
 
-std::vector<uint8_t> gunzip(const std::vector<uint8_t>& packed, const std::string& name, Loc where) {
-  z_stream stream{};
-  if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) throw BackendError("zlib: inflateInit2 failed");
-  struct End {
-    z_stream& s;
-    ~End() { inflateEnd(&s); }
-  } end{stream};
-  stream.next_in = const_cast<Bytef*>(packed.data());
-  size_t left = packed.size();  // beyond what zlib, which counts in 32 bits, has been told of
-  std::vector<uint8_t> out;
-  int status = Z_OK;
-  while (status != Z_STREAM_END) {
-    if (stream.avail_in == 0) {
-      stream.avail_in = static_cast<uInt>(std::min(left, size_t{1} << 30));
-      left -= stream.avail_in;
+/// Bytes in order, from memory or a file.
+class Bytes {
+ public:
+  explicit Bytes(std::span<const uint8_t> memory) : size_(memory.size()), memory_(memory) {}
+  Bytes(const std::filesystem::path& path, Loc where) : path_(path.string()) {
+    file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe would wait for its other end
+    struct stat info{};
+    const int error = file_ >= 0 && fstat(file_, &info) == 0 ? 0 : errno;
+    if (!error && S_ISREG(info.st_mode)) {
+      size_ = static_cast<uint64_t>(info.st_size);
+      return;
     }
-    const size_t old = out.size();
-    if (old > kLargest) damaged(name, fmt::format("it unpacks to more than {} bytes", kLargest), where);
-    out.resize(old + (size_t{1} << 20));
-    stream.next_out = out.data() + old;
-    stream.avail_out = static_cast<uInt>(out.size() - old);
-    status = inflate(&stream, Z_NO_FLUSH);
-    out.resize(out.size() - stream.avail_out);
-    if (status == Z_STREAM_END) break;
-    if (status != Z_OK || (stream.avail_in == 0 && left == 0 && stream.avail_out != 0))
-      damaged(name,
-              fmt::format("gzip stops after {} bytes ({})", out.size(), stream.msg ? stream.msg : "it ends early"),
-              where);
+    if (file_ >= 0) close(file_);
+    if (error) throw UsageError(fmt::format("read_idx: cannot open {}: {}", path_, std::strerror(error)), where);
+    throw UsageError(S_ISDIR(info.st_mode)
+                         ? fmt::format("read_idx: {} is a folder; name a file in it", path_)
+                         : fmt::format("read_idx: {} is no regular file; give the path of an IDX file", path_),
+                     where);
   }
-  return out;
+  ~Bytes() {
+    if (file_ >= 0) close(file_);
+  }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+
+  uint64_t size() const { return size_; }  ///< all of them, those that were read too
+  /// The next ones, as many as there is room for, fewer only at the end.
+  size_t read(std::span<uint8_t> to) {
+    if (file_ < 0) {
+      const size_t count = std::min(to.size(), memory_.size());
+      std::copy_n(memory_.begin(), count, to.begin());
+      memory_ = memory_.subspan(count);
+      return count;
+    }
+    size_t done = 0;
+    while (done < to.size()) {
+      const ssize_t got = ::read(file_, to.data() + done, to.size() - done);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw BackendError(fmt::format("read_idx: cannot read {}: {}", path_, std::strerror(errno)));
+      if (got == 0) break;
+      done += static_cast<size_t>(got);
+    }
+    return done;
+  }
+
+ private:
+  uint64_t size_ = 0;
+  std::span<const uint8_t> memory_;
+  std::string path_;
+  int file_ = -1;
+};
+
+/// What the members of a gzip file hold, one after the other.
+class Gunzip {
+ public:
+  Gunzip(Bytes& packed, std::span<const uint8_t> first, const std::string& name, Loc where)
+      : packed_(packed), name_(name), where_(where) {
+    if (inflateInit2(&stream_, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
+    std::copy(first.begin(), first.end(), input_.begin());
+    stream_.next_in = input_.data();
+    stream_.avail_in = static_cast<uInt>(first.size());
+  }
+  ~Gunzip() { inflateEnd(&stream_); }
+  Gunzip(const Gunzip&) = delete;
+  Gunzip& operator=(const Gunzip&) = delete;
+
+  /// As Bytes::read.
+  size_t read(std::span<uint8_t> to) {
+    size_t done = 0;
+    while (done < to.size() && !ended_) {
+      if (!stream_.avail_in) refill();
+      const size_t room = std::min<size_t>(to.size() - done, std::numeric_limits<uInt>::max());
+      stream_.next_out = to.data() + done;
+      stream_.avail_out = static_cast<uInt>(room);
+      const bool last = !stream_.avail_in;
+      const int status = inflate(&stream_, Z_NO_FLUSH);
+      done += room - stream_.avail_out;
+      total_ += room - stream_.avail_out;
+      if (status == Z_STREAM_END) {
+        next_member();
+      } else if (status == Z_MEM_ERROR) {
+        throw std::bad_alloc();
+      } else if (status != Z_OK || (last && stream_.avail_out)) {
+        damaged(name_,
+                fmt::format("gzip stops after {} bytes ({})", total_, stream_.msg ? stream_.msg : "it ends early"),
+                where_);
+      }
+    }
+    return done;
+  }
+
+ private:
+  void refill() {
+    stream_.next_in = input_.data();
+    stream_.avail_in = static_cast<uInt>(packed_.read(input_));
+  }
+  void next_member() {
+    if (!stream_.avail_in) refill();
+    if (!stream_.avail_in) {
+      ended_ = true;
+    } else if (inflateReset(&stream_) != Z_OK) {
+      damaged(name_, "its gzip members do not follow each other", where_);
+    }
+  }
+
+  Bytes& packed_;
+  const std::string& name_;
+  const Loc where_;
+  std::array<uint8_t, 1 << 16> input_;
+  z_stream stream_{};
+  uint64_t total_ = 0;
+  bool ended_ = false;
+};
+
+/// Reads all of `given`, packed or not.
+Idx parse(Bytes& given, const std::string& name, Loc where) {
+  std::array<uint8_t, 2> first{};
+  const size_t begun = given.read(first);
+  std::optional<Gunzip> packed;
+  if (begun == 2 && first[0] == 0x1f && first[1] == 0x8b) packed.emplace(given, first, name, where);
+  const auto read = [&](std::span<uint8_t> to) { return packed ? packed->read(to) : given.read(to); };
+
+  std::array<uint8_t, 4> mark{};
+  size_t got = 0;
+  if (!packed) std::copy_n(first.begin(), got = begun, mark.begin());
+  got += read(std::span(mark).subspan(got));
+  if (got < mark.size() || mark[0] != 0 || mark[1] != 0)
+    damaged(name, "it does not begin with the mark of an IDX file", where);
+  if (mark[2] != 8) damaged(name, fmt::format("its type is {:#x}, only 0x8 (uint8) is read", mark[2]), where);
+  std::vector<uint8_t> sizes(4 * size_t{mark[3]});
+  got = read(sizes);
+  if (sizes.empty() || got < sizes.size())
+    damaged(name, fmt::format("{} bytes are too few for {} sizes", mark.size() + got, mark[3]), where);
+
+  Idx idx;
+  uint64_t count = 1;
+  for (size_t i = 0; i < sizes.size(); i += 4) {
+    const uint32_t size =
+        uint32_t{sizes[i]} << 24 | uint32_t{sizes[i + 1]} << 16 | uint32_t{sizes[i + 2]} << 8 | sizes[i + 3];
+    idx.shape.push_back(size);
+    if (__builtin_mul_overflow(count, uint64_t{size}, &count)) damaged(name, "its sizes are too large", where);
+  }
+  // No more than the file can hold is believed, and no more than that is unpacked.
+  const uint64_t head = mark.size() + sizes.size(),
+                 most = packed ? given.size() * kMostRatio : given.size() - std::min(given.size(), head);
+  if (count > most)
+    damaged(name, fmt::format("its sizes ask for {} values, and {} bytes hold at most {}", count, given.size(), most),
+            where);
+  idx.values.resize(static_cast<size_t>(count));
+  got = read(idx.values);
+  if (got < count) damaged(name, fmt::format("its sizes ask for {} values, it holds {}", count, got), where);
+  std::array<uint8_t, 1> behind;
+  if (read(behind)) damaged(name, fmt::format("its sizes ask for {} values, it holds more", count), where);
+  return idx;
+}
+
+Idx parse_or_say(Bytes& given, const std::string& name, Loc where) {
+  try {
+    return parse(given, name, where);
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory(fmt::format("read_idx: the host has no memory for the values of {}", name));
+  }
 }
 
 }  // namespace
 
-Idx parse_idx(const std::vector<uint8_t>& given, const std::string& name, Loc where) {
-  const bool packed = given.size() >= 2 && given[0] == 0x1f && given[1] == 0x8b;
-  const std::vector<uint8_t> unpacked = packed ? gunzip(given, name, where) : std::vector<uint8_t>();
-  const std::vector<uint8_t>& bytes = packed ? unpacked : given;
-  if (bytes.size() < 4 || bytes[0] != 0 || bytes[1] != 0)
-    damaged(name, "it does not begin with the mark of an IDX file", where);
-  if (bytes[2] != 8) damaged(name, fmt::format("its type is {:#x}, only 0x8 (uint8) is read", bytes[2]), where);
-  const size_t rank = bytes[3], head = 4 + 4 * rank;
-  if (rank == 0 || bytes.size() < head)
-    damaged(name, fmt::format("{} bytes are too few for {} sizes", bytes.size(), rank), where);
-  Idx idx;
-  uint64_t count = 1;
-  for (size_t i = 0; i < rank; ++i) {
-    const uint8_t* p = &bytes[4 + 4 * i];
-    const uint32_t size = uint32_t{p[0]} << 24 | uint32_t{p[1]} << 16 | uint32_t{p[2]} << 8 | p[3];
-    idx.shape.push_back(size);
-    if (__builtin_mul_overflow(count, uint64_t{size}, &count)) damaged(name, "its sizes are too large", where);
-  }
-  if (bytes.size() - head != count)
-    damaged(name, fmt::format("its sizes ask for {} values, it holds {}", count, bytes.size() - head), where);
-  idx.values.assign(bytes.begin() + static_cast<std::ptrdiff_t>(head), bytes.end());
-  return idx;
+Idx parse_idx(const std::vector<uint8_t>& bytes, const std::string& name, Loc where) {
+  Bytes given{std::span(bytes)};
+  return parse_or_say(given, name, where);
 }
 
 Idx read_idx(const std::filesystem::path& path, Loc where) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    throw UsageError(fmt::format("read_idx: {} is a folder; name a file in it", path.string()), where);
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw UsageError(fmt::format("read_idx: cannot open {}: {}", path.string(), std::strerror(errno)), where);
-  std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  return parse_idx(bytes, path.string(), where);
+  Bytes given(path, where);
+  return parse_or_say(given, path.string(), where);
 }
 
 }  // namespace data
