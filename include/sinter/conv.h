@@ -15,8 +15,9 @@ inline namespace v0 {
 /// A number per sliding axis, outermost first; a single one stands for all of them: `2` or `{2, 1}`.
 class PerAxis {
  public:
-  PerAxis(int all) : numbers_{all} {}      // NOLINT: implicit by design
-  PerAxis(int64_t all) : numbers_{all} {}  // NOLINT
+  /// The same along each axis.
+  template <Integer I>
+  PerAxis(I all) : numbers_{saturated(all)} {}  // NOLINT: implicit by design
   PerAxis(std::initializer_list<int64_t> numbers) : numbers_(numbers) {}
   /// As given.
   const std::vector<int64_t>& numbers() const { return numbers_; }
@@ -44,7 +45,7 @@ Tensor conv2d(Arg x, const Tensor& weight, const Tensor& bias = {}, const ConvOp
 
 /// Of max_pool2d().
 struct MaxPoolOptions {
-  PerAxis stride = 0;   ///< 0: the kernel's size
+  PerAxis stride = 0;   ///< 0, along any axis: the kernel's size there
   PerAxis padding = 0;  ///< at most half of the kernel; never the largest
   PerAxis dilation = 1;
 };
@@ -53,7 +54,7 @@ Tensor max_pool2d(Arg x, const PerAxis& kernel, const MaxPoolOptions& options = 
 
 /// Of avg_pool2d().
 struct AvgPoolOptions {
-  PerAxis stride = 0;             ///< 0: the kernel's size
+  PerAxis stride = 0;             ///< 0, along any axis: the kernel's size there
   PerAxis padding = 0;            ///< at most half of the kernel; zeros
   bool count_include_pad = true;  ///< whether padding counts in the number that the sum is divided by
 };

@@ -38,17 +38,20 @@ Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shap
 /// The same of as many bytes as `dtype` and `shape` need.
 Tensor from_bytes(const void* data, DType dtype, const Shape& shape, Device device = default_device(),
                   Loc where = Loc::current());
+/// For calls that are given elements, such as the next two: UsageError unless `shape` has so many.
+void require_count(size_t given, const Shape& shape);
 /// `data` holds as many elements as `shape`, row-major; the dtype is T's. A symbolic size reads its bound number.
-template <class T>
+template <Element T>
 Tensor from(const T* data, const Shape& shape, Device device = default_device(), Loc where = Loc::current()) {
   const CallScope call("from", where);
   return from_bytes(data, dtype_of<T>::value, shape, device, where);
 }
 /// The same; UsageError unless the numbers of elements agree.
-template <class T>
+template <Element T>
 Tensor from(const std::vector<T>& data, const Shape& shape, Device device = default_device(),
             Loc where = Loc::current()) {
   const CallScope call("from", where);
+  require_count(data.size(), shape);
   if constexpr (std::is_same_v<T, bool>) {
     std::vector<uint8_t> bytes(data.begin(), data.end());
     return from_bytes(bytes.data(), bytes.size(), boolean, shape, device, where);
@@ -57,7 +60,7 @@ Tensor from(const std::vector<T>& data, const Shape& shape, Device device = defa
   }
 }
 /// One axis.
-template <class T>
+template <Element T>
 Tensor from(const std::vector<T>& data, Device device = default_device(), Loc where = Loc::current()) {
   return from(data, Shape{data.size()}, device, where);
 }

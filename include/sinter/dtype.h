@@ -1,10 +1,12 @@
 // Element types and the promotion of two types that meet in one operation.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <string_view>
+#include <type_traits>
 
 namespace sinter {
 inline namespace v0 {
@@ -74,45 +76,29 @@ constexpr bool is_unsigned(DType d) {
 /// widens a float: int64 with float32 is float32. The table is in docs/dtypes.md.
 DType promote(DType a, DType b);
 
-/// The element type of a C++ type: dtype_of<float>::value. Only for those that have one: bool, the integers, float,
-/// double. The 16-bit floats have none: they are read and given as floats, or as bytes.
+/// The integer type of so many bytes.
+constexpr DType integer_of_size(size_t bytes, bool is_signed) {
+  switch (bytes) {
+    case 1: return is_signed ? DType::I8 : DType::U8;
+    case 2: return is_signed ? DType::I16 : DType::U16;
+    case 4: return is_signed ? DType::I32 : DType::U32;
+    default: return is_signed ? DType::I64 : DType::U64;
+  }
+}
+/// A C++ integer that is a number: `wchar_t` and the characters of Unicode are none, `char` is one.
+template <class T>
+concept IntegerElement = std::integral<T> && std::same_as<T, std::remove_cv_t<T>> && !std::same_as<T, bool> &&
+                         !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> && !std::same_as<T, char16_t> &&
+                         !std::same_as<T, char32_t> && sizeof(T) <= sizeof(uint64_t);
+
+/// The element type of a C++ type: dtype_of<float>::value. Only for those that have one: bool, float, double, and the
+/// integers, by their size and sign: `long` and `long long` are both int64 where both have 64 bits. The 16-bit floats
+/// have none: they are read and given as floats, or as bytes.
 template <class T>
 struct dtype_of;
 template <>
 struct dtype_of<bool> {
   static constexpr DType value = DType::Bool;
-};
-template <>
-struct dtype_of<uint8_t> {
-  static constexpr DType value = DType::U8;
-};
-template <>
-struct dtype_of<int8_t> {
-  static constexpr DType value = DType::I8;
-};
-template <>
-struct dtype_of<uint16_t> {
-  static constexpr DType value = DType::U16;
-};
-template <>
-struct dtype_of<int16_t> {
-  static constexpr DType value = DType::I16;
-};
-template <>
-struct dtype_of<uint32_t> {
-  static constexpr DType value = DType::U32;
-};
-template <>
-struct dtype_of<int32_t> {
-  static constexpr DType value = DType::I32;
-};
-template <>
-struct dtype_of<uint64_t> {
-  static constexpr DType value = DType::U64;
-};
-template <>
-struct dtype_of<int64_t> {
-  static constexpr DType value = DType::I64;
 };
 template <>
 struct dtype_of<float> {
@@ -122,6 +108,13 @@ template <>
 struct dtype_of<double> {
   static constexpr DType value = DType::F64;
 };
+template <IntegerElement T>
+struct dtype_of<T> {
+  static constexpr DType value = integer_of_size(sizeof(T), std::is_signed_v<T>);
+};
+/// A C++ type of which tensors are made, and in which they are read.
+template <class T>
+concept Element = requires { dtype_of<T>::value; };
 
 }  // namespace v0
 }  // namespace sinter

@@ -158,7 +158,7 @@ Tensor softmax(Arg x, int64_t axis = -1);
 /// log(softmax(x)), computed as x - max - log sum exp(x - max).
 Tensor log_softmax(Arg x, int64_t axis = -1);
 /// log sum exp(x) over the axes, without overflow; keepdim leaves them with size 1. -inf where all are.
-Tensor logsumexp(Arg x, Axes axes = {}, bool keepdim = false);
+Tensor logsumexp(Arg x, Axes axes = all_axes, bool keepdim = false);
 /// (x - mean) / sqrt(var + eps) over the last axes, whose sizes are `normalized`; then * weight + bias where given,
 /// which have that shape. var: mean squared distance. Ba, Kiros and Hinton, 2016.
 Tensor layer_norm(Arg x, const Shape& normalized, const Tensor& weight = {}, const Tensor& bias = {},

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
+#include <limits>
 #include <source_location>
 #include <string>
 #include <type_traits>
@@ -19,6 +20,19 @@ namespace sinter {
 inline namespace v0 {
 
 class Dim;
+
+/// An integer of any type, or an enumerator that converts to one, such as a name for an axis.
+template <class I>
+concept Integer = std::integral<I> || (std::is_enum_v<I> && std::convertible_to<I, int64_t>);
+/// The integer as int64; one that int64 cannot hold is the largest, which is out of every range, and never a negative.
+template <Integer I>
+constexpr int64_t saturated(I value) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  if constexpr (std::is_unsigned_v<I> && sizeof(I) >= sizeof(int64_t))
+    return value > static_cast<uint64_t>(kMax) ? kMax : static_cast<int64_t>(value);
+  else
+    return static_cast<int64_t>(value);
+}
 
 /// A size that changes from call to call: `Var b("batch", 1, 256); from(p, {b(96), 784})`. Plans and kernels are
 /// made once for the bound `max`; the value is part of a node's identity only. Two variables are the same if name
@@ -53,7 +67,7 @@ class Dim {
  public:
   /// Fixed: sizes are written as plain numbers.
   template <std::integral I>
-  Dim(I value) : value_(static_cast<int64_t>(value)) {}  // NOLINT
+  Dim(I value) : value_(saturated(value)) {}  // NOLINT
 
   /// It is a variable's.
   bool symbolic() const { return var_ != nullptr; }
@@ -85,11 +99,13 @@ class Shape {
  public:
   using Dims = InlineVector<Dim, 4>;  ///< the list of sizes
 
-  Shape() = default;                                                                     ///< a scalar's
-  Shape(std::initializer_list<Dim> dims) : dims_(dims) {}                                ///< {2, 3}
-  explicit Shape(Dims dims) : dims_(std::move(dims)) {}                                  ///< these sizes
-  explicit Shape(const std::vector<Dim>& dims) : dims_(dims) {}                          ///< these sizes
-  explicit Shape(const std::vector<int64_t>& dims) : dims_(dims.begin(), dims.end()) {}  ///< these sizes
+  Shape() = default;                                             ///< a scalar's
+  Shape(std::initializer_list<Dim> dims) : dims_(dims) {}        ///< {2, 3}
+  explicit Shape(Dims dims) : dims_(std::move(dims)) {}          ///< these sizes
+  explicit Shape(const std::vector<Dim>& dims) : dims_(dims) {}  ///< these sizes
+  /// These sizes.
+  template <std::integral I>
+  explicit Shape(const std::vector<I>& dims) : dims_(dims.begin(), dims.end()) {}
 
   size_t rank() const { return dims_.size(); }  ///< number of axes
   bool empty() const { return dims_.empty(); }  ///< a scalar's

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <initializer_list>
 #include <iosfwd>
 #include <optional>
@@ -24,17 +25,23 @@
 namespace sinter {
 inline namespace v0 {
 
-/// Axes of a reduction: none given means all; negative ones count from the end.
+/// Every axis, in a call that takes axes: x.sum(all_axes, true).
+struct AllAxes {};
+inline constexpr AllAxes all_axes{};  ///< what such a call takes when none are given
+
+/// Axes of a reduction; negative ones count from the end.
 class Axes {
  public:
-  Axes() = default;                                      ///< all
-  Axes(int axis) : list_(std::vector<int64_t>{axis}) {}  ///< one axis  NOLINT: implicit by design, as the next three
-  Axes(int64_t axis) : list_(std::vector<int64_t>{axis}) {}    ///< one axis  NOLINT
+  Axes(AllAxes) {}  ///< all  NOLINT: implicit by design, as the others
+  /// One axis.
+  template <Integer I>
+  Axes(I axis) : list_(std::vector<int64_t>{saturated(axis)}) {}  // NOLINT
+  // Without a default constructor, so that {} is a list too.
   Axes(std::initializer_list<int64_t> axes) : list_(axes) {}   ///< several, none of them twice; {} reduces nothing
   Axes(std::vector<int64_t> axes) : list_(std::move(axes)) {}  ///< the same  NOLINT
-  /// None was given.
+  /// It is all of them, however many.
   bool all() const { return !list_.has_value(); }
-  /// As given; only if some were.
+  /// As given; only if a list was.
   const std::vector<int64_t>& list() const { return *list_; }
 
  private:
@@ -104,12 +111,12 @@ class Tensor {
 
   /// The number of a tensor of one element. UsageError if there are more, or T is not the C++ type of its dtype; float
   /// reads the 16-bit floats too.
-  template <class T>
+  template <Element T>
   T item(Loc where = Loc::current()) const;
   /// The number of a tensor of one element, of any dtype, as a double.
   double item(Loc where = Loc::current()) const;
   /// All elements, row-major. UsageError if T is not the C++ type of the dtype; float reads the 16-bit floats too.
-  template <class T>
+  template <Element T>
   std::vector<T> to_vector(Loc where = Loc::current()) const;
   /// All elements, row-major, as they lie in memory: what from_bytes() takes.
   std::vector<std::byte> to_bytes(Loc where = Loc::current()) const;
@@ -136,11 +143,11 @@ class Tensor {
   /// Repeats axes of size 1, and adds leading axes; -1 keeps a size. UsageError if another size would change.
   Tensor expand(Shape shape, Loc where = Loc::current()) const;
   /// Drops the axes of size 1, or those of them that are named.
-  Tensor squeeze(Axes axes = {}, Loc where = Loc::current()) const;
+  Tensor squeeze(Axes axes = all_axes, Loc where = Loc::current()) const;
   /// A new axis of size 1 before `axis`; -1 is behind the last.
   Tensor unsqueeze(int64_t axis, Loc where = Loc::current()) const;
   /// Reverses the axes.
-  Tensor flip(Axes axes = {}, Loc where = Loc::current()) const;
+  Tensor flip(Axes axes = all_axes, Loc where = Loc::current()) const;
   /// Puts `value`, one number, around: {before, after} per axis, counted from the last axis as in PyTorch when fewer
   /// are given than axes. Negative widths are a UsageError.
   Tensor pad(std::vector<std::pair<int64_t, int64_t>> widths, Arg value = 0.0, Loc where = Loc::current()) const;
@@ -160,29 +167,30 @@ class Tensor {
   /// @}
 
   /// @name Reductions
-  /// Over some axes, or all; keepdim leaves them with size 1. No axis of size 0 where there is no identity: max, min,
-  /// argmax, argmin refuse it. How sums are rounded: docs/semantics.md, F2.
+  /// Over some axes, or all; {} reduces nothing, and casts as the reduction does; keepdim leaves them with size 1. No
+  /// axis of size 0 where there is no identity: max, min, argmax, argmin refuse it. How sums are rounded:
+  /// docs/semantics.md, F2.
   /// @snippet reductions.cpp reductions
   /// @{
 
   /// Floats and uint64 in their type; bool and the other integers in int64, which wraps.
-  Tensor sum(Axes axes = {}, bool keepdim = false, Loc where = Loc::current()) const;
+  Tensor sum(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;
   /// Types as sum().
-  Tensor prod(Axes axes = {}, bool keepdim = false, Loc where = Loc::current()) const;
+  Tensor prod(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;
   /// sum / count; integers in float32. NaN of no elements.
-  Tensor mean(Axes axes = {}, bool keepdim = false, Loc where = Loc::current()) const;
+  Tensor mean(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;
   /// sum((x - mean)^2) / (count - correction); correction 1 is the unbiased estimate, 0 NumPy's. Integers in float32.
-  Tensor var(Axes axes = {}, int64_t correction = 1, bool keepdim = false, Loc where = Loc::current()) const;
+  Tensor var(Axes axes = all_axes, int64_t correction = 1, bool keepdim = false, Loc where = Loc::current()) const;
   /// sqrt(var).
-  Tensor std(Axes axes = {}, int64_t correction = 1, bool keepdim = false, Loc where = Loc::current()) const;
+  Tensor std(Axes axes = all_axes, int64_t correction = 1, bool keepdim = false, Loc where = Loc::current()) const;
   /// The largest element; NaN if any is. Ties share the gradient.
-  Tensor max(Axes axes = {}, bool keepdim = false, Loc where = Loc::current()) const;
+  Tensor max(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;
   /// The smallest element; NaN if any is. Ties share the gradient.
-  Tensor min(Axes axes = {}, bool keepdim = false, Loc where = Loc::current()) const;
+  Tensor min(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;
   /// bool: an element is not 0. False of no elements.
-  Tensor any(Axes axes = {}, bool keepdim = false, Loc where = Loc::current()) const;
+  Tensor any(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;
   /// bool: no element is 0. True of no elements.
-  Tensor all(Axes axes = {}, bool keepdim = false, Loc where = Loc::current()) const;
+  Tensor all(Axes axes = all_axes, bool keepdim = false, Loc where = Loc::current()) const;
   /// int64 index of the first largest element along one axis, or in the flattened tensor; the first NaN wins.
   Tensor argmax(std::optional<int64_t> axis = {}, bool keepdim = false, Loc where = Loc::current()) const;
   /// The same of the smallest.
@@ -299,12 +307,13 @@ class Index {
  public:
   /// What it is.
   enum class Kind : uint8_t { Number, Slice, NewAxis, Ellipsis, Tensor };
-  Index(int64_t number) : kind(Kind::Number), number(number) {}  ///< one element; the axis goes  NOLINT
-  Index(int number) : kind(Kind::Number), number(number) {}      ///< one element; the axis goes  NOLINT
-  Index(Slice s) : kind(Kind::Slice), slice(s) {}                ///< part of the axis  NOLINT
-  Index(NewAxis) : kind(Kind::NewAxis) {}                        ///< an axis of size 1  NOLINT
-  Index(Ellipsis) : kind(Kind::Ellipsis) {}                      ///< all axes that are not named  NOLINT
-  Index(Tensor t) : kind(Kind::Tensor), tensor(std::move(t)) {}  ///< the elements that it names  NOLINT
+  /// One element; the axis goes.
+  template <Integer I>
+  Index(I number) : kind(Kind::Number), number(saturated(number)) {}  // NOLINT
+  Index(Slice s) : kind(Kind::Slice), slice(s) {}                     ///< part of the axis  NOLINT
+  Index(NewAxis) : kind(Kind::NewAxis) {}                             ///< an axis of size 1  NOLINT
+  Index(Ellipsis) : kind(Kind::Ellipsis) {}                           ///< all axes that are not named  NOLINT
+  Index(Tensor t) : kind(Kind::Tensor), tensor(std::move(t)) {}       ///< the elements that it names  NOLINT
 
   Kind kind;           ///< which of the following counts
   int64_t number = 0;  ///< negative ones count from the end

@@ -50,7 +50,7 @@ void require_single(const Tensor& t) {
 
 }  // namespace
 
-template <class T>
+template <Element T>
 T Tensor::item(Loc where) const {
   const tensor::Call call("item", where);
   require_single(*this);
@@ -72,7 +72,7 @@ double Tensor::item(Loc where) const {
   return ir::evaluate(ir::Op::Cast, float64, dtype, {&value, 1}).as_double();
 }
 
-template <class T>
+template <Element T>
 std::vector<T> Tensor::to_vector(Loc where) const {
   const tensor::Call call("to_vector", where);
   require_type(*this, dtype_of<T>::value);
@@ -104,15 +104,19 @@ std::vector<std::byte> Tensor::to_bytes(Loc where) const {
 #define SINTER_READ(T)                   \
   template T Tensor::item<T>(Loc) const; \
   template std::vector<T> Tensor::to_vector<T>(Loc) const;
+// Every Element by the language's names: each fixed-width type is one of them, and which one differs by machine.
 SINTER_READ(bool)
-SINTER_READ(uint8_t)
-SINTER_READ(int8_t)
-SINTER_READ(uint16_t)
-SINTER_READ(int16_t)
-SINTER_READ(uint32_t)
-SINTER_READ(int32_t)
-SINTER_READ(uint64_t)
-SINTER_READ(int64_t)
+SINTER_READ(char)
+SINTER_READ(signed char)
+SINTER_READ(unsigned char)
+SINTER_READ(short)
+SINTER_READ(unsigned short)
+SINTER_READ(int)
+SINTER_READ(unsigned)
+SINTER_READ(long)
+SINTER_READ(unsigned long)
+SINTER_READ(long long)
+SINTER_READ(unsigned long long)
 SINTER_READ(float)
 SINTER_READ(double)
 #undef SINTER_READ

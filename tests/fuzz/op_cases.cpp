@@ -9,7 +9,7 @@ namespace fuzz {
 using namespace sinter;
 
 Axes some_axes(Run& r, const Tensor& t) {
-  if (t.rank() == 0 || r.chance(25)) return {};
+  if (t.rank() == 0 || r.chance(25)) return all_axes;
   std::vector<int64_t> axes;
   for (int64_t i = 0; i < t.rank(); ++i)
     if (r.chance(50)) axes.push_back(r.chance(30) ? i - t.rank() : i);

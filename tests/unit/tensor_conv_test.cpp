@@ -150,6 +150,28 @@ TEST_CASE("sums of windows with a stride loop over phases of what they are the g
   CHECK(loops(x.unsqueeze(3).expand({5, 8, 2, 2}).reshape({5, 32}).sum(0)) == Sizes{32});  // no remainder is looked at
 }
 
+TEST_CASE("a stride of 0 along an axis is the kernel's size there", "[conv]") {
+  ON_BOTH_EXECUTORS();
+  const Tensor x = (arange(24, float32) * 5.0 % 7.0).reshape({1, 4, 6});
+  struct {
+    PerAxis given, meant;
+  } const cases[] = {{0, {2, 3}}, {{0, 0}, {2, 3}}, {{0, 1}, {2, 1}}, {{1, 0}, {1, 3}}};
+  for (const auto& [given, meant] : cases) {
+    const PerAxis kernel{2, 3};
+    const Tensor most = max_pool2d(x, kernel, {.stride = given}), mean = avg_pool2d(x, kernel, {.stride = given});
+    const Tensor most_meant = max_pool2d(x, kernel, {.stride = meant}),
+                 mean_meant = avg_pool2d(x, kernel, {.stride = meant});
+    CHECK(most.shape() == most_meant.shape());
+    CHECK(numbers(most) == numbers(most_meant));
+    CHECK(mean.shape() == mean_meant.shape());
+    CHECK(numbers(mean) == numbers(mean_meant));
+    CHECK(numbers(nn::MaxPool2d(kernel, {.stride = given})(x)) == numbers(most_meant));
+    CHECK(numbers(nn::AvgPool2d(kernel, {.stride = given})(x)) == numbers(mean_meant));
+  }
+  CHECK_THROWS_AS(max_pool2d(x, 2, {.stride = {0, -1}}), UsageError);
+  CHECK_THROWS_AS(conv2d(x, ones({1, 1, 2, 2}), {}, {.stride = {0, 0}}), UsageError);
+}
+
 TEST_CASE("max_pool2d gives its gradient to the first of equal elements", "[conv][gradient]") {
   ON_BOTH_EXECUTORS();
   auto slope = [](const Tensor& x, const PerAxis& kernel, const MaxPoolOptions& options = {}) {

@@ -1,4 +1,7 @@
 // Creation, and the types and shapes that it gives.
+#include <limits>
+#include <type_traits>
+
 #include "tensor_support.h"
 
 using namespace sinter;
@@ -26,6 +29,49 @@ TEST_CASE("tensors from data keep type, shape and order", "[tensor]") {
   CHECK(Tensor(2).dtype() == int64);
   CHECK(Tensor(true).dtype() == boolean);
   CHECK(Tensor(2.5f).shape() == Shape{});
+}
+
+namespace {
+
+/// The least, a middle and the largest number of T, by every way in and out.
+template <class T>
+void check_integer(DType dtype) {
+  INFO(name_of(dtype) << " of " << sizeof(T) << " bytes");
+  const std::vector<T> values{std::numeric_limits<T>::min(), T{7}, std::numeric_limits<T>::max()};
+  CHECK(dtype_of<T>::value == dtype);
+  const Tensor t = from(values);
+  CHECK(t.dtype() == dtype);
+  CHECK(t.to_vector<T>() == values);
+  const Tensor again = from(values.data(), Shape{3}), column = from(values, Shape{3, 1});
+  CHECK(again.to_vector<T>() == values);
+  CHECK(column.to_vector<T>() == values);
+  for (T v : values) {
+    const Tensor filled = full({2}, v, dtype)[1], like = full_like(t, v), one = Tensor(v).to(dtype),
+                 argument = number(v, dtype), met = (t == v).any();
+    CHECK(filled.item<T>() == v);
+    CHECK(like.to_vector<T>() == std::vector<T>(3, v));
+    CHECK(one.item<T>() == v);
+    CHECK(argument.item<T>() == v);
+    CHECK(met.item<bool>());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every C++ integer makes tensors and reads them", "[tensor]") {
+  check_integer<char>(std::is_signed_v<char> ? int8 : uint8);
+  check_integer<signed char>(int8);
+  check_integer<unsigned char>(uint8);
+  check_integer<short>(int16);
+  check_integer<unsigned short>(uint16);
+  check_integer<int>(int32);
+  check_integer<unsigned>(uint32);
+  check_integer<long>(sizeof(long) == 8 ? int64 : int32);
+  check_integer<unsigned long>(sizeof(long) == 8 ? uint64 : uint32);
+  check_integer<long long>(int64);
+  check_integer<unsigned long long>(uint64);
+  static_assert(Element<bool> && Element<float> && Element<double>);
+  static_assert(!Element<wchar_t> && !Element<char16_t> && !Element<const int> && !Element<long double>);
 }
 
 TEST_CASE("patterns", "[tensor]") {

@@ -13,7 +13,7 @@ TEST_CASE("axes and kept axes", "[tensor]") {
   Tensor x = arange(24, float32).reshape({2, 3, 4});
   CHECK(numbers(x.sum()) == list({276}));
   CHECK(x.sum().shape() == Shape{});
-  CHECK(x.sum({}, true).shape() == Shape{1, 1, 1});
+  CHECK(x.sum(all_axes, true).shape() == Shape{1, 1, 1});
   CHECK(numbers(x.sum({0, 2})) == list({60, 92, 124}));
   CHECK(numbers(x.sum({-1, 0})) == numbers(x.sum({0, 2})));
   CHECK(x.sum(1, true).shape() == Shape{2, 1, 4});
@@ -23,6 +23,47 @@ TEST_CASE("axes and kept axes", "[tensor]") {
   CHECK(numbers(from({{1, 2}, {3, 4}}).prod(0)) == list({3, 8}));
   CHECK(numbers(Tensor(3.0).sum()) == list({3}));
   CHECK(numbers(Tensor(3.0).max()) == list({3}));
+}
+
+TEST_CASE("a reduction over {} reduces nothing", "[tensor]") {
+  ON_BOTH_EXECUTORS();
+  const Tensor x = from({{-1.5, 0.0}, {3.0, 4.0}}), none = zeros({0, 2});
+  const std::vector<double> same_numbers{-1.5, 0, 3, 4};
+  for (const Tensor& y : {x.sum({}), x.prod({}), x.mean({}), x.max({}), x.min({}), logsumexp(x, {}), x.flip({}),
+                          x.sum(std::vector<int64_t>{}), x.sum({}, true)}) {
+    CHECK(y.shape() == Shape{2, 2});
+    CHECK(close(numbers(y), same_numbers));
+  }
+  CHECK(numbers(x.any({})) == list({1, 0, 1, 1}));
+  CHECK(numbers(x.all({})) == list({1, 0, 1, 1}));
+  CHECK(numbers(x.var({}, 0)) == list({0, 0, 0, 0}));
+  CHECK(numbers(x.std({}, 0)) == list({0, 0, 0, 0}));
+  CHECK(same(numbers(x.var({})), {kNan, kNan, kNan, kNan}));  // one value each, less the correction
+  CHECK(x.unsqueeze(0).squeeze({}).shape() == Shape{1, 2, 2});
+  CHECK(from({1, 2}, int8).sum({}).dtype() == int64);
+  CHECK(from({1, 2}, int8).mean({}).dtype() == float32);
+  CHECK(none.max({}).shape() == Shape{0, 2});  // of no elements none is asked for
+  CHECK(numbers(x.sum(all_axes)) == list({5.5}));
+  CHECK(numbers(x.max()) == list({4}));
+}
+
+TEST_CASE("an axis, an index and a window are integers of any type", "[tensor]") {
+  ON_BOTH_EXECUTORS();
+  enum { kRows, kColumns };
+  const Tensor x = from({{1, 2}, {3, 4}});
+  CHECK(numbers(x.sum(1LL)) == list({3, 7}));
+  CHECK(numbers(x.sum(1u)) == list({3, 7}));
+  CHECK(numbers(x.sum(size_t{1})) == list({3, 7}));
+  CHECK(numbers(x.sum(kColumns)) == list({3, 7}));
+  CHECK(numbers(x.index({1LL, size_t{0}})) == list({3}));
+  CHECK(numbers(x.index({static_cast<short>(-1), kRows})) == list({3}));
+  CHECK(x.to(float32).reshape({1, 2, 2}).flip(0ULL).shape() == Shape{1, 2, 2});
+  CHECK(avg_pool2d(x.to(float32).reshape({1, 2, 2}), size_t{2}, {.stride = 1LL}).shape() == Shape{1, 1, 1});
+  CHECK(Shape(std::vector<int>{2, 3}) == Shape{2, 3});
+  // What int64 does not hold is out of range, and no -1.
+  CHECK_THROWS_AS(x.sum(~size_t{0}), UsageError);
+  CHECK_THROWS_AS(x.index({~0ULL}), UsageError);
+  CHECK_THROWS_AS(x.reshape({~size_t{0}}), UsageError);
 }
 
 TEST_CASE("types of reductions", "[tensor]") {
@@ -42,7 +83,7 @@ TEST_CASE("types of reductions", "[tensor]") {
 TEST_CASE("the variance of short rows", "[tensor]") {
   ON_BOTH_EXECUTORS();
   CHECK(close(numbers(from({1.0, 2.0, 4.0}).var()), {7.0 / 3}));
-  CHECK(close(numbers(from({1.0, 2.0, 4.0}).var({}, 0)), {14.0 / 9}));
+  CHECK(close(numbers(from({1.0, 2.0, 4.0}).var(all_axes, 0)), {14.0 / 9}));
   CHECK(close(numbers(from({1.0, 2.0, 4.0}).std()), {std::sqrt(7.0 / 3)}));
   // In one pass float32 would lose every digit of it.
   CHECK(close(numbers((from({1.0, 2.0, 4.0}) + 10000.0).var()), {7.0 / 3}));

@@ -80,6 +80,13 @@ std::shared_ptr<Cell> Tensor::scalar(Arg value) {
   return wrap(tensor::operand(value, t)).cell();
 }
 
+void require_count(size_t given, const Shape& shape) {
+  check_shape(shape);
+  if (given != static_cast<size_t>(shape.numel()))
+    usage_error(fmt::format("shape {} holds {} elements, but {} were given; make the shape and the data agree",
+                            to_string(shape), shape.numel(), given));
+}
+
 Tensor from_bytes(const void* data, size_t bytes, DType dtype, const Shape& shape, Device device, Loc where) {
   Call call("from_bytes", where);
   tensor::check_usable(dtype);

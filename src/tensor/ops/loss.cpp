@@ -19,13 +19,13 @@ using tensor::describe;
 using tensor::usage_error;
 using tensor::wrap;
 
-UOp total(UOp x) { return ir::reduce(Combine::Add, x, tensor::axes_of(x, {})); }
+UOp total(UOp x) { return ir::reduce(Combine::Add, x, ir::all_axes(x->rank())); }
 
 UOp reduced(UOp x, Reduction reduction) {
   switch (reduction) {
     case Reduction::None: return x;
     case Reduction::Sum: return total(x);
-    case Reduction::Mean: return total(x) / tensor::count_of(x, tensor::axes_of(x, {}), x->dtype);
+    case Reduction::Mean: return total(x) / tensor::count_of(x, ir::all_axes(x->rank()), x->dtype);
   }
   throw InternalError("no such reduction");
 }

@@ -21,12 +21,10 @@ using tensor::wrap;
 
 constexpr size_t kPlane = 2;  ///< sliding axes
 
-bool is_zero(const PerAxis& p) { return p.numbers().size() == 1 && p.numbers()[0] == 0; }
-
 std::vector<Sliding> pooling(const PerAxis& kernel, const PerAxis& stride, const PerAxis& padding,
                              const PerAxis& dilation) {
   std::vector<Sliding> out =
-      tensor::slidings(kPlane, kernel.numbers(), is_zero(stride) ? kernel : stride, padding, dilation);
+      tensor::slidings(kPlane, kernel.numbers(), stride, padding, dilation, tensor::ZeroStride::Kernel);
   for (const Sliding& s : out)
     if (s.padding > s.span() / 2)
       usage_error(

@@ -96,7 +96,7 @@ Tensor place(std::string_view name, Combine combine, const Tensor& t, std::optio
              Loc where) {
   Call call(name, where);
   UOp x = ir::detach(node_of(t));
-  Ints axes = axis ? Ints{tensor::axis_of(x, *axis)} : tensor::axes_of(x, {});
+  Ints axes = axis ? Ints{tensor::axis_of(x, *axis)} : ir::all_axes(x->rank());
   tensor::require_elements(x, axes);
   UOp places = axis ? tensor::position(x->shape, axes[0], x->device) : tensor::flat_position(x->shape, x->device);
   return finish(tensor::place_of(combine, x, places, axes), axes, keepdim);

@@ -27,13 +27,13 @@ std::vector<int64_t> spread(std::string_view name, const std::vector<int64_t>& n
 }  // namespace
 
 std::vector<Sliding> slidings(size_t axes, const std::vector<int64_t>& kernel, const PerAxis& stride,
-                              const PerAxis& padding, const PerAxis& dilation) {
+                              const PerAxis& padding, const PerAxis& dilation, ZeroStride zero) {
   const std::vector<int64_t> k = spread("the kernel's size", kernel, axes, 1),
-                             s = spread("stride", stride.numbers(), axes, 1),
+                             s = spread("stride", stride.numbers(), axes, zero == ZeroStride::Kernel ? 0 : 1),
                              p = spread("padding", padding.numbers(), axes, 0),
                              d = spread("dilation", dilation.numbers(), axes, 1);
   std::vector<Sliding> out;
-  for (size_t i = 0; i < axes; ++i) out.push_back({k[i], s[i], p[i], d[i]});
+  for (size_t i = 0; i < axes; ++i) out.push_back({k[i], s[i] ? s[i] : k[i], p[i], d[i]});
   return out;
 }
 

@@ -1,6 +1,7 @@
 // Sliding windows as convolution and pooling read them: what was asked for, checked, and the view.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <string_view>
 #include <vector>
@@ -21,9 +22,14 @@ struct Sliding {
   }
 };
 
+/// What a stride of 0 is along an axis.
+enum class ZeroStride : uint8_t {
+  Refused,
+  Kernel  ///< the kernel's size there
+};
 /// The options of `axes` sliding axes. UsageError when there is a wrong number of them, or one that is too small.
 std::vector<Sliding> slidings(size_t axes, const std::vector<int64_t>& kernel, const PerAxis& stride,
-                              const PerAxis& padding, const PerAxis& dilation);
+                              const PerAxis& padding, const PerAxis& dilation, ZeroStride zero = ZeroStride::Refused);
 
 /// x with a batch axis: `channels` and sliding axes behind it. UsageError unless x has them, with or without the batch.
 ir::UOp batched(ir::UOp x, size_t sliding);
