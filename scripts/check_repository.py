@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "schedule": BELOW_SCHEDULE,
     "tensor": BELOW_TENSOR,
     "tensor/ops": BELOW_TENSOR | {"tensor"},
-    "nn": {"tensor"},
+    "nn": {"tensor", "runtime"},  # of runtime: writing files
     "nn/data": {"runtime"},  # the environment, and starting a program
     "codegen/kernel": BELOW_CODEGEN,
     "codegen/prepare": BELOW_CODEGEN | {"codegen/kernel"},

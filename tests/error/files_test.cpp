@@ -166,6 +166,7 @@ TEST_CASE("a save that fails leaves nothing behind", "[error]") {
   const nn::NamedTensors good{{"x", ones({2})}}, poisoned{{"x", ones({3})[from({7})]}};
   CHECK_THROWS_AS(nn::save(poisoned, folder / "a"), UsageError);  // found out while the numbers are written
   CHECK_THROWS_AS(nn::save(good, folder / "taken"), BackendError);
+  CHECK_THROWS_AS(nn::save(good, folder / "missing" / "a"), BackendError);
   CHECK_THROWS_WITH(nn::save(good, folder / "missing" / "a"), Catch::Contains("no folder"));
   CHECK_THROWS_WITH(nn::save(nn::NamedTensors{{"\xff", ones({1})}}, folder / "a"), Catch::Contains("UTF-8"));
   CHECK(files() == 1);

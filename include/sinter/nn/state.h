@@ -14,8 +14,9 @@ namespace nn {
 /// @snippet training.cpp save
 /// @{
 
-/// Writes all tensors, realised in one plan; aside and renamed, so that a file is whole or untouched. BackendError when
-/// it cannot be written.
+/// Writes all tensors, realised in one plan; aside, in the file's folder, and renamed, so that a file is whole or
+/// untouched. A symbolic link stands for what it points to, and a file that is replaced leaves its mode. BackendError
+/// when it cannot be written: there is no such folder, or what has that name is no regular file.
 void save(const NamedTensors& tensors, const std::filesystem::path& path, Loc where = Loc::current());
 /// Those of the module: state_dict(module).
 template <Module M>
@@ -23,7 +24,9 @@ void save(const M& module, const std::filesystem::path& path, Loc where = Loc::c
   save(state_dict(module), path, where);
 }
 
-/// The tensors of a file, on that device. A damaged or truncated one is a UsageError that says what is wrong where.
+/// The tensors of a file, on that device, in the order of their numbers. One that the format forbids (damaged,
+/// truncated, a name twice, numbers of two tensors or of none) is a UsageError that says what is wrong where; one that
+/// does not fit into memory OutOfMemory, before its numbers are read.
 NamedTensors load_file(const std::filesystem::path& path, Device device = default_device(), Loc where = Loc::current());
 
 /// Assigns to each tensor the one of that name. Names, shapes and dtypes must agree, or a UsageError names the
