@@ -85,18 +85,18 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blo
     const int axis = axes[static_cast<size_t>(count) - 1];
     if (last >= 0 && last != axis) return false;
     last = axis;
+    // Lanes run innermost, whatever they sum; a sum for each element of a row would have to run around that row.
+    const ir::Tree& tree = st.node->reduction().tree;
+    const std::vector<int>& at = space_.axes_of(space_.normal(n.at));
+    if (tree.lanes > 1 && std::any_of(at.begin(), at.end(), [&](int a) { return !contains(k.outer, names.of(a)); }))
+      return false;
     if (is_float(st.node->src[0]->dtype)) {  // as all sources are, but for places of extremes
       int64_t inside = 1;
       for (size_t i = static_cast<size_t>(count); i < axes.size(); ++i) inside *= space_.bound(axes[i]);
-      const ir::Tree& tree = st.node->reduction().tree;
       if (inside == 0 || tree.block == 0 || tree.block % inside || (fixed && blocks.size != tree.block / inside))
         return false;
       // Blocks of an axis inside others end where it does, or the tree has blocks that go on in its next turn.
       if (count > 1 && space_.bound(axis) % (tree.block / inside)) return false;
-      // Chains within a vector run innermost; a sum for each element of a row would have to run around that row.
-      const std::vector<int>& at = space_.axes_of(space_.normal(n.at));
-      if (tree.lanes > 1 && std::any_of(at.begin(), at.end(), [&](int a) { return !contains(k.outer, names.of(a)); }))
-        return false;
       blocks.size = tree.block / inside;
       fixed = true;
     }

@@ -1,0 +1,165 @@
+// Sums of integers and conditions on the simulated GPU, whose operand is computed at each element: their blocks of
+// threads cross the rows, or lie along them.
+#include "catch.h"
+
+#include <fmt/core.h>
+
+#include <functional>
+#include <vector>
+
+#include "runtime/cuda/device.h"
+#include "sinter/sinter.h"
+#include "tensor/explain.h"
+#include "unit/runtime_support.h"
+
+using namespace sinter;
+
+namespace {
+
+constexpr int64_t kColumns = 7;
+
+/// An operand of rows x kColumns that is computed from what is stored, and what its elements are.
+struct Form {
+  const char* name;
+  std::function<Tensor(const Tensor& labels, const Tensor& table)> make;  ///< of `rows`, and of rows x kColumns
+  std::function<int64_t(int64_t label, int64_t entry, int64_t column)> element;
+};
+
+int64_t label_of(int64_t row) { return row * row % kColumns; }
+int64_t entry_of(int64_t row, int64_t column) { return (5 * row + 3 * column) % 11 - 4; }
+
+const std::vector<Form>& forms() {
+  static const std::vector<Form> all = {
+      {"one_hot", [](const Tensor& l, const Tensor&) { return one_hot(l.to(int64), kColumns); },
+       [](int64_t l, int64_t, int64_t c) { return int64_t{l == c}; }},
+      {"a comparison of rows with columns",
+       [](const Tensor& l, const Tensor&) {
+         return l.unsqueeze(1) >= arange(kColumns, int64, l.device()).to(l.dtype());
+       },
+       [](int64_t l, int64_t, int64_t c) { return int64_t{l >= c}; }},
+      {"arithmetic on rows",
+       [](const Tensor& l, const Tensor&) {
+         return (l * 3 + 1).unsqueeze(1) - arange(kColumns, int64, l.device()).to(l.dtype());
+       },
+       [](int64_t l, int64_t, int64_t c) { return 3 * l + 1 - c; }},
+      {"a mask of rows",
+       [](const Tensor& l, const Tensor& t) { return where((l % 2 == 0).unsqueeze(1), t, zeros_like(t)); },
+       [](int64_t l, int64_t e, int64_t) { return l % 2 == 0 ? e : 0; }},
+      {"a mask of columns",
+       [](const Tensor& l, const Tensor& t) {
+         return where(arange(kColumns, int64, l.device()) > 3, t + l.unsqueeze(1), t);
+       },
+       [](int64_t l, int64_t e, int64_t c) { return c > 3 ? e + l : e; }},
+      {"a gather",
+       [](const Tensor& l, const Tensor&) {
+         const Tensor table =
+             (arange(kColumns * kColumns, int64, l.device()).reshape({kColumns, kColumns}) % 5).to(l.dtype());
+         return embedding(l.to(int64), table) + 1;
+       },
+       [](int64_t l, int64_t, int64_t c) { return (l * kColumns + c) % 5 + 1; }},
+  };
+  return all;
+}
+
+struct Combine {
+  const char* name;
+  std::function<Tensor(const Tensor&, const std::vector<int64_t>&)> of;
+  std::function<int64_t(const std::vector<int64_t>&)> expected;
+};
+
+const std::vector<Combine>& combines() {
+  static const std::vector<Combine> all = {
+      {"sum", [](const Tensor& x, const std::vector<int64_t>& axes) { return x.sum(axes); },
+       [](const std::vector<int64_t>& v) {
+         int64_t sum = 0;
+         for (int64_t e : v) sum += e;
+         return sum;
+       }},
+      {"any", [](const Tensor& x, const std::vector<int64_t>& axes) { return (x != 0).any(axes); },
+       [](const std::vector<int64_t>& v) {
+         return int64_t{std::any_of(v.begin(), v.end(), [](int64_t e) { return e != 0; })};
+       }},
+      {"all", [](const Tensor& x, const std::vector<int64_t>& axes) { return (x != 0).all(axes); },
+       [](const std::vector<int64_t>& v) {
+         return int64_t{std::all_of(v.begin(), v.end(), [](int64_t e) { return e != 0; })};
+       }},
+      {"max", [](const Tensor& x, const std::vector<int64_t>& axes) { return x.max(axes); },
+       [](const std::vector<int64_t>& v) { return *std::max_element(v.begin(), v.end()); }},
+      {"argmax",
+       [](const Tensor& x, const std::vector<int64_t>& axes) {
+         return axes.size() == 1 ? x.argmax(axes[0]) : x.flatten().argmax();
+       },
+       [](const std::vector<int64_t>& v) { return int64_t{std::max_element(v.begin(), v.end()) - v.begin()}; }},
+      {"min", [](const Tensor& x, const std::vector<int64_t>& axes) { return x.min(axes); },
+       [](const std::vector<int64_t>& v) { return *std::min_element(v.begin(), v.end()); }},
+  };
+  return all;
+}
+
+const std::vector<DType> kTypes = {int64, int32, int16, int8, float32};
+const std::vector<std::vector<int64_t>> kAxes = {{0}, {1}, {0, 1}};
+
+struct Operands {
+  Operands(int64_t rows, DType dtype) {
+    std::vector<int64_t> l, t;
+    for (int64_t r = 0; r < rows; ++r) {
+      l.push_back(label_of(r));
+      for (int64_t c = 0; c < kColumns; ++c) t.push_back(entry_of(r, c));
+    }
+    labels = from(l, {rows}, Device::cuda()).to(dtype).realize();
+    table = from(t, {rows, kColumns}, Device::cuda()).to(dtype).realize();
+  }
+  Tensor labels, table;
+};
+
+/// What the elements of the result are made of.
+std::vector<int64_t> expected(const Form& form, const Combine& combine, const std::vector<int64_t>& axes,
+                              int64_t rows) {
+  const auto element = [&](int64_t r, int64_t c) { return form.element(label_of(r), entry_of(r, c), c); };
+  std::vector<std::vector<int64_t>> groups(axes.size() == 2 ? 1 : static_cast<size_t>(axes[0] == 0 ? kColumns : rows));
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < kColumns; ++c)
+      groups[axes.size() == 2 ? 0 : static_cast<size_t>(axes[0] == 0 ? c : r)].push_back(element(r, c));
+  std::vector<int64_t> out;
+  for (const std::vector<int64_t>& g : groups) out.push_back(combine.expected(g));
+  return out;
+}
+
+std::string axes_text(const std::vector<int64_t>& axes) {
+  return axes.size() == 2 ? "all" : fmt::format("{}", axes[0]);
+}
+
+}  // namespace
+
+TEST_CASE("integers and conditions computed for each row are summed over rows on a GPU", "[cuda][row-sums]") {
+  const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
+  const Tensor l = (arange(1000, int64, Device::cuda()) % 7).realize();
+  CHECK(one_hot(l, 7).sum(0).to_vector<int64_t>() == std::vector<int64_t>{143, 143, 143, 143, 143, 143, 142});
+  int turn = 0;
+  for (const int64_t rows : {65, 257})
+    for (const Form& form : forms())
+      for (const Combine& combine : combines()) {
+        const DType dtype = kTypes[static_cast<size_t>(turn) % kTypes.size()];
+        const std::vector<int64_t>& axes = kAxes[static_cast<size_t>(turn++) % 3 == 1 ? 2 : 0];
+        INFO(form.name << ", " << combine.name << " over " << axes_text(axes) << " of " << rows << " rows");
+        const Operands given(rows, dtype);
+        const Tensor result = combine.of(form.make(given.labels, given.table), axes);
+        CHECK(result.to(int64).to_vector<int64_t>() == expected(form, combine, axes, rows));
+      }
+}
+
+TEST_CASE("every integer reduction has kernels for a GPU", "[cuda][row-sums]") {
+  const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
+  for (const int64_t rows : {64, 65, 255, 257, 5000})
+    for (const DType dtype : kTypes) {
+      const Operands given(rows, dtype);
+      for (const Form& form : forms())
+        for (const Combine& combine : combines())
+          for (const std::vector<int64_t>& axes : kAxes) {
+            INFO(form.name << ", " << combine.name << " over " << axes_text(axes) << " of " << rows << " rows of "
+                           << dtype);
+            const Tensor result = combine.of(form.make(given.labels, given.table), axes);
+            CHECK_NOTHROW(tensor::explain(std::vector<Tensor>{result}, runtime::cuda_target({})));
+          }
+    }
+}
