@@ -2,13 +2,17 @@
 #include "runtime/cuda/run.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "runtime/cuda/device.h"
+#include "runtime/cuda/side_by_side.h"
 #include "runtime/log.h"
 #include "runtime/program.h"
 
 namespace sinter::runtime::cuda {
 namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 uint64_t address(const void* p) { return reinterpret_cast<uint64_t>(p); }
 
@@ -75,8 +79,7 @@ Run::~Run() { let_go(); }
 
 void Run::launch(size_t first, size_t count) {
   std::byte* scratch = scratch_ ? scratch_->as<std::byte>() : nullptr;
-  LaunchList& list = list_of(first);
-  std::vector<std::pair<const LoadedKernel*, std::vector<uint64_t>>> finishes;
+  std::vector<Phase> mains, finishes;
   for (size_t i = first; i < first + count; ++i) {
     const Step& step = plan().steps[i];
     std::vector<uint64_t> parameters{error_ ? address(error_->data()) : 0};
@@ -84,16 +87,27 @@ void Run::launch(size_t first, size_t count) {
     if (program(i).scratch()) parameters.push_back(address(scratch));
     for (int64_t n : numbers(i)) parameters.push_back(static_cast<uint64_t>(n));
     scratch += scratch_of(program(i), kernel(i), load(i));
-    list.add(kernel(i).main, load(i).points, parameters);
-    if (kernel(i).finish) finishes.emplace_back(&kernel(i), std::move(parameters));
+    // How long a finish takes is not known, and there is one block of most.
+    if (kernel(i).finish) finishes.push_back({kernel(i).finish.get(), kernel(i).finish_blocks, kNever, 0, parameters});
+    mains.push_back(
+        {&kernel(i).main, load(i).points, step.time, static_cast<double>(load(i).moved), std::move(parameters)});
   }
-  list.then();
-  for (const auto& [kernel, parameters] : finishes) list.add(*kernel->finish, kernel->finish_blocks, parameters);
-  if (!finishes.empty()) list.then();
+  LaunchList& list = list_of(first);
+  add_side_by_side(list, mains);
+  add_side_by_side(list, finishes);
   if (!logging(2)) return;
   list.run();  // alone, because it is timed
   context_->synchronize();
   list.begin();
+}
+
+void Run::add_side_by_side(LaunchList& list, std::span<const Phase> phases) const {
+  std::vector<LaunchSize> sizes;
+  for (const Phase& p : phases) sizes.push_back({p.blocks, static_cast<int>(p.kernel->threads), p.ns, p.bytes});
+  for (const Round& together : rounds(sizes, context_->properties().multiprocessors)) {
+    for (const size_t i : together) list.add(*phases[i].kernel, phases[i].blocks, phases[i].parameters);
+    list.then();
+  }
 }
 
 uint32_t Run::end() {

@@ -39,8 +39,18 @@ class Run final : public PlanRun {
   std::unique_ptr<Buffer> take_error() override { return std::move(error_); }
 
  private:
+  /// A kernel to be launched: that of a step, or its finish.
+  struct Phase {
+    const Kernel* kernel;
+    int64_t blocks;
+    double ns, bytes;  ///< see LaunchSize
+    std::vector<uint64_t> parameters;
+  };
+
   void launch(size_t first, size_t count) override;
   uint32_t end() override;
+  /// Phases that need not wait for each other, of which some may.
+  void add_side_by_side(LaunchList& list, std::span<const Phase> phases) const;
   /// The launches of a step: those that may be left out have a list of their own, so that the others are always the
   /// same graph.
   LaunchList& list_of(size_t step) { return step < front_steps_ ? *front_ : *list_; }
