@@ -99,13 +99,9 @@ double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
 double Partitioner::shrink(const Kernel& k, const std::vector<int>& lost, double extra) const {
   if (lost.empty()) return 0;
   if (k.blocks.axis >= 0)
-    for (const Nest& n : k.nests) {
-      if (crossed(n.axes, k.outer) <= 0) continue;
-      // Neither the ranges that a sum goes across, nor those around its lanes: see may_cross().
-      const bool lanes = stage(n.stage).node->reduction().tree.lanes > 1;
-      for (int a : lost)
-        if (contains(n.axes, a) || (lanes && contains(space_.axes_of(n.at), a))) return kNever;
-    }
+    for (const auto& [sum, ranges] : sums_across(k))
+      for (int a : ranges)
+        if (contains(lost, a)) return kNever;
   std::vector<int> rest;
   for (int a : k.outer)
     if (!contains(lost, a)) rest.push_back(a);
