@@ -108,6 +108,7 @@ class Realization {
       return true;
     }
     schedule::Request request;
+    request.lean = lean_;
     request.roots = captured_ ? asked_ : roots_for(asked_);
     request.kept = keep_.nodes();
     if (commit_) request.ending = commit_->ending();
@@ -127,13 +128,21 @@ class Realization {
     if (Capture* watching = Capture::current()) watching->planned(*plans.front().program, plans.size());
     if (last && !with_records_) strike_off();
     if (last && commit_) commit_->switch_cells();
-    fly(plans);
+    const bool spare = executor_ == debug::Executor::Interpreter && spares(plans);
+    try {
+      fly(plans);
+    } catch (
+        const OutOfMemory&) {  // the interpreter's, which takes memory as it runs: what it did not store is as it was
+      if (!spare) throw;
+      lean_ = true;
+      return false;
+    }
     for (Prepared& p : plans) schedule::recycle(std::move(p.program));
     forget_stored();
     return last;
   }
 
-  /// Empty when others had the graph in between. `last`: with these plans all is computed.
+  /// Empty when it is to be asked for again. `last`: with these plans all is computed.
   Plans prepare(const schedule::Request& request, bool& last) {
     if (runtime::env().check) ir::verify_tensor(request.roots, "tensor");
     std::unique_ptr<Parametrised> program = schedule::parametrise(request, executor_);
@@ -146,7 +155,7 @@ class Realization {
       for (const std::vector<UOp>& roots : division.plans) {
         // What runs before the last plans ends no reference: those read the same values.
         schedule::Request part{roots, last ? request.ending : ir::Sources(), last ? request.kept : ir::Sources(),
-                               division.copies};
+                               division.copies, request.lean};
         plans.emplace_back(schedule::parametrise(part, executor_));
         if (plans.back().program->mixed) throw InternalError("a part of a program that spans devices does too");
       }
@@ -154,22 +163,27 @@ class Realization {
     for (const Prepared& p : plans)
       if (!ready(*p.program, request.roots)) return {};
     for (const Prepared& p : plans) runtime::count(runtime::counters().plans_known, p.program->known);
-    bind(plans);
+    if (!bind(plans)) return {};
     runtime::count(runtime::counters().plans, plans.size());
     return plans;
   }
 
-  static void bind(Plans& plans) {
-    const auto all = [&] {
-      for (Prepared& p : plans) schedule::bind(*p.program);
-    };
-    try {
-      all();
-    } catch (const OutOfMemory&) {
-      for (Prepared& p : plans) schedule::unbind(*p.program);
-      if (!give_up_kept()) throw;
-      all();
-    }
+  /// False when there is no memory for all that the plans store, and they can do with less: then they are to be lean.
+  bool bind(Plans& plans) {
+    for (bool again = true;; again = false) try {
+        for (Prepared& p : plans) schedule::bind(*p.program);
+        return true;
+      } catch (const OutOfMemory&) {
+        for (Prepared& p : plans) schedule::unbind(*p.program);
+        if (again && give_up_kept()) continue;
+        if (!spares(plans)) throw;
+        lean_ = true;
+        return false;
+      }
+  }
+  static bool spares(const Plans& plans) {
+    return std::any_of(plans.begin(), plans.end(),
+                       [](const Prepared& p) { return schedule::has_spare_stores(*p.program); });
   }
 
   /// A jitted function has results of its own: later calls look at no node.
@@ -230,6 +244,7 @@ class Realization {
   const debug::Executor executor_;
   const bool captured_ = Capture::current() != nullptr;
   bool with_records_ = true;
+  bool lean_ = false;
 };
 
 void realize(std::span<const UOp> asked, StepCommit* commit) {

@@ -22,6 +22,7 @@ class Collector {
     out_.position_of.reserve(nodes);
     out_.positions.reserve(nodes);
     out_.sources.reserve(nodes * 2);
+    out_.lean = request_.lean;
     mark_constants();
     merge();
     finish();

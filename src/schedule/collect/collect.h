@@ -61,6 +61,7 @@ struct Collected {
   std::vector<HistoryEdge> history;  ///< by position, each once
   std::vector<StorageUse> storages;  ///< by slot number
   std::vector<int32_t> roots;        ///< positions in the order asked, each once
+  bool lean = false;                 ///< Request::lean
 
   std::span<const Operand> sources_of(const Position& p) const {
     return {sources.data() + p.first_source, p.source_count};

@@ -1,12 +1,18 @@
 // Liveness (SEMANTICS V3, V4).
 #include "schedule/collect/decide.h"
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+
 #include "schedule/graph/cost.h"
+#include "uop/storage.h"
 
 namespace sinter::schedule {
 namespace {
 
 using ir::Op;
+using ir::UOp;
 
 /// A leaf that lies nowhere: it is what its attribute says.
 bool is_given(Op op) { return op == Op::Const || op == Op::Arange || op == Op::Var || op == Op::Num; }
@@ -16,18 +22,62 @@ bool is_cheap(Op op) {
   return ir::is_movement(op) || op == Op::Detach || is_given(op) || (ir::is_alu(op) && weight_of(op) <= 1);
 }
 
+int64_t bytes_of(UOp n) { return n->shape.bound() * static_cast<int64_t>(size_of(n->dtype)); }
+
+/// What a lean plan asks of each value that nobody asked for: is it smaller than the memory that it would hold if it
+/// stayed lazy? Counts memory that otherwise goes with the plan, or is written in place; of several the largest.
+class Held {
+ public:
+  explicit Held(const Collected& plan) : plan_(plan), bytes_(plan.positions.size()), stays_(plan.storages.size()) {
+    for (const Position& p : plan.positions)
+      if (p.slot >= 0) stays_[static_cast<size_t>(p.slot)] |= p.outlives;
+  }
+  /// Once it is known of position i and of all before whether they are stored.
+  void decided(size_t i, bool stored) {
+    const Position& p = plan_.positions[i];
+    if (p.slot >= 0) {
+      const StorageUse& use = plan_.storages[static_cast<size_t>(p.slot)];
+      bytes_[i] =
+          !stays_[static_cast<size_t>(p.slot)] && use.writable() ? static_cast<int64_t>(use.storage->bytes()) : 0;
+    } else if (stored) {
+      bytes_[i] = p.outlives ? 0 : bytes_of(p.node);
+    } else {
+      bytes_[i] = behind(i);
+    }
+  }
+  /// Position i, whose sources are decided.
+  bool smaller(size_t i) const { return bytes_of(plan_.positions[i].node) < behind(i); }
+
+ private:
+  int64_t behind(size_t i) const {
+    int64_t most = 0;
+    for (Operand s : plan_.sources_of(plan_.positions[i]))
+      if (!s.constant()) most = std::max(most, bytes_[s.position()]);
+    return most;
+  }
+
+  const Collected& plan_;
+  std::vector<int64_t> bytes_;  ///< per position
+  std::vector<uint8_t> stays_;  ///< per storage
+};
+
 /// Sources first: a value left lazy keeps nothing alive that would have died, but for what it is a view of: a view that
-/// would be larger stays one.
+/// would be larger stays one. In a lean plan it may, if it is larger itself.
 void find_stored(const Collected& plan, Liveness& d) {
   // What each position is a view of: the one behind all movement, as far as nothing on the way is stored.
   std::vector<size_t> base(plan.positions.size());
   // Made of leaves that lie nowhere, by movement and casts alone: needs no memory to be computed again. What was stored
   // is memory.
   std::vector<uint8_t> given(plan.positions.size()), viewed(plan.positions.size());
+  std::optional<Held> held;
+  if (plan.lean) held.emplace(plan);
   for (size_t i = 0; i < plan.positions.size(); ++i) {
     const Position& p = plan.positions[i];
     base[i] = i;
-    if (p.slot >= 0) continue;
+    if (p.slot >= 0) {
+      if (held) held->decided(i, false);
+      continue;
+    }
     const bool moves = ir::is_movement(p.node->op);
     given[i] = is_given(p.node->op);
     if (moves || p.node->op == Op::Cast) {
@@ -38,7 +88,7 @@ void find_stored(const Collected& plan, Liveness& d) {
     if (p.outlives && !p.root && moves) {
       const Position& q = plan.positions[base[i]];
       const bool smaller = !given[base[i]] && q.node->shape.bound() < p.node->shape.bound();
-      if (q.slot < 0 && smaller) d.stored[base[i]] = true;
+      if (q.slot < 0 && smaller && (!held || held->smaller(base[i]))) d.stored[base[i]] = true;
       viewed[base[i]] |= d.stored[base[i]];
     }
     bool near = is_cheap(p.node->op);
@@ -49,8 +99,9 @@ void find_stored(const Collected& plan, Liveness& d) {
       const Position& q = plan.positions[from];
       near = given[from] || ((q.slot >= 0 || d.stored[from]) && (q.outlives || q.root || viewed[from]));
     }
-    d.stored[i] = d.stored[i] || p.root || (p.outlives && !near);
+    d.stored[i] = d.stored[i] || p.root || (p.outlives && !near && (!held || held->smaller(i)));
     if (d.stored[i]) base[i] = i, given[i] = false;
+    if (held) held->decided(i, d.stored[i]);
   }
 }
 
@@ -62,6 +113,7 @@ std::vector<uint8_t> find_kept(const Collected& plan, const Liveness& d) {
   for (size_t i = n; i-- > 0;) {  // consumers first
     const Position& p = plan.positions[i];
     kept[i] |= p.outlives;
+    value[i] |= p.outlives;
     size_t end = edge;
     while (edge > 0 && plan.history[edge - 1].position == static_cast<int32_t>(i)) --edge;
     if (p.slot >= 0) continue;
@@ -75,7 +127,7 @@ std::vector<uint8_t> find_kept(const Collected& plan, const Liveness& d) {
       }
     }
     if (value[i] && !d.stored[i]) {
-      for (Operand s : plan.sources_of(p))  // a gradient will compute it again
+      for (Operand s : plan.sources_of(p))  // a gradient, or who reads it, will compute it again
         if (!s.constant()) kept[s.position()] = value[s.position()] = true;
     }
   }
@@ -111,6 +163,11 @@ Liveness decide(const Collected& plan) {
     taken[h] = true;
   }
   return d;
+}
+
+bool has_spare_stores(Collected plan, const Liveness& d) {
+  if (std::exchange(plan.lean, true)) return false;
+  return decide(plan).stored != d.stored;
 }
 
 }  // namespace sinter::schedule

@@ -20,4 +20,7 @@ struct Liveness {
 /// One pass down, one up: linear in positions and edges.
 Liveness decide(const Collected& plan);
 
+/// Whether the plan, for which `d` was decided, stores less if it is lean.
+bool has_spare_stores(Collected plan, const Liveness& d);
+
 }  // namespace sinter::schedule

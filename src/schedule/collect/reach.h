@@ -14,6 +14,7 @@ struct Request {
   ir::Sources ending;   ///< one entry per reference that ends before the launch: those of cells that a step() switches
   ir::Sources kept;     ///< one entry per reference of the caller himself, who lets go afterwards
   bool copies = false;  ///< the roots are COPYs of values that have storage; else no COPY is pending below them
+  bool lean = false;    ///< memory is short: what nobody asked for stays lazy where that saves memory (SEMANTICS V6)
 };
 
 struct Reach {

@@ -119,7 +119,8 @@ std::unique_ptr<Parametrised> parametrise(const Request& request, Executor execu
     out->claimed = reached.claimed;
     out->mixed = reached.mixed;
   } else {
-    const runtime::Hash128 salt = schedule::salt(executor, target, request.copies);
+    runtime::Hash128 salt = schedule::salt(executor, target, request.copies);
+    if (request.lean) salt = runtime::HashBuilder().add("lean").add(salt.low).add(salt.high).hash();
     out = known(request, reached, salt);
     if (!out) out = keyed(request, reached, target, salt);
     if (out->executable && checking()) check(*out, *keyed(request, reached, target, salt));
@@ -176,6 +177,10 @@ void bind(Parametrised& program) {
   for (const BoundVar& v : program.canonical.vars) out.vars.push_back(v.value);
   if (!program.run) program.run = program.executable->runs();
   program.run->bind(out);
+}
+
+bool has_spare_stores(const Parametrised& program) {
+  return has_spare_stores(program.plan, program.executable->decision);
 }
 
 void unbind(Parametrised& program) {
