@@ -11,6 +11,7 @@ namespace sinter::runtime {
 struct ArenaLayout {
   std::vector<int64_t> offsets;  ///< per buffer of the plan, 64-byte aligned; -1 for what is not Scratch
   int64_t bytes = 0;
+  uint64_t steps = 0;  ///< that laying out took
 };
 
 /// What a run of a plan allocates at the bounds of its symbolic sizes, in bytes.
