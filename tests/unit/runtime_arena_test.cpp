@@ -29,8 +29,10 @@ std::vector<int64_t> plain_offsets(const Plan& plan) {
   };
   std::vector<size_t> order(plan.buffers.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return plan.buffers[a].bound_bytes > plan.buffers[b].bound_bytes; });
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    const int64_t x = plan.buffers[a].bound_bytes, y = plan.buffers[b].bound_bytes;
+    return x != y ? x > y : a < b;
+  });
   std::vector<int64_t> offsets(plan.buffers.size(), -1);
   for (const size_t i : order) {
     int64_t at = 0;
