@@ -3,6 +3,7 @@
 
 #include "gradient/reverse.h"
 #include "sinter/gradient.h"
+#include "tensor/capture.h"
 #include "tensor/operands.h"
 #include "tensor/realize.h"
 #include "tensor/version.h"
@@ -41,6 +42,14 @@ auto placed(F&& f) {
   }
 }
 
+/// What is no part of a jitted function's program: see Capture::changes().
+void changes(const std::shared_ptr<Cell>& cell, std::string_view what) {
+  if (const tensor::Capture* watching = tensor::Capture::current()) watching->changes(cell, what);
+}
+void asks_gradient(const std::shared_ptr<Cell>& cell) {
+  if (tensor::Capture* watching = tensor::Capture::current()) watching->asked_gradient(cell);
+}
+
 /// The seed of a value, beside it.
 UOp seed_of(const Tensor& given, UOp value) {
   const UOp seed = tensor::node_of(given);
@@ -67,7 +76,7 @@ void collect(const Reached& r, UOp g, UOp loss) {
     cell.grad->node = ir::Hold(tensor::next_version(*cell.grad, cell.grad->node.get() + g));
   } else {
     TensorGraph& graph = TensorGraph::get();
-    cell.grad = std::make_shared<Cell>(graph.make({ir::Op::After, g->dtype, g->shape, {g}}));
+    cell.grad = tensor::wrap(graph.make({ir::Op::After, g->dtype, g->shape, {g}})).cell();
     cell.taker.clear();
   }
   TensorGraph::get().set_loss(cell.grad->node.get(), loss);
@@ -97,6 +106,7 @@ Tensor& Tensor::requires_grad(bool on, Loc where) {
                     "would cut its history; take detach() of it for a value without",
                     tensor::describe(n), on ? "on" : "off"));
   if (on == (cell.leaf_id != 0)) return *this;
+  changes(cell_, "calls requires_grad() on");
   if (!on) {
     tensor::unregister_leaf(cell);
     cell.node = ir::Hold(ir::detach(n));
@@ -144,6 +154,7 @@ void Tensor::backward(const Tensor& seed, bool keep_graph, Loc where) const {
   placed([&] {
     std::vector<UOp> carriers = autodiff::carriers(loss);
     std::vector<Reached> reached = reached_leaves(carriers);
+    for (const Reached& r : reached) changes(r.cell, "collects, by backward() and not by gradient(), that of");
     while (realize_reached(reached)) {
       carriers = autodiff::carriers(loss);
       reached = reached_leaves(carriers);
@@ -162,6 +173,7 @@ void Tensor::backward(const Tensor& seed, bool keep_graph, Loc where) const {
 Tensor Tensor::grad(Loc where) const {
   const Call call("grad", where);
   tensor::node_of(*this);
+  asks_gradient(cell_);
   if (!cell_->grad)
     usage_error(cell_->taker.empty()
                     ? "there is no gradient: backward() has not reached this tensor; is it a leaf that requires grad?"
@@ -172,6 +184,7 @@ Tensor Tensor::grad(Loc where) const {
 bool Tensor::has_grad(Loc where) const {
   const Call call("has_grad", where);
   tensor::node_of(*this);
+  asks_gradient(cell_);
   return cell_->grad != nullptr;
 }
 
@@ -181,6 +194,7 @@ void Tensor::set_grad(const Tensor& grad, Loc where) {
   if (n->shape != g->shape || n->dtype != g->dtype)
     usage_error(
         fmt::format("the gradient is {} and the tensor {}; they must agree", tensor::describe(g), tensor::describe(n)));
+  changes(cell_, "sets the gradient of");
   if (grad.cell() == cell_) usage_error("a tensor cannot be its own gradient; give a clone");
   const UOp beside = tensor::on_device(g, n->device, n->shape);  // a number may have moved
   cell_->grad = beside == g ? grad.cell() : tensor::wrap(beside).cell();
@@ -190,6 +204,7 @@ void Tensor::set_grad(const Tensor& grad, Loc where) {
 void Tensor::zero_grad(Loc where) {
   const Call call("zero_grad", where);
   tensor::node_of(*this);
+  if (cell_->grad) changes(cell_, "takes the gradient of");
   tensor::part_gradient(*cell_, "zero_grad() took it");
 }
 

@@ -8,6 +8,7 @@
 
 #include "runtime/buffer.h"
 #include "schedule/collect/canonical.h"
+#include "uop/splat.h"
 
 namespace sinter::tensor {
 namespace {
@@ -18,11 +19,10 @@ std::string made_by(const ir::Origin& origin) {
                              : fmt::format("made at {}:{} by {}", origin.file, origin.line, origin.call);
 }
 
-[[noreturn]] void refuse_kept(ir::UOp n) {
-  usage_error(fmt::format(
-      "something beside the results of the jitted function holds a value that it computes ({}), which later "
-      "calls would not renew; return it",
-      made_by(*n->state.origin)));
+[[noreturn]] void refuse_waiting(ir::UOp n) {
+  usage_error(
+      fmt::format("the jitted function uses a tensor that waits to be computed, from one {}; realize() it before",
+                  made_by(*n->state.origin)));
 }
 
 template <class Range, class T>
@@ -35,6 +35,7 @@ int place_of(const Range& range, const T& item) {
 
 Capture::Capture(std::span<const Tensor> inputs) : start_(ir::TensorGraph::get().fresh_id()) {
   for (const Tensor& t : inputs) inputs_.push_back(t.cell());
+  for (const std::shared_ptr<Cell>& c : inputs_) input_handles_.push_back(c.use_count());
   if (current_) usage_error("a jitted function calls another one; jit the outer one alone");
   current_ = this;
 }
@@ -42,6 +43,10 @@ Capture::~Capture() {
   current_ = nullptr;
   for (const Met& m : met_)
     if (m.storage) m.storage->release();
+}
+
+void Capture::made(const std::shared_ptr<Cell>& cell) {
+  if (!returned_) made_.push_back(cell);
 }
 
 void Capture::met(const std::shared_ptr<Cell>& cell) {
@@ -67,6 +72,7 @@ void Capture::met(const std::shared_ptr<Cell>& cell) {
                     "calls should read is unknown: use one, or a computed copy",
                     made_by(cell->origin)));
   if (storage) storage->retain();
+  waits_for_others_ |= !storage && cell->recorded_by;
   met_.push_back({cell, storage});
   const ir::UOp n = cell->node.get();
   replay.cells.push_back(
@@ -83,17 +89,34 @@ void Capture::assigned(const std::shared_ptr<Cell>& cell) {
   if (cell->number <= start_ && place_of(assigned_, cell) < 0) assigned_.push_back(cell);
 }
 
+void Capture::asked_gradient(const std::shared_ptr<Cell>& cell) {
+  if (returned_) return;
+  if (const int input = place_of(inputs_, cell); input >= 0)
+    usage_error(fmt::format(
+        "the jitted function asks for the gradient that input {} has collected, which is no part of it; let "
+        "the function use that tensor without passing it, or pass its grad()",
+        input));
+  for (size_t i = 0; i < met_.size(); ++i)
+    if (met_[i].cell == cell) replay.cells[i].grad = gradient_of(*cell);
+}
+
+void Capture::changes(const std::shared_ptr<Cell>& cell, std::string_view what) const {
+  if (returned_ || (cell->number > start_ && place_of(inputs_, cell) < 0)) return;
+  usage_error(fmt::format(
+      "the jitted function {} a tensor that it has not made, and later calls would not; do it outside", what));
+}
+
 void Capture::drawn(Generator& generator, uint64_t count, ir::UOp seed, ir::UOp first) {
   replay.randoms.push_back({generator.state(), count, -1, -1});
   drawn_.push_back({seed->id, first->id});
 }
 
-void Capture::computes() const {
-  if (!returned_)
+void Capture::reads(std::span<const ir::UOp> asked) const {
+  if (!returned_ && !asked.empty())
     usage_error(
-        "a jitted function reads or realises a tensor, as a step() of an optimiser does, and later calls would not do "
-        "it again; "
-        "return the tensor, and read it or step outside");
+        fmt::format("a jitted function reads or realises a tensor ({}), as a step() of an optimiser does, and later "
+                    "calls would not do it again; return the tensor, and read it or step outside",
+                    made_by(*asked[0]->state.origin)));
 }
 
 void Capture::returned(std::span<const Tensor> results) {
@@ -114,10 +137,43 @@ void Capture::returned(std::span<const Tensor> results) {
     results_.push_back(results[i].cell());
     replay.results.push_back(static_cast<uint32_t>(place_of(results_, results[i].cell())));
   }
+  if (results.empty() && assigned_.empty())
+    usage_error("the jitted function computes nothing; return what it computes");
+  refuse_what_stays(results);
   returned_ = true;
 }
 
+/// Only what the function has made counts. Constants stay what they are.
+void Capture::refuse_what_stays(std::span<const Tensor> results) const {
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (inputs_[i].use_count() > input_handles_[i])
+      usage_error(
+          fmt::format("the jitted function keeps a handle to its input {}, which later calls would not renew; return a "
+                      "copy, or keep what the caller has",
+                      i));
+  for (const std::weak_ptr<Cell>& made : made_) {
+    const std::shared_ptr<Cell> cell = made.lock();
+    if (!cell) continue;
+    const auto is_cell = [&](const Tensor& t) { return t.cell() == cell; };
+    const auto copies = std::count_if(results.begin(), results.end(), is_cell);
+    if (!copies && !cell->node->storage() && ir::splat_const(cell->node.get())) continue;
+    if (cell.use_count() > 1 + 2 * copies)  // `cell`, and those of results and results_
+      usage_error(
+          fmt::format("something beside the results of the jitted function holds a value that it computes ({}), which "
+                      "later calls would not renew; return it, and hold what the call gives",
+                      made_by(cell->origin)));
+  }
+}
+
+/// Another thread that reads what was assigned has computed it first, or is asked to compute what it has assigned.
+bool Capture::disturbed() const {
+  const auto computed = [](const std::shared_ptr<Cell>& c) { return c->node->storage() != nullptr; };
+  return waits_for_others_ || std::any_of(results_.begin(), results_.end(), computed) ||
+         std::any_of(assigned_.begin(), assigned_.end(), computed);
+}
+
 void Capture::planned(const schedule::Parametrised& plan, size_t plans) {
+  if (disturbed()) return;
   if (plans != 1 || plan.copies)
     usage_error("the jitted function computes on several devices; jit the parts that lie on one");
   replay.key = plan.canonical.key;
@@ -141,9 +197,7 @@ void Capture::take_slots(const schedule::Parametrised& plan) {
     } else if (met != met_.end()) {
       source.number = static_cast<uint32_t>(met - met_.begin());
     } else {
-      usage_error(
-          fmt::format("the jitted function uses a tensor that waits to be computed, from one {}; realize() it before",
-                      made_by(*use.node->state.origin)));
+      refuse_waiting(use.node);
     }
     replay.slots.push_back(source);
   }
@@ -192,12 +246,18 @@ void Capture::take_targets(const schedule::Parametrised& plan) {
       source.assigned |= !source.input && place_of(target.cells, source.number) >= 0;
     replay.targets.push_back(std::move(target));
   }
-  // What is kept was stored, or is cheap to compute again.
+  // What else outlives the plan is a tensor that was built outside. It was stored, or is cheap to compute again: then
+  // it is the same at every call if it depends on no memory.
   for (size_t t = 0; t < replay.targets.size(); ++t)
     if (replay.targets[t].results.empty() && replay.targets[t].cells.empty())
-      refuse_kept(all.positions[static_cast<size_t>(plan.executable->targets[t].position)].node);
-  for (const schedule::Position& p : all.positions)
-    if (p.slot < 0 && p.outlives && !p.root) refuse_kept(p.node);
+      refuse_waiting(all.positions[static_cast<size_t>(plan.executable->targets[t].position)].node);
+  std::vector<uint8_t> reads(all.positions.size());
+  for (size_t i = 0; i < all.positions.size(); ++i) {
+    const schedule::Position& p = all.positions[i];
+    reads[i] = p.slot >= 0;
+    for (const schedule::Operand s : all.sources_of(p)) reads[i] |= !s.constant() && reads[s.position()];
+    if (reads[i] && p.slot < 0 && p.outlives && !p.root) refuse_waiting(p.node);
+  }
   size_t versions = 0;
   for (const ReplayTarget& t : replay.targets) versions += t.cells.size();
   for (const std::shared_ptr<Cell>& c : assigned_)

@@ -4,12 +4,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "schedule/run/parametrise.h"
 #include "sinter/random.h"
 #include "tensor/cell.h"
+#include "uop/apart.h"
 
 namespace sinter::tensor {
 
@@ -33,6 +36,7 @@ struct UsedCell {
   Shape shape;
   Device device;
   bool requires_grad = false, leaf = false;
+  std::optional<uint64_t> grad = {};  ///< if the function asked for its gradient: Cell::number of that, 0 for none
 };
 
 /// A value of the plan, and where it goes.
@@ -69,7 +73,11 @@ struct Replay {
   std::vector<uint32_t> results;  ///< per result the first that is a copy of the same handle
 };
 
-/// While alive, the calling thread's function is watched.
+/// Cell::number of the gradient; 0 for none.
+inline uint64_t gradient_of(const Cell& cell) { return cell.grad ? cell.grad->number : 0; }
+
+/// While alive, the calling thread's function is watched, and its nodes are its own: what others hold of equal ones, or
+/// build meanwhile, says nothing of it.
 class Capture {
  public:
   explicit Capture(std::span<const Tensor> inputs);
@@ -79,19 +87,27 @@ class Capture {
   /// That of the calling thread, or null.
   static Capture* current() { return current_; }
 
-  /// The function uses this tensor. Throws UsageError for data that it has made itself.
+  /// The function makes a tensor.
+  void made(const std::shared_ptr<Cell>& cell);
+  /// It uses this one. Throws UsageError for data that it has made itself.
   void met(const std::shared_ptr<Cell>& cell);
   void assigned(const std::shared_ptr<Cell>& cell);
+  /// It asks for the gradient of a tensor that it has met. Throws UsageError for one of an input.
+  void asked_gradient(const std::shared_ptr<Cell>& cell);
+  /// Throws UsageError: it would do this to a tensor that is not its own, once.
+  void changes(const std::shared_ptr<Cell>& cell, std::string_view what) const;
   /// It draws numbers: the nodes that stand for them.
   void drawn(Generator& generator, uint64_t count, ir::UOp seed, ir::UOp first);
-  /// Throws UsageError unless the function has returned: it is not to compute anything.
-  void computes() const;
-  /// It has returned these.
+  /// Throws UsageError unless the function has returned: it is not to read or to compute anything.
+  void reads(std::span<const ir::UOp> asked) const;
+  /// It has returned these. Throws UsageError if it leaves anything behind beside them and what it assigned.
   void returned(std::span<const Tensor> results);
   /// The first of the `plans` plans that its results, and what it assigned, became. Before it runs. Throws UsageError
   /// if that cannot be repeated.
   void planned(const schedule::Parametrised& plan, size_t plans);
 
+  /// Without an executable where another thread computed some of it, or had assigned what it uses: the results are
+  /// right, and how they are made is not known.
   Replay replay;
 
  private:
@@ -104,17 +120,23 @@ class Capture {
   struct Drawn {
     uint64_t seed, first;  ///< ids of the nodes
   };
+  void refuse_what_stays(std::span<const Tensor> results) const;
+  bool disturbed() const;
   void take_slots(const schedule::Parametrised& plan);
   void take_numbers(const schedule::Parametrised& plan);
   void take_targets(const schedule::Parametrised& plan);
 
   std::vector<std::shared_ptr<Cell>> inputs_;
+  std::vector<long> input_handles_;        ///< to each, of its callers
+  std::vector<std::weak_ptr<Cell>> made_;  ///< until it returned
   std::vector<std::shared_ptr<Cell>> results_;
   std::vector<Met> met_;
   std::vector<std::shared_ptr<Cell>> assigned_;
   std::vector<Drawn> drawn_;
   const uint64_t start_;  ///< Cell::number of the last that is older than the call
+  const ir::Apart apart_;
   bool returned_ = false;
+  bool waits_for_others_ = false;  ///< it uses what another thread has assigned and not yet computed
 };
 
 }  // namespace sinter::tensor

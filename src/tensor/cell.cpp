@@ -61,6 +61,7 @@ ir::UOp launch_argument(ir::Scalar value, DType dtype, Device device) {
 Tensor wrap(ir::UOp node) {
   auto cell = std::make_shared<Cell>(node);
   note_value(cell);
+  if (Capture* watching = Capture::current()) watching->made(cell);
   return Tensor(std::move(cell));
 }
 

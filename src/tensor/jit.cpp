@@ -2,8 +2,10 @@
 #include "sinter/jit.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -73,6 +75,12 @@ struct Program {
   std::unique_ptr<tensor::Repeated> repeated = {};  ///< of `replay`; null before its first run
 };
 
+/// What may be written in place depends on who else holds the old values.
+bool writes_alike(const Replay& a, const Replay& b) {
+  const auto same = [](const tensor::SlotSource& x, const tensor::SlotSource& y) { return x.written == y.written; };
+  return std::equal(a.slots.begin(), a.slots.end(), b.slots.begin(), b.slots.end(), same);
+}
+
 /// Throws UsageError if numbers differ where nothing else does.
 bool same_program(const Replay& a, const Replay& b) {
   if (a.key != b.key || a.targets != b.targets || a.randoms != b.randoms || a.results != b.results ||
@@ -107,10 +115,38 @@ void settle(std::span<const Tensor> inputs) {
   }
 }
 
+/// Whose turn it is to run a function and to learn: while one thread compiles what the function built, others would
+/// meet versions that it has assigned and not yet computed. Inside a GraphScope.
+class Turns {
+ public:
+  /// Waits while another thread has its turn; false if none had.
+  bool wait() {
+    bool waited = false;
+    while (taken_ && process_ == getpid()) {  // a child has not inherited that thread
+      const ir::GraphPause pause;
+      taken_.wait(waited = true);
+    }
+    return waited;
+  }
+  void take() {
+    taken_ = true;
+    process_ = getpid();
+  }
+  void give_back() {
+    taken_ = false;
+    taken_.notify_all();
+  }
+
+ private:
+  std::atomic<bool> taken_ = false;
+  pid_t process_ = 0;
+};
+
 }  // namespace
 
 struct JitPlans::Known {
   std::vector<Program> programs;
+  Turns turns;
 
   Program* find(std::span<const Tensor> inputs) {
     for (Program& p : programs)
@@ -129,7 +165,7 @@ struct JitPlans::Known {
     if (again) {
       known->sure = true;
       known->others = 0;
-    } else if (++known->others >= kMostPrograms) {
+    } else if (writes_alike(known->replay, replay) && ++known->others >= kMostPrograms) {
       known->others = 0;
       tensor::usage_error(
           fmt::format("the jitted function built another program at each of {} calls in a row; jit a part that does "
@@ -151,18 +187,27 @@ JitPlans& JitPlans::operator=(JitPlans&&) noexcept = default;
 std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Tensor> inputs, Loc where) {
   const tensor::Call call("jit", where);
   if (tensor::Capture::current()) tensor::usage_error("a jitted function calls another one; jit the outer one alone");
-  settle(inputs);
-  Program* const known = known_->find(inputs);
+  Program* known = nullptr;
   bool fitted = false;
-  if (known) {
+  do {
+    settle(inputs);
+    known = known_->find(inputs);
+    fitted = false;
+    if (!known) continue;
     Rerun rerun(known->replay, inputs);
     fitted = rerun.ready();
     if (fitted && known->sure && !runtime::env().check) {
       known->instead.reset();
       return rerun.run(known->repeated);
     }
-  }
+  } while (known_->turns.wait());
 
+  known_->turns.take();
+  struct Turn {
+    Turns& turns;
+    ~Turn() { turns.give_back(); }
+  };
+  const Turn turn{known_->turns};
   const Signature signature = signature_of(inputs);
   std::vector<Tensor> given;  // cells of its own, which tell inputs from tensors that the function uses besides
   for (const Tensor& t : inputs) given.push_back(tensor::wrap(t.cell()->node.get()));
@@ -170,8 +215,7 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
   std::vector<Tensor> results = function(given);
   capture.returned(results);
   settle(results);
-  if (!capture.replay.executable) tensor::usage_error("the jitted function computes nothing; return what it computes");
-  known_->learn(known, signature, std::move(capture.replay), fitted);
+  if (capture.replay.executable) known_->learn(known, signature, std::move(capture.replay), fitted);
   return results;
 }
 

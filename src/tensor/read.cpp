@@ -6,6 +6,7 @@
 
 #include "runtime/array.h"
 #include "runtime/buffer.h"
+#include "tensor/capture.h"
 #include "tensor/realize.h"
 #include "uop/scalar_eval.h"
 #include "uop/short_float.h"
@@ -25,6 +26,7 @@ void check_readable(ir::UOp node) {
 /// The memory of a tensor, computed. Inside the call's scope, while which it stays.
 const runtime::Buffer& memory_of(const Tensor& t) {
   ir::UOp n = tensor::node_of(t);
+  if (const tensor::Capture* watching = tensor::Capture::current()) watching->reads({&n, 1});
   while (!n->storage()) {  // again if another thread has assigned the cell meanwhile
     tensor::realize({&n, 1});
     n = tensor::node_of(t);

@@ -248,7 +248,7 @@ class Realization {
 };
 
 void realize(std::span<const UOp> asked, StepCommit* commit) {
-  if (const Capture* watching = Capture::current()) watching->computes();
+  if (const Capture* watching = Capture::current()) watching->reads(asked);
   Realization(asked, commit).run();
 }
 

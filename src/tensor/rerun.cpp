@@ -43,8 +43,7 @@ bool Rerun::ready() {
   cells_.reserve(replay_.cells.size());
   for (const UsedCell& used : replay_.cells) {
     cells_.push_back(used.cell.lock());
-    if (!cells_.back() || !fits(used, cells_.back()->node.get()) || is_input(cells_.back()->node->storage()))
-      return false;
+    if (!cells_.back() || !fits(used, *cells_.back()) || is_input(cells_.back()->node->storage())) return false;
   }
   generators_.reserve(replay_.randoms.size());
   for (const RandomSource& source : replay_.randoms)
@@ -86,7 +85,9 @@ std::vector<Tensor> Rerun::run(std::unique_ptr<Repeated>& repeated) {
   return land(execution, bits & runtime::kIndexError);
 }
 
-bool Rerun::fits(const UsedCell& used, UOp n) {
+bool Rerun::fits(const UsedCell& used, const Cell& cell) {
+  const UOp n = cell.node.get();
+  if (used.grad && *used.grad != gradient_of(cell)) return false;
   if (used.node) return n->id == used.node;
   return n->storage() && n->dtype == used.dtype && n->shape == used.shape && n->device == used.device &&
          n->state.requires_grad == used.requires_grad && n->state.leaf == used.leaf && !n->state.claimed;

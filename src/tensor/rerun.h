@@ -26,7 +26,7 @@ class Rerun {
   std::vector<Tensor> run(std::unique_ptr<Repeated>& repeated);
 
  private:
-  static bool fits(const UsedCell& used, ir::UOp n);
+  static bool fits(const UsedCell& used, const Cell& cell);
   bool is_input(const ir::Storage* storage) const;
   Repeated::Versions versions() const;
   void draw();

@@ -4,15 +4,22 @@
 #include <new>
 #include <utility>
 
+#include "uop/apart.h"
 #include "uop/sanitizer.h"
 
 namespace sinter::ir {
 namespace {
+
 thread_local bool grad_mode = true;
+thread_local uint64_t apart = 0;  ///< number of the Apart that is alive, or 0
+
 }  // namespace
 
 bool grad_enabled() { return grad_mode; }
 void set_grad_enabled(bool on) { grad_mode = on; }
+
+Apart::Apart() : before_(std::exchange(apart, TensorGraph::get().fresh_id())) {}
+Apart::~Apart() { apart = before_; }
 
 UOp TensorGraph::make(NodeSpec&& spec) {
   bool keeps_history = grad_mode && spec.op != Op::Detach && is_float(spec.dtype);
@@ -26,7 +33,9 @@ UOp TensorGraph::make(NodeSpec&& spec) {
   canonicalise(spec);
   const Form& form = form_of(spec);
   const bool interned = !has(spec.op, kFresh) && !requires_grad;
-  const uint64_t identity = interned ? identity_of(form, spec.src) : 0;
+  uint64_t identity = interned ? identity_of(form, spec.src) : 0;
+  if (interned && apart && spec.op != Op::Detach)
+    identity = mix(identity, apart);  // a node has one DETACH (SEMANTICS G6)
   if (interned)
     if (UOp found = find(form, spec.src, identity)) return found;
   Node* n = create(form, spec.src, identity);

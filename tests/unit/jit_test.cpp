@@ -246,7 +246,7 @@ TEST_CASE("what cannot be repeated is refused", "[jit]") {
              Contains("data from host memory"));
   CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t * number(2.0); })(x); }), Contains("number()"));
   CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return kept = exp(t).sum(), kept * t; })(x); }),
-             Contains("return it"));
+             Contains("would not renew"));
   CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t; })(x); }), Contains("not computed by it"));
   CHECK_THAT(refusal([&] { jit([&](const Tensor&) { return w; })(x); }), Contains("not computed by it"));
   CHECK_THAT(refusal([&] { jit([&](Tensor t) { return t += 1.0, t * 2.0; })(x); }), Contains("assigns its input 0"));
@@ -257,12 +257,8 @@ TEST_CASE("what cannot be repeated is refused", "[jit]") {
   Tensor p = numbers({3}).requires_grad();
   CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t * p; })(x); }), Contains("requires grad"));
   optim::SGD sgd({p}, {.lr = 0.1});
-  CHECK_THAT(refusal([&] {
-               jit([&](const Tensor& t) {
-                 (t * p).sum().backward();
-                 sgd.step();
-               })(x);
-             }),
+  p.set_grad(numbers({3}));
+  CHECK_THAT(refusal([&] { jit([&](const Tensor&) { sgd.step(); })(x); }),
              Contains("as a step() of an optimiser does"));
   auto inner = jit([](const Tensor& t) { return t * 2.0; });
   CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return inner(t); })(x); }), Contains("calls another one"));
