@@ -1,6 +1,6 @@
-// Random functions under jit, called again and again while what they use changes now and then: each call gives what the
-// function gives, to the bit, and leaves what the function leaves. FUZZ_PROGRAMS sets how many, FUZZ_SEED the first
-// seed.
+// Random functions under jit, called again and again while what they use changes now and then, and while somebody holds
+// equal expressions: each call gives what the function gives, to the bit, and leaves what the function leaves; one that
+// reads on the host is refused. FUZZ_PROGRAMS sets how many, FUZZ_SEED the first seed.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -37,15 +37,17 @@ Tensor square(uint64_t seed) {
   return from(values, {kSize, kSize});
 }
 
+/// Whether the function with this seed reads on the host.
+bool reads(uint64_t seed) { return seed % 8 == 3; }
+
 /// The tensors that a function uses beside its input.
 struct State {
   std::vector<Tensor> used{square(1), square(2), square(3)};
   Tensor rows = from({0, 5, 2, 2, 4, 1});
 };
 
-/// The function with this seed; it ends with another value of some of `used`, perhaps.
-std::vector<Tensor> function(uint64_t seed, State& state, const Tensor& x) {
-  Random random{std::mt19937_64(seed)};
+/// What the function with this seed computes, in order; one that reads decides by what it has read.
+std::vector<Tensor> steps(uint64_t seed, Random& random, const State& state, const Tensor& x) {
   std::vector<Tensor> values = state.used;
   const auto any = [&] { return values[random.below(values.size())]; };
   const size_t alone = random.below(6), all = alone + 2 + random.below(5);  // so many ops before the input is used
@@ -63,7 +65,20 @@ std::vector<Tensor> function(uint64_t seed, State& state, const Tensor& x) {
       case 7: values.push_back(random.chance(40) ? a + rand({kSize, kSize}) : maximum(a, any()).contiguous()); break;
     }
   }
-  const Tensor first = any() + x, second = values.back() * 0.5;
+  if (reads(seed)) {
+    const Tensor a = random.chance(50) ? any() : x;
+    if (a.to_vector<float>()[random.below(kSize * kSize)] > 0) values.push_back(a * 3.0);
+  }
+  values.push_back(any() + x);
+  return values;
+}
+
+/// The function with this seed; it ends with another value of some of `used`, perhaps.
+std::vector<Tensor> function(uint64_t seed, State& state, const Tensor& x) {
+  Random random{std::mt19937_64(seed)};
+  const std::vector<Tensor> values = steps(seed, random, state, x);
+  const auto any = [&] { return values[random.below(values.size())]; };
+  const Tensor first = values.back(), second = values[values.size() - 2] * 0.5;
   if (random.chance(30)) state.used[random.below(3)].assign(tanh(any()) * 2.0);
   return {first, second};
 }
@@ -91,10 +106,21 @@ std::vector<uint32_t> call(const auto& f, State& state, const Tensor& x, uint64_
   return bits;
 }
 
+/// Expressions of the function, on the same tensors, that somebody holds for a while.
+void hold(Random random, uint64_t seed, const State& state, const Tensor& x, std::vector<Tensor>& held) {
+  if (random.chance(40)) return;
+  held.clear();
+  if (random.chance(40)) return;
+  Random of_function{std::mt19937_64(seed)};
+  for (const Tensor& t : steps(seed, of_function, state, x))
+    if (random.chance(50)) held.push_back(t.clone());
+}
+
 /// The first call that gives something else, if any; adds the launches that later calls did without to `saved`.
 std::optional<std::string> difference(uint64_t seed, uint64_t& saved) {
   const no_grad off;
   State plain, jitted;
+  std::vector<Tensor> held;
   auto fast = jit([&](const Tensor& x) { return function(seed, jitted, x); });
   uint64_t most = 0;
   for (uint64_t i = 0; i < kCalls; ++i) {
@@ -105,9 +131,15 @@ std::optional<std::string> difference(uint64_t seed, uint64_t& saved) {
     }
     const Tensor x = square(i).realize();
     const std::vector<uint32_t> expected = call([&](const Tensor& t) { return function(seed, plain, t); }, plain, x, i);
+    hold(Random{std::mt19937_64(seed * 1000 + 500 + i)}, seed, jitted, x, held);
     const uint64_t before = debug::counters().launches;
-    if (call([&](const Tensor& t) { return fast(t); }, jitted, x, i) != expected)
-      return "program " + std::to_string(seed) + ", call " + std::to_string(i);
+    const std::string place = "program " + std::to_string(seed) + ", call " + std::to_string(i);
+    try {
+      if (call([&](const Tensor& t) { return fast(t); }, jitted, x, i) != expected) return place;
+    } catch (const UsageError& error) {
+      const bool right = reads(seed) && std::string(error.what()).find("reads or realises") != std::string::npos;
+      return right ? std::nullopt : std::optional(place + ": " + error.what());
+    }
     const uint64_t launches = debug::counters().launches - before;
     most = std::max(most, launches);
     saved += most - launches;
@@ -124,12 +156,14 @@ TEST_CASE("random jitted functions give what they give without jit", "[programs]
   if (count >= 50) CHECK(saved > count / 2);
 }
 
-TEST_CASE("each wrong rule of what is kept is found by random jitted functions", "[.mutants]") {
+TEST_CASE("each wrong rule of what is kept, held and read is found by random jitted functions", "[.mutants]") {
   const auto [name, mutant] =
       GENERATE(table<std::string, fuzz::Mutant>({{"what is kept serves every version", fuzz::Mutant::KeptForever},
                                                  {"what the function assigns stays", fuzz::Mutant::KeptOfChanging},
                                                  {"a step's sources stay where it runs again", fuzz::Mutant::KeptApart},
-                                                 {"random numbers stay", fuzz::Mutant::KeptRandom}}));
+                                                 {"random numbers stay", fuzz::Mutant::KeptRandom},
+                                                 {"who holds an equal expression counts", fuzz::Mutant::NotApart},
+                                                 {"reads are not noticed", fuzz::Mutant::ReadsUnseen}}));
   CAPTURE(name);
   std::optional<std::string> found;
   uint64_t saved = 0, seed = 0;

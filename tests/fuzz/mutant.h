@@ -75,6 +75,8 @@ enum class Mutant : uint8_t {
   KeptOfChanging,  ///< what an assigned tensor gives is kept
   KeptApart,       ///< steps that pass values to one another run again each for itself
   KeptRandom,      ///< what random numbers give is kept
+  NotApart,        ///< nodes of a jitted function are those of equal expressions elsewhere
+  ReadsUnseen,     ///< a function that reads what is stored is not refused
 };
 
 /// The fault that is switched on. Written only while no other thread uses the library.

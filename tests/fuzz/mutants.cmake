@@ -272,6 +272,10 @@ edit(src/uop/tensor_graph.cpp [=[
 if (!n->has_history()) let_go(n);]=] [=[
 if (!n->has_history() || FAULT(HistoryLetGo)) let_go(n);]=])
 
+edit(src/uop/tensor_graph.cpp [=[
+if (interned && apart &&]=] [=[
+@@ !FAULT(NotApart) &&]=])
+
 # -- src/schedule/simplify/tuples.cpp
 edit(src/schedule/simplify/tuples.cpp [=[
 n->src[1]->ints() != reduce->reduction().axes) return {};]=] [=[
@@ -326,6 +330,11 @@ const bool known = (!source.input && (FAULT(KeptOfChanging) || source.steady()))
 edit(src/tensor/rerun.cpp [=[
 if (arg >= 0) steady]=] [=[
 if (arg >= 0 && !FAULT(KeptRandom)) steady]=])
+
+# -- src/tensor/read.cpp
+edit(src/tensor/read.cpp [=[
+watching->reads({&n, 1});]=] [=[
+watching->reads(FAULT(ReadsUnseen) && n->storage() ? std::span<const ir::UOp>() : std::span<const ir::UOp>(&n, 1));]=])
 
 # -- src/schedule/run/keep.cpp
 edit(src/schedule/run/keep.cpp [=[
