@@ -33,7 +33,9 @@ class Arg {
         kind_(std::is_same_v<T, bool> ? Kind::Bool
               : std::is_integral_v<T> ? Kind::Integer
                                       : Kind::Float) {
-    if constexpr (std::is_floating_point_v<T>)
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, long double>)
+      number_.real = as_double(value);
+    else if constexpr (std::is_floating_point_v<T>)
       number_.real = value;
     else
       number_.integer = static_cast<int64_t>(value);
@@ -58,6 +60,10 @@ class Arg {
   Loc where() const { return where_; }                                         ///< the caller's place
 
  private:
+  /// Not converted here, where the caller's thread may take denormal numbers for zeros.
+  static double as_double(float value);
+  static double as_double(long double value);
+
   std::shared_ptr<Cell> cell_;
   Loc where_;
   Kind kind_ = Kind::Tensor;

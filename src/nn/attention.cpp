@@ -8,6 +8,7 @@
 #include "sinter/create.h"
 #include "sinter/nn/init.h"
 #include "sinter/ops.h"
+#include "tensor/cell.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -53,7 +54,7 @@ MultiheadAttention::MultiheadAttention(int64_t size, int64_t heads, MultiheadOpt
     : out_proj(checked("MultiheadAttention", size, heads, options.dropout, where), size, options.bias, where),
       heads(heads),
       dropout(options.dropout) {
-  CallScope call("MultiheadAttention", where);
+  const tensor::OuterCall call("MultiheadAttention", where);
   in_proj_weight = init::xavier_uniform({3 * size, size}).requires_grad();
   if (!options.bias) return;
   in_proj_bias = zeros({3 * size}).requires_grad();
@@ -62,7 +63,7 @@ MultiheadAttention::MultiheadAttention(int64_t size, int64_t heads, MultiheadOpt
 
 Tensor MultiheadAttention::operator()(const Tensor& q, const Tensor& k, const Tensor& v,
                                       const AttentionOptions& attention, Loc where) const {
-  CallScope call("MultiheadAttention", where);
+  const tensor::OuterCall call("MultiheadAttention", where);
   const std::vector<Tensor> weights = in_proj_weight.chunk(3);
   const std::vector<Tensor> biases = in_proj_bias.defined() ? in_proj_bias.chunk(3) : std::vector<Tensor>(3);
   const Tensor* inputs[] = {&q, &k, &v};
@@ -75,7 +76,7 @@ Tensor MultiheadAttention::operator()(const Tensor& q, const Tensor& k, const Te
 }
 
 Tensor MultiheadAttention::operator()(const Tensor& x, const AttentionOptions& attention, Loc where) const {
-  CallScope call("MultiheadAttention", where);
+  const tensor::OuterCall call("MultiheadAttention", where);
   require_last(x, {in_proj_weight.shape()[1]}, "MultiheadAttention");
   const std::vector<Tensor> made = product(x, in_proj_weight, in_proj_bias).chunk(3, -1);
   return attend(made[0], made[1], made[2], attention);
@@ -89,7 +90,7 @@ Tensor MultiheadAttention::attend(Tensor q, Tensor k, Tensor v, const AttentionO
 }
 
 Tensor RotaryEmbedding::operator()(const Tensor& x, int64_t offset, Loc where) const {
-  CallScope call("RotaryEmbedding", where);
+  const tensor::OuterCall call("RotaryEmbedding", where);
   RotaryOptions shifted = options;
   if (__builtin_add_overflow(shifted.offset, offset, &shifted.offset))
     refuse(fmt::format("the offsets {} and {} of RotaryEmbedding add up to more than an int64 holds; give smaller ones",
@@ -110,7 +111,7 @@ TransformerEncoderLayer::TransformerEncoderLayer(int64_t size, int64_t heads, Tr
       norm_first(options.norm_first) {}
 
 Tensor TransformerEncoderLayer::operator()(const Tensor& x, const AttentionOptions& attention, Loc where) const {
-  CallScope call("TransformerEncoderLayer", where);
+  const tensor::OuterCall call("TransformerEncoderLayer", where);
   auto attend = [&](const Tensor& t) { return dropout1(self_attn(t, attention)); };
   auto feed = [&](const Tensor& t) {
     const Tensor inner = linear1(t);

@@ -7,10 +7,10 @@
 #include <limits>
 
 #include "nn/checks.h"
-#include "sinter/call.h"
 #include "sinter/create.h"
 #include "sinter/gradient.h"
 #include "sinter/ops.h"
+#include "tensor/cell.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -26,7 +26,7 @@ Tensor power_sum(const Tensor& g, double p) {
 }  // namespace
 
 Tensor grad_norm(const std::vector<Tensor>& parameters, double p, Loc where) {
-  CallScope call("grad_norm", where);
+  const tensor::OuterCall call("grad_norm", where);
   if (!(p > 0)) refuse(fmt::format("p is {}; a norm needs one above 0, or infinity", p));
   const no_grad guard;
   DType dtype = float32;
@@ -48,7 +48,7 @@ Tensor grad_norm(const std::vector<Tensor>& parameters, double p, Loc where) {
 }
 
 Tensor clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double p, Loc where) {
-  CallScope call("clip_grad_norm", where);
+  const tensor::OuterCall call("clip_grad_norm", where);
   if (!(max_norm >= 0))
     throw UsageError(fmt::format("clip_grad_norm: max_norm is {}; give one of at least 0", max_norm), where);
   const no_grad guard;
@@ -60,7 +60,7 @@ Tensor clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, do
 }
 
 void clip_grad_value(const std::vector<Tensor>& parameters, double limit, Loc where) {
-  CallScope call("clip_grad_value", where);
+  const tensor::OuterCall call("clip_grad_value", where);
   if (!(limit >= 0))
     throw UsageError(fmt::format("clip_grad_value: limit is {}; give one of at least 0", limit), where);
   const no_grad guard;

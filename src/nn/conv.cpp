@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "nn/checks.h"
-#include "sinter/call.h"
 #include "sinter/nn/init.h"
+#include "tensor/cell.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -45,33 +45,33 @@ void make_weights(std::string_view layer, size_t axes, int64_t in, int64_t out, 
 
 Conv1d::Conv1d(int64_t in, int64_t out, PerAxis kernel, ConvOptions options, bool with_bias, Loc where)
     : options(options) {
-  CallScope call("Conv1d", where);
+  const tensor::OuterCall call("Conv1d", where);
   make_weights("Conv1d", 1, in, out, kernel, options, with_bias, weight, bias, where);
 }
 
 Tensor Conv1d::operator()(const Tensor& x, Loc where) const {
-  CallScope call("Conv1d", where);
+  const tensor::OuterCall call("Conv1d", where);
   return conv1d(x, weight, bias, options);
 }
 
 Conv2d::Conv2d(int64_t in, int64_t out, PerAxis kernel, ConvOptions options, bool with_bias, Loc where)
     : options(options) {
-  CallScope call("Conv2d", where);
+  const tensor::OuterCall call("Conv2d", where);
   make_weights("Conv2d", 2, in, out, kernel, options, with_bias, weight, bias, where);
 }
 
 Tensor Conv2d::operator()(const Tensor& x, Loc where) const {
-  CallScope call("Conv2d", where);
+  const tensor::OuterCall call("Conv2d", where);
   return conv2d(x, weight, bias, options);
 }
 
 Tensor MaxPool2d::operator()(const Tensor& x, Loc where) const {
-  CallScope call("MaxPool2d", where);
+  const tensor::OuterCall call("MaxPool2d", where);
   return max_pool2d(x, kernel, options);
 }
 
 Tensor AvgPool2d::operator()(const Tensor& x, Loc where) const {
-  CallScope call("AvgPool2d", where);
+  const tensor::OuterCall call("AvgPool2d", where);
   return avg_pool2d(x, kernel, options);
 }
 

@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "sinter/call.h"
 #include "sinter/ops.h"
 #include "sinter/random.h"
+#include "tensor/cell.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -30,27 +30,31 @@ Fans fans(const Shape& shape, Loc where) {
 }  // namespace
 
 Tensor uniform(const Shape& shape, double low, double high, Loc where) {
-  CallScope call("init::uniform", where);
+  const tensor::OuterCall call("init::uniform", where);
   return rand(shape) * (high - low) + low;
 }
 Tensor normal(const Shape& shape, double mean, double std, Loc where) {
-  CallScope call("init::normal", where);
+  const tensor::OuterCall call("init::normal", where);
   return randn(shape) * std + mean;
 }
 Tensor xavier_uniform(const Shape& shape, double gain, Loc where) {
+  const tensor::DefaultFloats floats;
   const Fans f = fans(shape, where);
   const double bound = gain * std::sqrt(6.0 / (f.in + f.out));
   return uniform(shape, -bound, bound, where);
 }
 Tensor xavier_normal(const Shape& shape, double gain, Loc where) {
+  const tensor::DefaultFloats floats;
   const Fans f = fans(shape, where);
   return normal(shape, 0.0, gain * std::sqrt(2.0 / (f.in + f.out)), where);
 }
 Tensor kaiming_uniform(const Shape& shape, Loc where) {
+  const tensor::DefaultFloats floats;
   const double bound = std::sqrt(6.0 / fans(shape, where).in);
   return uniform(shape, -bound, bound, where);
 }
 Tensor kaiming_normal(const Shape& shape, Loc where) {
+  const tensor::DefaultFloats floats;
   return normal(shape, 0.0, std::sqrt(2.0 / fans(shape, where).in), where);
 }
 

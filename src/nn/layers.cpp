@@ -11,13 +11,14 @@
 #include "sinter/nn/init.h"
 #include "sinter/ops.h"
 #include "sinter/random.h"
+#include "tensor/cell.h"
 
 namespace sinter {
 inline namespace v0 {
 namespace nn {
 
 Linear::Linear(int64_t in, int64_t out, bool with_bias, Loc where) {
-  CallScope call("Linear", where);
+  const tensor::OuterCall call("Linear", where);
   require_size("Linear: in", in, where);
   require_size("Linear: out", out, where);
   const double bound = 1.0 / std::sqrt(static_cast<double>(in));
@@ -26,31 +27,31 @@ Linear::Linear(int64_t in, int64_t out, bool with_bias, Loc where) {
 }
 
 Tensor Linear::operator()(const Tensor& x, Loc where) const {
-  CallScope call("Linear", where);
+  const tensor::OuterCall call("Linear", where);
   require_last(x, {weight.shape()[1]}, "Linear");
   return product(x, weight, bias);
 }
 
 Embedding::Embedding(int64_t count, int64_t size, Loc where) {
-  CallScope call("Embedding", where);
+  const tensor::OuterCall call("Embedding", where);
   require_size("Embedding: count", count, where);
   require_size("Embedding: size", size, where);
   weight = init::normal({count, size}).requires_grad();
 }
 
 Tensor Embedding::operator()(const Tensor& index, Loc where) const {
-  CallScope call("Embedding", where);
+  const tensor::OuterCall call("Embedding", where);
   return embedding(index, weight);
 }
 
 LayerNorm::LayerNorm(Shape shape, double eps, Loc where) : eps(eps) {
-  CallScope call("LayerNorm", where);
+  const tensor::OuterCall call("LayerNorm", where);
   weight = ones(shape).requires_grad();
   bias = zeros(shape).requires_grad();
 }
 
 Tensor LayerNorm::operator()(const Tensor& x, Loc where) const {
-  CallScope call("LayerNorm", where);
+  const tensor::OuterCall call("LayerNorm", where);
   require_last(x, weight.shape(), "LayerNorm");
   return layer_norm(x, weight.shape(), weight, bias, eps);
 }
@@ -62,18 +63,18 @@ Dropout::Dropout(double p, Loc where) : p(p) {
 }
 
 Tensor Dropout::operator()(const Tensor& x, Loc where) const {
-  CallScope call("Dropout", where);
+  const tensor::OuterCall call("Dropout", where);
   if (!training || p == 0) return x;
   return sinter::where(bernoulli(p, x.shape(), {.device = x.device()}), 0.0, x * (p < 1 ? 1.0 / (1.0 - p) : 0.0));
 }
 
 Tensor ReLU::operator()(const Tensor& x, Loc where) const {
-  CallScope call("ReLU", where);
+  const tensor::OuterCall call("ReLU", where);
   return relu(x);
 }
 
 Tensor Flatten::operator()(const Tensor& x, Loc where) const {
-  CallScope call("Flatten", where);
+  const tensor::OuterCall call("Flatten", where);
   return x.flatten(1);
 }
 

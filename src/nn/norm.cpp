@@ -4,16 +4,16 @@
 #include <fmt/core.h>
 
 #include "nn/checks.h"
-#include "sinter/call.h"
 #include "sinter/create.h"
 #include "sinter/ops.h"
+#include "tensor/cell.h"
 
 namespace sinter {
 inline namespace v0 {
 namespace nn {
 namespace {
 
-const Axes kAllButChannels{0, 2, 3};
+Axes all_but_channels() { return {0, 2, 3}; }
 
 /// The next version of a running statistic.
 void move_towards(Tensor running, const Tensor& batch, double momentum) {
@@ -23,7 +23,7 @@ void move_towards(Tensor running, const Tensor& batch, double momentum) {
 }  // namespace
 
 BatchNorm2d::BatchNorm2d(int64_t channels, BatchNormOptions options, Loc where) : options(options) {
-  CallScope call("BatchNorm2d", where);
+  const tensor::OuterCall call("BatchNorm2d", where);
   require_size("BatchNorm2d: channels", channels, where);
   if (options.affine) {
     weight = ones({channels}).requires_grad();
@@ -35,7 +35,7 @@ BatchNorm2d::BatchNorm2d(int64_t channels, BatchNormOptions options, Loc where) 
 }
 
 Tensor BatchNorm2d::operator()(const Tensor& x, Loc where) const {
-  CallScope call("BatchNorm2d", where);
+  const tensor::OuterCall call("BatchNorm2d", where);
   const Dim channels = running_mean.shape()[0];
   if (x.rank() != 4 || !(x.shape()[1] == channels))
     refuse(fmt::format("the input of BatchNorm2d has shape {}; give [n, {}, h, w]", to_string(x.shape()),
@@ -49,14 +49,14 @@ Tensor BatchNorm2d::operator()(const Tensor& x, Loc where) const {
   {
     no_grad guard;
     const Tensor wide = x.to(promote(x.dtype(), running_mean.dtype()));  // a variance that float16 does not hold
-    move_towards(running_mean, wide.mean(kAllButChannels), options.momentum);
-    move_towards(running_var, wide.var(kAllButChannels, 1), options.momentum);
+    move_towards(running_mean, wide.mean(all_but_channels()), options.momentum);
+    move_towards(running_var, wide.var(all_but_channels(), 1), options.momentum);
   }
   return batch_norm(x, {}, {}, weight, bias, options.eps);
 }
 
 GroupNorm::GroupNorm(int64_t groups, int64_t channels, double eps, Loc where) : groups(groups), eps(eps) {
-  CallScope call("GroupNorm", where);
+  const tensor::OuterCall call("GroupNorm", where);
   require_size("GroupNorm: groups", groups, where);
   require_size("GroupNorm: channels", channels, where);
   if (channels % groups)
@@ -67,17 +67,17 @@ GroupNorm::GroupNorm(int64_t groups, int64_t channels, double eps, Loc where) : 
 }
 
 Tensor GroupNorm::operator()(const Tensor& x, Loc where) const {
-  CallScope call("GroupNorm", where);
+  const tensor::OuterCall call("GroupNorm", where);
   return group_norm(x, groups, weight, bias, eps);
 }
 
 RMSNorm::RMSNorm(Shape shape, std::optional<double> eps, Loc where) : eps(eps) {
-  CallScope call("RMSNorm", where);
+  const tensor::OuterCall call("RMSNorm", where);
   weight = ones(shape).requires_grad();
 }
 
 Tensor RMSNorm::operator()(const Tensor& x, Loc where) const {
-  CallScope call("RMSNorm", where);
+  const tensor::OuterCall call("RMSNorm", where);
   require_last(x, weight.shape(), "RMSNorm");
   return rms_norm(x, weight.shape(), weight, eps);
 }

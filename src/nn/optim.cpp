@@ -10,7 +10,6 @@
 #include <tuple>
 #include <utility>
 
-#include "sinter/call.h"
 #include "sinter/create.h"
 #include "sinter/gradient.h"
 #include "sinter/nn/state.h"
@@ -79,7 +78,7 @@ void check_settings(std::string_view rule, std::initializer_list<std::pair<const
 
 Optimizer::Optimizer(std::vector<Tensor> parameters, double lr, Loc where, std::string_view rule)
     : lr(lr), parameters_(std::move(parameters)), steps_(parameters_.size()) {
-  CallScope call(rule, where);
+  const tensor::OuterCall call(rule, where);
   check_settings(rule, {{"lr", lr}}, where);
   const auto fail = [&](const std::string& what) { throw UsageError(fmt::format("{}: {}", rule, what), where); };
   if (parameters_.empty()) fail("there are 0 parameters; give at least 1, such as nn::parameters(model)");
@@ -117,7 +116,7 @@ nn::NamedTensors Optimizer::state_dict() const {
 }
 
 void Optimizer::load(const nn::NamedTensors& from, bool strict, Loc where) {
-  CallScope call("load", where);
+  const tensor::OuterCall call("load", where);
   const nn::NamedTensors into = state_dict();
   const nn::NamedTensors numbers(into.begin(), into.begin() + 2);
   nn::load(numbers, from, /*strict=*/false, where);
@@ -146,7 +145,11 @@ void Optimizer::step(Loc where) {
     if (!parameters_[i].has_grad()) continue;
     for (auto& [name, tensors] : state_) nn::walk::move(tensors[i], parameters_[i].device(), where);
     Update update(*this, step, i);
-    step.commit.update(parameters_[i], updated(update));
+    const auto next = [&] {
+      const tensor::DefaultFloats::Lifted lifted(call.floats());  // the rule may be the program's
+      return updated(update);
+    };
+    step.commit.update(parameters_[i], next());
     step.commit.take_grad(parameters_[i]);
     reached.push_back(i);
   }
@@ -164,11 +167,12 @@ SGD::SGD(std::vector<Tensor> parameters, Options options, Loc where)
     throw UsageError(fmt::format("SGD: nesterov needs momentum above 0 (is {}) and dampening 0 (is {})",
                                  options.momentum, options.dampening),
                      where);
-  CallScope call("SGD", where);
+  const tensor::OuterCall call("SGD", where);
   if (options.momentum != 0) velocity_ = make_state("momentum_buffer");
 }
 
 Tensor SGD::updated(Update& update) {
+  const tensor::DefaultFloats floats;
   const Tensor& p = update.parameter();
   Tensor d = update.gradient();
   if (options_.weight_decay != 0) d = d + p * options_.weight_decay;
@@ -199,12 +203,13 @@ Adam::Adam(std::vector<Tensor> parameters, Options options, bool decoupled, Loc 
   for (const auto& [beta, value] : {std::pair{"beta1", options.beta1}, {"beta2", options.beta2}})
     if (!(value >= 0 && value < 1))
       throw UsageError(fmt::format("{}: {} is {}; give a number in [0, 1)", name, beta, value), where);
-  CallScope call(name, where);
+  const tensor::OuterCall call(name, where);
   first_ = make_state("exp_avg");
   second_ = make_state("exp_avg_sq");
 }
 
 Tensor Adam::updated(Update& update) {
+  const tensor::DefaultFloats floats;
   const Tensor& p = update.parameter();
   const double t = static_cast<double>(update.step());
   const Tensor rate = update.rate();

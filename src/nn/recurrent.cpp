@@ -7,9 +7,9 @@
 
 #include "nn/checks.h"
 #include "nn/product.h"
-#include "sinter/call.h"
 #include "sinter/nn/init.h"
 #include "sinter/ops.h"
+#include "tensor/cell.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -43,23 +43,23 @@ Tensor of_state(const Cell& cell, const Tensor& h, std::string_view name) {
 }  // namespace
 
 RNNCell::RNNCell(int64_t in, int64_t hidden, bool bias, Activation activation, Loc where) : activation(activation) {
-  CallScope call("RNNCell", where);
+  const tensor::OuterCall call("RNNCell", where);
   make_weights(*this, "RNNCell", 1, in, hidden, bias, where);
 }
 
 Tensor RNNCell::operator()(const Tensor& x, const Tensor& h, Loc where) const {
-  CallScope call("RNNCell", where);
+  const tensor::OuterCall call("RNNCell", where);
   const Tensor sum = of_input(*this, x, "RNNCell") + of_state(*this, h, "RNNCell");
   return activation == Activation::Tanh ? tanh(sum) : relu(sum);
 }
 
 LSTMCell::LSTMCell(int64_t in, int64_t hidden, bool bias, Loc where) {
-  CallScope call("LSTMCell", where);
+  const tensor::OuterCall call("LSTMCell", where);
   make_weights(*this, "LSTMCell", 4, in, hidden, bias, where);
 }
 
 LSTMCell::State LSTMCell::operator()(const Tensor& x, const State& state, Loc where) const {
-  CallScope call("LSTMCell", where);
+  const tensor::OuterCall call("LSTMCell", where);
   const auto& [h, c] = state;
   require_last(c, {weight_hh.shape()[1]}, "LSTMCell", "state c");
   const std::vector<Tensor> gates = (of_input(*this, x, "LSTMCell") + of_state(*this, h, "LSTMCell")).chunk(4, -1);
@@ -68,12 +68,12 @@ LSTMCell::State LSTMCell::operator()(const Tensor& x, const State& state, Loc wh
 }
 
 GRUCell::GRUCell(int64_t in, int64_t hidden, bool bias, Loc where) {
-  CallScope call("GRUCell", where);
+  const tensor::OuterCall call("GRUCell", where);
   make_weights(*this, "GRUCell", 3, in, hidden, bias, where);
 }
 
 Tensor GRUCell::operator()(const Tensor& x, const Tensor& h, Loc where) const {
-  CallScope call("GRUCell", where);
+  const tensor::OuterCall call("GRUCell", where);
   const std::vector<Tensor> i = of_input(*this, x, "GRUCell").chunk(3, -1);
   const std::vector<Tensor> s = of_state(*this, h, "GRUCell").chunk(3, -1);
   const Tensor reset = sigmoid(i[0] + s[0]), keep = sigmoid(i[1] + s[1]);

@@ -11,10 +11,14 @@
 #include <string_view>
 #include <utility>
 
+#include "tensor/cell.h"
+
 namespace sinter {
 inline namespace v0 {
 namespace optim {
 namespace {
+
+using tensor::DefaultFloats;
 
 /// Errors get their place where the schedule is given to a scheduler.
 void require_steps(std::string_view what, int64_t steps) {
@@ -31,37 +35,47 @@ double share_of(int64_t t, int64_t total) {
 }  // namespace
 
 double StepLR::operator()(double base, int64_t t) const {
+  const DefaultFloats floats;
   require_steps("StepLR: step_size", step_size);
   return base * std::pow(gamma, static_cast<double>(t / step_size));
 }
 
 double MultiStepLR::operator()(double base, int64_t t) const {
+  const DefaultFloats floats;
   const auto passed = std::count_if(milestones.begin(), milestones.end(), [t](int64_t m) { return m <= t; });
   return base * std::pow(gamma, static_cast<double>(passed));
 }
 
 double ExponentialLR::operator()(double base, int64_t t) const {
+  const DefaultFloats floats;
   return base * std::pow(gamma, static_cast<double>(t));
 }
 
-double ConstantLR::operator()(double base, int64_t t) const { return t < total_iters ? base * factor : base; }
+double ConstantLR::operator()(double base, int64_t t) const {
+  const DefaultFloats floats;
+  return t < total_iters ? base * factor : base;
+}
 
 double LinearLR::operator()(double base, int64_t t) const {
+  const DefaultFloats floats;
   require_steps("LinearLR: total_iters", total_iters);
   return base * (start_factor + (end_factor - start_factor) * share_of(t, total_iters));
 }
 
 double PolynomialLR::operator()(double base, int64_t t) const {
+  const DefaultFloats floats;
   require_steps("PolynomialLR: total_iters", total_iters);
   return base * std::pow(1 - share_of(t, total_iters), power);
 }
 
 double CosineAnnealingLR::operator()(double base, int64_t t) const {
+  const DefaultFloats floats;
   require_steps("CosineAnnealingLR: t_max", t_max);
   return cosine(base, eta_min, static_cast<double>(t) / static_cast<double>(t_max));
 }
 
 double CosineAnnealingWarmRestarts::operator()(double base, int64_t t) const {
+  const DefaultFloats floats;
   require_steps("CosineAnnealingWarmRestarts: t_0", t_0);
   require_steps("CosineAnnealingWarmRestarts: t_mult", t_mult);
   int64_t length = t_0;
@@ -73,6 +87,7 @@ double CosineAnnealingWarmRestarts::operator()(double base, int64_t t) const {
 }
 
 double OneCycleLR::operator()(double, int64_t t) const {
+  const DefaultFloats floats;
   require_steps("OneCycleLR: total_steps", total_steps);
   if (!(pct_start >= 0 && pct_start <= 1))
     throw UsageError(
@@ -140,6 +155,7 @@ ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, Options options, Loc 
 }
 
 void ReduceLROnPlateau::step(double metric) {
+  const DefaultFloats floats;
   const double margin = std::isinf(best_) ? 0 : std::abs(best_) * options_.threshold;
   const bool better = options_.mode == Mode::Min ? metric < best_ - margin : metric > best_ + margin;
   if (better) best_ = metric;

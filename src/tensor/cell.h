@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/cpu/float_control.h"
 #include "sinter/call.h"
 #include "sinter/tensor.h"
 #include "tensor/relieve.h"
@@ -39,14 +40,30 @@ Tensor wrap(ir::UOp node);
 ir::UOp node_of(const std::shared_ptr<Cell>& cell);
 inline ir::UOp node_of(const Tensor& t) { return node_of(t.cell()); }
 
-/// Opens a public call: the graph's scope, and the name and place that errors report.
+using runtime::cpu::DefaultFloats;
+
+/// Opens a public call: default floats, the graph's scope, and the name and place that errors report.
 class Call {
  public:
   Call(std::string_view name, Loc where) : names_(name, where) { relieve(); }
 
+  /// Lifted while functions of the program run.
+  DefaultFloats& floats() { return floats_; }
+
  private:
+  DefaultFloats floats_;
   CallScope names_;
   ir::GraphScope scope_;
+};
+
+/// Opens a public call that is made of others, such as a layer's: it leaves the graph alone between them.
+class OuterCall {
+ public:
+  OuterCall(std::string_view name, Loc where) : names_(name, where) {}
+
+ private:
+  DefaultFloats floats_;
+  CallScope names_;
 };
 
 /// A launch argument (SEMANTICS N1): a scalar node whose number changes from step to step without changing the program.

@@ -185,7 +185,7 @@ JitPlans::JitPlans(JitPlans&&) noexcept = default;
 JitPlans& JitPlans::operator=(JitPlans&&) noexcept = default;
 
 std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Tensor> inputs, Loc where) {
-  const tensor::Call call("jit", where);
+  tensor::Call call("jit", where);
   if (tensor::Capture::current()) tensor::usage_error("a jitted function calls another one; jit the outer one alone");
   Program* known = nullptr;
   bool fitted = false;
@@ -212,7 +212,11 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
   std::vector<Tensor> given;  // cells of its own, which tell inputs from tensors that the function uses besides
   for (const Tensor& t : inputs) given.push_back(tensor::wrap(t.cell()->node.get()));
   tensor::Capture capture(given);
-  std::vector<Tensor> results = function(given);
+  const auto run = [&] {
+    const tensor::DefaultFloats::Lifted lifted(call.floats());
+    return function(given);
+  };
+  std::vector<Tensor> results = run();
   capture.returned(results);
   settle(results);
   if (capture.replay.executable) known_->learn(known, signature, std::move(capture.replay), fitted);

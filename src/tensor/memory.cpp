@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "runtime/cpu/allocator.h"
+#include "runtime/cpu/float_control.h"
 #include "runtime/cuda/device.h"
 #include "uop/tensor_graph.h"
 
@@ -20,6 +21,7 @@ namespace {
 /// "917 B", "3.1 MiB".
 std::string readable(uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
+  const runtime::cpu::DefaultFloats floats;
   double value = static_cast<double>(bytes);
   size_t unit = 0;
   constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};

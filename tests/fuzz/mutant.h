@@ -77,6 +77,7 @@ enum class Mutant : uint8_t {
   KeptRandom,      ///< what random numbers give is kept
   NotApart,        ///< nodes of a jitted function are those of equal expressions elsewhere
   ReadsUnseen,     ///< a function that reads what is stored is not refused
+  CallersFloats,   ///< a call computes as the program has set for its floats
 };
 
 /// The fault that is switched on. Written only while no other thread uses the library.

@@ -2,6 +2,11 @@
 # second, in which @@ is the first and FAULT(X) says whether X is switched on. test_mutants is linked with the edited copies
 # in place of the library's objects (tests/CMakeLists.txt); the library has none of it.
 
+# -- src/runtime/cpu/float_control.cpp
+edit(src/runtime/cpu/float_control.cpp [=[
+  std::fesetenv(FE_DFL_ENV);]=] [=[
+  if (!FAULT(CallersFloats)) std::fesetenv(FE_DFL_ENV);]=])
+
 # -- src/runtime/arena.cpp
 edit(src/runtime/arena.cpp [=[
       if (out.offsets[j] >= plus(at, size)) break;]=] [=[

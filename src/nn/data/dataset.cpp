@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "runtime/cpu/float_control.h"
 #include "sinter/call.h"
 #include "sinter/create.h"
 #include "sinter/data.h"
@@ -42,6 +43,7 @@ Dataset::Dataset(std::vector<uint8_t> pixels, std::vector<uint8_t> labels, int64
     throw UsageError(
         fmt::format("Dataset: mean {} and std {} normalise nothing; give finite numbers, std above 0", mean, std),
         where);
+  const runtime::cpu::DefaultFloats floats;
   auto samples = std::make_shared<Samples>(Samples{std::move(pixels), std::move(labels), rows, columns, {}});
   for (int i = 0; i < 256; ++i) samples->table[i] = static_cast<float>((i / 255.0 - mean) / std);
   samples_ = std::move(samples);

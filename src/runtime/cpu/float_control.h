@@ -1,26 +1,57 @@
-// How the calling thread rounds: kernels are compiled for the default, and threads share their points (SEMANTICS F3).
+// How the calling thread computes with floats. Numbers must not depend on it (SEMANTICS F8): audio hosts and programs
+// built with -ffast-math take denormal numbers for zeros, others round towards an end. So every public call has the
+// default while it lasts.
 #pragma once
 
 #include <xmmintrin.h>
 
+#include <cfenv>
+#include <cstdint>
+
 namespace sinter::runtime::cpu {
 
-/// While alive, the thread rounds to nearest, keeps denormals and traps nothing, whatever the program, or a library
-/// that it has loaded, has set.
+/// While alive, the thread rounds to nearest, keeps denormals and traps nothing. Then it has back what the program, or
+/// a library that it has loaded, had set.
 class DefaultFloats {
  public:
-  DefaultFloats() : before_(_mm_getcsr()) {
-    if ((before_ & ~kFlags) != kDefault) _mm_setcsr(kDefault);
-  }
-  ~DefaultFloats() {
-    if ((before_ & ~kFlags) != kDefault) _mm_setcsr(before_);
-  }
+  DefaultFloats() { enter(); }
+  ~DefaultFloats() { leave(); }
   DefaultFloats(const DefaultFloats&) = delete;
   DefaultFloats& operator=(const DefaultFloats&) = delete;
 
+  /// While alive, the thread has the program's back: for calls of the program's own functions.
+  class Lifted {
+   public:
+    explicit Lifted(DefaultFloats& floats) : floats_(floats) { floats_.leave(); }
+    ~Lifted() { floats_.enter(); }
+    Lifted(const Lifted&) = delete;
+    Lifted& operator=(const Lifted&) = delete;
+
+   private:
+    DefaultFloats& floats_;
+  };
+
  private:
-  static constexpr unsigned kDefault = 0x1f80, kFlags = 0x3f;  ///< all exceptions masked; what has happened so far
-  const unsigned before_;
+  // Reading both control words takes some cycles. Writing them takes far more, and is seldom needed.
+  void enter() {
+    if ((other_ = !is_default())) set_default();
+  }
+  void leave() {
+    if (other_) std::fesetenv(&before_);
+  }
+  static bool is_default();
+  void set_default();
+
+  bool other_;  ///< the program's is another, and stands in before_
+  std::fenv_t before_;
 };
+
+/// SSE computes; what the C library reads and prints goes by the x87's rounding.
+inline bool DefaultFloats::is_default() {
+  uint16_t x87;
+  asm("fnstcw %0" : "=m"(x87));
+  constexpr unsigned kFlags = 0x3f, kX87Control = 0xf3f;  // what has happened so far; traps, precision, rounding
+  return (_mm_getcsr() & ~kFlags) == 0x1f80 && (x87 & kX87Control) == 0x33f;
+}
 
 }  // namespace sinter::runtime::cpu

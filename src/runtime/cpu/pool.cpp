@@ -11,7 +11,6 @@
 #include <chrono>
 #include <climits>
 
-#include "runtime/cpu/float_control.h"
 #include "runtime/cpu/threads.h"
 #include "runtime/env.h"
 #include "runtime/fork.h"
@@ -165,7 +164,6 @@ bool Pool::wait_for_job(int index, uint64_t seen) {
 }
 
 void Pool::worker(int index, uint64_t seen) {
-  const DefaultFloats floats;  // not those of the thread that started it
   Job job;
   while (wait_for_job(index, seen)) {
     if (!board_.read(job)) continue;  // the next one is being written

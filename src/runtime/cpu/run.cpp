@@ -5,7 +5,6 @@
 #include <atomic>
 #include <utility>
 
-#include "runtime/cpu/float_control.h"
 #include "runtime/cpu/pieces.h"
 #include "runtime/cpu/pool.h"
 #include "runtime/program.h"
@@ -112,7 +111,6 @@ void Run::open_arena(std::span<const Step> steps) {
 }
 
 void Run::launch(size_t first, size_t number) {
-  const DefaultFloats floats;
   if (kSanitizer == Sanitizer::Address) open_arena({plan().steps.data() + first, number});
   int bits = 0;
   if (number == 1) {

@@ -11,6 +11,8 @@
 #include <new>
 #include <system_error>
 
+#include "runtime/cpu/float_control.h"
+
 namespace sinter::runtime::cpu {
 namespace {
 
@@ -35,7 +37,11 @@ void start_threads(std::vector<std::thread>& threads, int count, const std::func
   threads.reserve(threads.size() + static_cast<size_t>(std::max(count, 0)));
   const SignalsBlocked inherited;
   try {
-    for (int i = 0; i < count; ++i) threads.emplace_back(work, i);
+    for (int i = 0; i < count; ++i)
+      threads.emplace_back([work, i] {
+        const DefaultFloats floats;  // not those of the thread that started it
+        work(i);
+      });
   } catch (const std::system_error&) {  // no more threads
   } catch (const std::bad_alloc&) {     // no memory for one
   }

@@ -1,0 +1,11 @@
+// What a thread does whose floats are not the default.
+#include "runtime/cpu/float_control.h"
+
+namespace sinter::runtime::cpu {
+
+void DefaultFloats::set_default() {
+  std::fegetenv(&before_);
+  std::fesetenv(FE_DFL_ENV);
+}
+
+}  // namespace sinter::runtime::cpu
