@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +12,38 @@
 
 namespace sinter::runtime {
 
+namespace {
+
+/// While alive, a write beyond the limit of a file's size (RLIMIT_FSIZE), or into a pipe that nobody reads, is an error
+/// of write(), and sends no signal, which would end the process.
+class SignalsAreErrors {
+ public:
+  SignalsAreErrors() {
+    sigset_t pending;
+    sigpending(&pending);
+    sigemptyset(&ours_);
+    for (const int number : {SIGXFSZ, SIGPIPE})
+      if (!sigismember(&pending, number)) sigaddset(&ours_, number);  // one that waits already is the program's
+    pthread_sigmask(SIG_BLOCK, &ours_, &before_);
+  }
+  ~SignalsAreErrors() {
+    const int error = errno;
+    constexpr timespec kNow{};
+    while (sigtimedwait(&ours_, nullptr, &kNow) > 0) {}
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = error;
+  }
+  SignalsAreErrors(const SignalsAreErrors&) = delete;
+  SignalsAreErrors& operator=(const SignalsAreErrors&) = delete;
+
+ private:
+  sigset_t ours_, before_;
+};
+
+}  // namespace
+
 bool write_all(int fd, std::string_view bytes) {
+  const SignalsAreErrors guard;
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
