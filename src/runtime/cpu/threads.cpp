@@ -7,14 +7,18 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "runtime/cpu/float_control.h"
 
 namespace sinter::runtime::cpu {
 namespace {
+
+constexpr size_t kDeepStack = 8 << 20;  ///< Clang needs 190 KiB for a small kernel; only what is touched is memory
 
 class SignalsBlocked {
  public:
@@ -29,6 +33,43 @@ class SignalsBlocked {
 
  private:
   sigset_t before_;
+};
+
+/// Threads that run one function on deep stacks, and are waited for at the end.
+class DeepThreads {
+ public:
+  explicit DeepThreads(std::function<void()> work) : work_(std::move(work)) {
+    pthread_attr_init(&deep_);
+    pthread_attr_setstacksize(&deep_, kDeepStack);
+  }
+  ~DeepThreads() {
+    for (const pthread_t thread : threads_) pthread_join(thread, nullptr);
+    pthread_attr_destroy(&deep_);
+  }
+  DeepThreads(const DeepThreads&) = delete;
+  DeepThreads& operator=(const DeepThreads&) = delete;
+
+  /// One more; false where the system has none.
+  bool start() {
+    threads_.reserve(threads_.size() + 1);
+    const SignalsBlocked inherited;
+    pthread_t thread;
+    if (pthread_create(&thread, &deep_, run, &work_)) return false;
+    threads_.push_back(thread);
+    return true;
+  }
+  size_t count() const { return threads_.size(); }
+
+ private:
+  static void* run(void* work) {
+    const DefaultFloats floats;  // not those of the thread that started it
+    (*static_cast<std::function<void()>*>(work))();
+    return nullptr;
+  }
+
+  std::function<void()> work_;
+  pthread_attr_t deep_;
+  std::vector<pthread_t> threads_;
 };
 
 }  // namespace
@@ -51,7 +92,7 @@ void side_by_side(size_t count, int threads, const std::function<void(size_t)>& 
   std::atomic<size_t> next{0};
   std::mutex mutex;
   std::exception_ptr failure;  // guarded by the mutex
-  const auto take = [&](int) {
+  const auto take = [&] {
     try {
       for (size_t i; (i = next.fetch_add(1)) < count;) work(i);
     } catch (...) {
@@ -60,10 +101,12 @@ void side_by_side(size_t count, int threads, const std::function<void(size_t)>& 
       next = count;
     }
   };
-  std::vector<std::thread> helpers;
-  start_threads(helpers, static_cast<int>(std::min(static_cast<size_t>(threads), count)) - 1, take);
-  take(0);
-  for (std::thread& helper : helpers) helper.join();
+  {
+    DeepThreads helpers(take);
+    const auto wanted = std::min(static_cast<size_t>(threads), count);
+    while (helpers.count() < wanted && helpers.start()) {}
+    if (!helpers.count()) take();
+  }
   if (failure) std::rethrow_exception(failure);
 }
 
