@@ -98,10 +98,10 @@ void set_host_target(const Target* target) { given = target; }
 
 const Target& host_target() {
   if (const Target* target = given) return *target;
-  static const Target machine = [] {
-    Target t;
-    read_cpu(t);
-    t.threads = usable_cpus();
+  static const Target& machine = *[] {
+    auto* t = new Target;
+    read_cpu(*t);
+    t->threads = usable_cpus();
     return t;
   }();
   const int threads = env().threads ? env().threads : machine.threads;

@@ -8,6 +8,7 @@
 #include "runtime/counters.h"
 #include "runtime/cpu/elf.h"
 #include "runtime/cpu/threads.h"
+#include "runtime/ending.h"
 #include "runtime/machine.h"
 #include "sinter/error.h"
 
@@ -51,6 +52,7 @@ void extract_kernel(const KernelSource& kernel, const CompileResult& unit, bool 
 
 void build_unit(const Unit& unit, std::span<const KernelSource* const> kernels, const Compiler& compiler,
                 const Target& target, std::vector<CompileResult>& results) {
+  const CompilerWork work;
   std::string text;
   for (size_t k : unit) text += kernels[k]->text + "\n";
   const CompileResult shared = compiler.compile(text, target);

@@ -15,8 +15,10 @@
 #include <vector>
 
 #include "runtime/clang_plugin/sinter_clang.h"
+#include "runtime/ending.h"
 #include "runtime/files.h"
 #include "runtime/log.h"
+#include "runtime/program.h"
 #include "runtime/sanitizer.h"
 #include "sinter/error.h"
 
@@ -124,7 +126,11 @@ bool read_entries(void* handle, Library& out) {
   return abi && abi() == SINTER_CLANG_ABI && out.compile && out.disassemble && out.free;
 }
 
-std::atomic<bool> unusable{false};
+std::atomic<bool> does_not_open{false};
+
+/// Also once the process ends: LLVM does not survive the destruction of its static objects. What is compiled then, by
+/// destructors of older objects, is compiled by cc.
+bool unusable() { return does_not_open || process_ends(); }
 
 /// The versions of plugin and LLVM by their files, without opening any: as they were when it was first asked.
 const std::string& stamps() {
@@ -138,35 +144,33 @@ const std::string& stamps() {
   return text;
 }
 
-/// The opened plugin, or null with `unusable` set. Never closed: LLVM does not survive that. Nor does it survive the
-/// destruction of its static objects when the process ends: what is compiled later, by destructors of older objects, is
-/// compiled by cc.
-const Library* open_library() {
+/// The opened plugin, or null if it is unusable. Never closed: LLVM does not survive that.
+const Library* open_library(const CompilerWork& work) {
+  if (!work) return nullptr;
   static std::mutex& mutex = *new std::mutex;
   static const Library* opened = nullptr;
   std::lock_guard lock(mutex);
-  if (opened || unusable) return opened;
+  if (opened || does_not_open) return opened;
   std::string reasons;
   for (const std::string& file : candidates()) {
     void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle) compiler_was_opened();
     Library library;
-    if (handle && read_entries(handle, library)) {
-      std::atexit([] { unusable = true; });  // before those objects go, which were made while the library was opened
-      return opened = new Library(library);
-    }
+    if (handle && read_entries(handle, library)) return opened = new Library(library);
     reasons += fmt::format("\n  {}: {}", file, handle ? "of another version" : dlerror());
     if (handle) dlclose(handle);
   }
-  unusable = true;
+  does_not_open = true;
   log(0,
       fmt::format("sinter: the Clang plugin cannot be used, kernels are compiled by cc, which is slower:{}", reasons));
   return nullptr;
 }
 
-/// One compile; nothing where the plugin does not open.
+/// One compile; nothing where the plugin is unusable.
 std::optional<CompileResult> ask_plugin(const std::string& text, const std::vector<std::string>& words,
                                         const char* passes, int level, int sanitizer, int output) {
-  const Library* library = open_library();
+  const CompilerWork work;
+  const Library* library = open_library(work);
   if (!library) return std::nullopt;
   std::vector<const char*> args;
   for (const std::string& word : words) args.push_back(word.c_str());
@@ -199,7 +203,7 @@ class PluginCompiler final : public Compiler {
                                                             : SINTER_CLANG_PLAIN;
     const std::optional<CompileResult> result =
         ask_plugin(text, arguments(target), kPasses, kCodegenLevel, sanitizer, SINTER_CLANG_OBJECT);
-    if (!result) throw BackendError("the Clang plugin cannot be opened");
+    if (!result) throw DialectChanged("the Clang plugin cannot be used any more, and another compiler takes its place");
     return *result;
   }
 };
@@ -210,7 +214,7 @@ const std::shared_ptr<const Compiler>& plugin_compiler() {
   using Compilers = std::pair<std::shared_ptr<const Compiler>, std::shared_ptr<const Compiler>>;
   static const Compilers& found =
       *new Compilers(candidates().empty() ? nullptr : std::make_shared<PluginCompiler>(), nullptr);
-  return unusable ? found.second : found.first;
+  return unusable() ? found.second : found.first;
 }
 
 void report_missing_plugin() {
@@ -227,7 +231,9 @@ void report_missing_plugin() {
 }
 
 bool give_up_plugin(const Compiler& compiler) {
-  return dynamic_cast<const PluginCompiler*>(&compiler) && !open_library();
+  if (!dynamic_cast<const PluginCompiler*>(&compiler)) return false;
+  const CompilerWork work;
+  return !open_library(work);
 }
 
 std::optional<CompileResult> compile_to_assembly(const std::string& text, const std::vector<std::string>& arguments,
@@ -239,7 +245,8 @@ std::optional<CompileResult> compile_to_assembly(const std::string& text, const 
 std::string plugin_id() { return fmt::format("clang {} in process ({})", kVersion, stamps()); }
 
 std::string disassemble(const void* code, size_t size, const Target& target) {
-  const Library* library = plugin_compiler() ? open_library() : nullptr;
+  const CompilerWork work;
+  const Library* library = plugin_compiler() ? open_library(work) : nullptr;
   char* text = nullptr;
   if (!library || library->disassemble(kTriple, target.isa.c_str(), code, size, 0, &text) != SINTER_CLANG_OK) return "";
   std::string result = text;

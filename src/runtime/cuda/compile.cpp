@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/cuda/sim/clang.h"
+#include "runtime/ending.h"
 #include "sinter/error.h"
 
 namespace sinter::runtime::cuda {
@@ -95,6 +96,8 @@ std::string compiler_id(const FoundNvrtc& nvrtc, int sm, Form form) {
 }
 
 CompileResult compile(const FoundNvrtc& nvrtc, const std::string& name, const std::string& text, int sm, Form form) {
+  const CompilerWork work;
+  if (!work) throw BackendError(fmt::format("kernel {} is not compiled: the process ends, and NVRTC with it", name));
   return NvrtcRun(nvrtc, name + ".cu", text).compile(options(nvrtc, sm, form), form);
 }
 

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <utility>
 
+#include "runtime/ending.h"
 #include "runtime/env.h"
 #include "runtime/fork.h"
 
@@ -64,9 +65,11 @@ void open_builtins(const std::string& library) {
 
 /// Empty if the library is usable, or what it is that is wrong.
 std::string open(const std::string& path, int most_major, FoundNvrtc& out) {
+  const CompilerWork work;
   open_builtins(path);
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);  // never closed, as its builtins
   if (!library) return dlerror();
+  compiler_was_opened();
   Nvrtc t;
   const char* missing = nullptr;
   const auto read = [&](auto& field, const char* symbol) {

@@ -1,0 +1,32 @@
+// The end of the process while threads compile. exit(), and a return from main, destroy the static objects of libraries
+// that compile (LLVM, NVRTC), also those that a first compilation makes while it runs, and no compilation survives
+// that. One by another program would leave files behind.
+#pragma once
+
+namespace sinter::runtime {
+
+/// Opening such a library, or a compilation. When main returns or calls exit(), the end waits for those that count.
+/// Where another thread calls exit(), it waits too, but may destroy first what compilations made that are still
+/// running.
+class CompilerWork {
+ public:
+  /// Does not count once the process ends, unless it is part of work that does. A thread that comes then is the one
+  /// that ends the process, and has its answer at once, or another one, which waits for the end: two seconds, because
+  /// the destructor of a static object may be waiting for this thread.
+  CompilerWork();
+  ~CompilerWork();
+  CompilerWork(const CompilerWork&) = delete;
+  CompilerWork& operator=(const CompilerWork&) = delete;
+  explicit operator bool() const { return counts_; }
+
+ private:
+  bool counts_;
+};
+
+/// Says that such a library was opened: from now on the end waits before it destroys this one's objects too.
+void compiler_was_opened();
+
+/// The end has begun: no such library may be used any more.
+bool process_ends();
+
+}  // namespace sinter::runtime
