@@ -1,4 +1,4 @@
-// F8 of docs/semantics.md: what the caller's thread has set for its floats changes no number.
+// N6 of docs/semantics.md: what the caller's thread has set for its floats changes no number.
 #include "float_modes.h"
 
 #include <bit>
@@ -180,7 +180,7 @@ std::string anew(const Way& way) {
 
 }  // namespace
 
-TEST_CASE("F8 numbers enter and leave as ever, whatever the caller has set for its floats", "[semantics]") {
+TEST_CASE("N6 numbers enter and leave as ever, whatever the caller has set for its floats", "[semantics]") {
   ON_EACH_EXECUTOR();
   for (const Way& way : ways()) {
     const std::string expected = anew(way);
@@ -199,7 +199,7 @@ TEST_CASE("F8 numbers enter and leave as ever, whatever the caller has set for i
   }
 }
 
-TEST_CASE("F8 functions of the program see what it has set for its floats", "[semantics]") {
+TEST_CASE("N6 functions of the program see what it has set for its floats", "[semantics]") {
   const Clean clean;
   for (const float_modes::Mode& mode : float_modes::kModes) {
     bool jitted = false, scheduled = false, thrown = false;

@@ -1,4 +1,4 @@
-// How the calling thread computes with floats. Numbers must not depend on it (SEMANTICS F8): audio hosts and programs
+// How the calling thread computes with floats. Numbers must not depend on it (SEMANTICS N6): audio hosts and programs
 // built with -ffast-math take denormal numbers for zeros, others round towards an end. So every public call has the
 // default while it lasts.
 #pragma once
