@@ -9,9 +9,11 @@ edit(src/runtime/cpu/float_control.cpp [=[
 
 # -- src/runtime/arena.cpp
 edit(src/runtime/arena.cpp [=[
-      if (out.offsets[j] >= plus(at, size)) break;]=] [=[
-      if (FAULT(ArenaOverlap) && (other.last == b.first || b.last == other.first)) continue;
-@@]=])
+    const PlanBuffer& b = plan.buffers[i];
+    const int64_t size]=] [=[
+    PlanBuffer b = plan.buffers[i];
+    if (FAULT(ArenaOverlap)) b.last = std::max(b.first, b.last - 1);
+    const int64_t size]=])
 
 # -- src/gradient/rules_elementwise.cpp
 edit(src/gradient/rules_elementwise.cpp [=[
@@ -21,12 +23,12 @@ edit(src/gradient/rules_elementwise.cpp [=[
 
 # -- src/schedule/collect/decide.cpp
 edit(src/schedule/collect/decide.cpp [=[
-if (p.slot >= 0) continue;
-    const bool moves]=] [=[
+if (p.slot >= 0) {
+      if (held)]=] [=[
 const bool lost = (FAULT(PositionsAreGiven) && p.node->op == Op::Arange) || (FAULT(NumbersAreGiven) && (p.node->op == Op::Const || p.node->op == Op::Num));
     given[i] = lost;
-    if (p.slot >= 0) continue;
-    const bool moves]=])
+    if (p.slot >= 0) {
+      if (held)]=])
 edit(src/schedule/collect/decide.cpp [=[
 given[i] = false;]=] [=[
 given[i] = lost;]=])

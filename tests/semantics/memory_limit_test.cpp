@@ -15,10 +15,19 @@ namespace {
 
 constexpr int64_t kSize = 1 << 20;  // 8 MiB of int64 or float64
 
-/// SINTER_MEMORY_LIMIT at `mebibytes` more than what is live now.
+/// SINTER_MEMORY_LIMIT at `mebibytes` more than what is live now on the CPU.
 runtime_test::Setting limit(uint64_t mebibytes) {
   return {"SINTER_MEMORY_LIMIT", std::to_string(runtime::cpu::live_memory() + (mebibytes << 20))};
 }
+
+/// Tensors are made on the CPU, whose allocator is the one with little memory.
+struct OnCpu {
+  OnCpu() { set_default_device(Device::cpu()); }
+  ~OnCpu() { set_default_device(before); }
+  OnCpu(const OnCpu&) = delete;
+  OnCpu& operator=(const OnCpu&) = delete;
+  const Device before = default_device();
+};
 
 bool lazy(const Tensor& t) { return !tensor::node_of(t)->storage(); }
 
@@ -27,6 +36,7 @@ bool lazy(const Tensor& t) { return !tensor::node_of(t)->storage(); }
 TEST_CASE("V6 a statement needs no memory for its temporaries", "[semantics]") {
   debug::set_executor(debug::Executor::Compiled);
   const Clean clean;
+  const OnCpu cpu;
   const Tensor x = (arange(kSize) % 1000).to(float64).realize(), row = full64({1024}, 0.5);
   struct Statement {
     const char* text;
@@ -63,6 +73,7 @@ TEST_CASE("V6 a statement needs no memory for its temporaries", "[semantics]") {
 TEST_CASE("V6 what stays lazy where memory is short keeps its meaning", "[semantics]") {
   debug::set_executor(debug::Executor::Compiled);
   const Clean clean;
+  const OnCpu cpu;
   SECTION("a handle is computed when it is read") {
     const Tensor remainder = arange(kSize) % 251;
     {
