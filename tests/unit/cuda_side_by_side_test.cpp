@@ -96,10 +96,7 @@ class Flops final : public schedule::Witness {
       double& flops = of_[made.kernels[k].name];
       flops = std::max(flops, made.plan.work[k].flops.at({}));
     }
-    for (size_t l = 0, first = 0; l < made.plan.launches.size(); ++l) {
-      most_together = std::max(most_together, made.plan.launches[l]);
-      first += static_cast<size_t>(made.plan.launches[l]);
-    }
+    for (const int kernels : made.plan.launches) most_together = std::max(most_together, kernels);
   }
   double of(const std::string& name) const {
     const size_t end = name.rfind('_');
