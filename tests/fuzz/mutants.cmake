@@ -30,6 +30,9 @@ const bool lost = (FAULT(PositionsAreGiven) && p.node->op == Op::Arange) || (FAU
     if (p.slot >= 0) {
       if (held)]=])
 edit(src/schedule/collect/decide.cpp [=[
+    value[i] |= p.outlives;]=] [=[
+    value[i] |= p.outlives && !FAULT(PositionsAreGiven) && !FAULT(NumbersAreGiven);]=])
+edit(src/schedule/collect/decide.cpp [=[
 given[i] = false;]=] [=[
 given[i] = lost;]=])
 edit(src/schedule/collect/decide.cpp [=[
