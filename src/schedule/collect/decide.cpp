@@ -12,7 +12,6 @@ namespace sinter::schedule {
 namespace {
 
 using ir::Op;
-using ir::UOp;
 
 /// A leaf that lies nowhere: it is what its attribute says.
 bool is_given(Op op) { return op == Op::Const || op == Op::Arange || op == Op::Var || op == Op::Num; }
@@ -21,8 +20,6 @@ bool is_given(Op op) { return op == Op::Const || op == Op::Arange || op == Op::V
 bool is_cheap(Op op) {
   return ir::is_movement(op) || op == Op::Detach || is_given(op) || (ir::is_alu(op) && weight_of(op) <= 1);
 }
-
-int64_t bytes_of(UOp n) { return n->shape.bound() * static_cast<int64_t>(size_of(n->dtype)); }
 
 /// What a lean plan asks of each value that nobody asked for: is it smaller than the memory that it would hold if it
 /// stayed lazy? Counts memory that otherwise goes with the plan, or is written in place; of several the largest.

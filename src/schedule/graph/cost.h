@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "runtime/target.h"
-#include "uop/op.h"
+#include "uop/graph.h"
 
 namespace sinter::schedule {
 
@@ -57,5 +57,8 @@ Prices prices_for(const runtime::Target& target);
 
 /// How many simple operations one elementwise op counts for: 1, but 4 for a division, 8 for exp.
 double weight_of(ir::Op op);
+
+/// Bytes of a value, at the bounds of its variables.
+inline int64_t bytes_of(ir::UOp n) { return n->shape.bound() * static_cast<int64_t>(size_of(n->dtype)); }
 
 }  // namespace sinter::schedule

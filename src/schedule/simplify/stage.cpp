@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "schedule/graph/cost.h"
 #include "schedule/simplify/reductions.h"
 #include "uop/build.h"
 #include "uop/combine.h"
@@ -36,8 +37,6 @@ UOp base_of(UOp n) {
   while (ir::is_movement(n->op)) n = n->src[0];
   return n;
 }
-
-int64_t bytes_of(UOp n) { return n->shape.bound() * static_cast<int64_t>(size_of(n->dtype)); }
 
 /// Movement that keeps every element: an epilogue stays one behind it.
 bool keeps_elements(const Source& s) {
