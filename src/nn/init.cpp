@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "runtime/cpu/float_control.h"
 #include "sinter/ops.h"
 #include "sinter/random.h"
 #include "tensor/cell.h"
@@ -13,6 +14,8 @@ namespace sinter {
 inline namespace v0 {
 namespace nn::init {
 namespace {
+
+using runtime::cpu::by_default_floats;
 
 struct Fans {
   double in, out;
@@ -31,31 +34,33 @@ Fans fans(const Shape& shape, Loc where) {
 
 Tensor uniform(const Shape& shape, double low, double high, Loc where) {
   const tensor::OuterCall call("init::uniform", where);
-  return rand(shape) * (high - low) + low;
+  return rand(shape) * by_default_floats([&] { return high - low; }) + low;
 }
 Tensor normal(const Shape& shape, double mean, double std, Loc where) {
   const tensor::OuterCall call("init::normal", where);
   return randn(shape) * std + mean;
 }
 Tensor xavier_uniform(const Shape& shape, double gain, Loc where) {
-  const tensor::DefaultFloats floats;
-  const Fans f = fans(shape, where);
-  const double bound = gain * std::sqrt(6.0 / (f.in + f.out));
+  const double bound = by_default_floats([&] {
+    const Fans f = fans(shape, where);
+    return gain * std::sqrt(6.0 / (f.in + f.out));
+  });
   return uniform(shape, -bound, bound, where);
 }
 Tensor xavier_normal(const Shape& shape, double gain, Loc where) {
-  const tensor::DefaultFloats floats;
-  const Fans f = fans(shape, where);
-  return normal(shape, 0.0, gain * std::sqrt(2.0 / (f.in + f.out)), where);
+  const double std = by_default_floats([&] {
+    const Fans f = fans(shape, where);
+    return gain * std::sqrt(2.0 / (f.in + f.out));
+  });
+  return normal(shape, 0.0, std, where);
 }
 Tensor kaiming_uniform(const Shape& shape, Loc where) {
-  const tensor::DefaultFloats floats;
-  const double bound = std::sqrt(6.0 / fans(shape, where).in);
+  const double bound = by_default_floats([&] { return std::sqrt(6.0 / fans(shape, where).in); });
   return uniform(shape, -bound, bound, where);
 }
 Tensor kaiming_normal(const Shape& shape, Loc where) {
-  const tensor::DefaultFloats floats;
-  return normal(shape, 0.0, std::sqrt(2.0 / fans(shape, where).in), where);
+  const double std = by_default_floats([&] { return std::sqrt(2.0 / fans(shape, where).in); });
+  return normal(shape, 0.0, std, where);
 }
 
 }  // namespace nn::init

@@ -11,14 +11,14 @@
 #include <string_view>
 #include <utility>
 
-#include "tensor/cell.h"
+#include "runtime/cpu/float_control.h"
 
 namespace sinter {
 inline namespace v0 {
 namespace optim {
 namespace {
 
-using tensor::DefaultFloats;
+using runtime::cpu::by_default_floats;
 
 /// Errors get their place where the schedule is given to a scheduler.
 void require_steps(std::string_view what, int64_t steps) {
@@ -35,68 +35,73 @@ double share_of(int64_t t, int64_t total) {
 }  // namespace
 
 double StepLR::operator()(double base, int64_t t) const {
-  const DefaultFloats floats;
-  require_steps("StepLR: step_size", step_size);
-  return base * std::pow(gamma, static_cast<double>(t / step_size));
+  return by_default_floats([&] {
+    require_steps("StepLR: step_size", step_size);
+    return base * std::pow(gamma, static_cast<double>(t / step_size));
+  });
 }
 
 double MultiStepLR::operator()(double base, int64_t t) const {
-  const DefaultFloats floats;
-  const auto passed = std::count_if(milestones.begin(), milestones.end(), [t](int64_t m) { return m <= t; });
-  return base * std::pow(gamma, static_cast<double>(passed));
+  return by_default_floats([&] {
+    const auto passed = std::count_if(milestones.begin(), milestones.end(), [t](int64_t m) { return m <= t; });
+    return base * std::pow(gamma, static_cast<double>(passed));
+  });
 }
 
 double ExponentialLR::operator()(double base, int64_t t) const {
-  const DefaultFloats floats;
-  return base * std::pow(gamma, static_cast<double>(t));
+  return by_default_floats([&] { return base * std::pow(gamma, static_cast<double>(t)); });
 }
 
 double ConstantLR::operator()(double base, int64_t t) const {
-  const DefaultFloats floats;
-  return t < total_iters ? base * factor : base;
+  return by_default_floats([&] { return t < total_iters ? base * factor : base; });
 }
 
 double LinearLR::operator()(double base, int64_t t) const {
-  const DefaultFloats floats;
-  require_steps("LinearLR: total_iters", total_iters);
-  return base * (start_factor + (end_factor - start_factor) * share_of(t, total_iters));
+  return by_default_floats([&] {
+    require_steps("LinearLR: total_iters", total_iters);
+    return base * (start_factor + (end_factor - start_factor) * share_of(t, total_iters));
+  });
 }
 
 double PolynomialLR::operator()(double base, int64_t t) const {
-  const DefaultFloats floats;
-  require_steps("PolynomialLR: total_iters", total_iters);
-  return base * std::pow(1 - share_of(t, total_iters), power);
+  return by_default_floats([&] {
+    require_steps("PolynomialLR: total_iters", total_iters);
+    return base * std::pow(1 - share_of(t, total_iters), power);
+  });
 }
 
 double CosineAnnealingLR::operator()(double base, int64_t t) const {
-  const DefaultFloats floats;
-  require_steps("CosineAnnealingLR: t_max", t_max);
-  return cosine(base, eta_min, static_cast<double>(t) / static_cast<double>(t_max));
+  return by_default_floats([&] {
+    require_steps("CosineAnnealingLR: t_max", t_max);
+    return cosine(base, eta_min, static_cast<double>(t) / static_cast<double>(t_max));
+  });
 }
 
 double CosineAnnealingWarmRestarts::operator()(double base, int64_t t) const {
-  const DefaultFloats floats;
-  require_steps("CosineAnnealingWarmRestarts: t_0", t_0);
-  require_steps("CosineAnnealingWarmRestarts: t_mult", t_mult);
-  int64_t length = t_0;
-  if (t_mult == 1)
-    t %= t_0;
-  else
-    for (; t >= length; length = length > INT64_MAX / t_mult ? INT64_MAX : length * t_mult) t -= length;
-  return cosine(base, eta_min, static_cast<double>(t) / static_cast<double>(length));
+  return by_default_floats([&] {
+    require_steps("CosineAnnealingWarmRestarts: t_0", t_0);
+    require_steps("CosineAnnealingWarmRestarts: t_mult", t_mult);
+    int64_t length = t_0;
+    if (t_mult == 1)
+      t %= t_0;
+    else
+      for (; t >= length; length = length > INT64_MAX / t_mult ? INT64_MAX : length * t_mult) t -= length;
+    return cosine(base, eta_min, static_cast<double>(t) / static_cast<double>(length));
+  });
 }
 
 double OneCycleLR::operator()(double, int64_t t) const {
-  const DefaultFloats floats;
-  require_steps("OneCycleLR: total_steps", total_steps);
-  if (!(pct_start >= 0 && pct_start <= 1))
-    throw UsageError(
-        fmt::format("OneCycleLR: pct_start is {}; give the share of the steps that go up, in [0, 1]", pct_start));
-  const double first = max_lr / div_factor, last = first / final_div_factor;
-  const double top = pct_start * static_cast<double>(total_steps) - 1, end = static_cast<double>(total_steps - 1);
-  const double at = std::min(static_cast<double>(t), end);
-  if (at <= top) return top > 0 ? cosine(first, max_lr, at / top) : max_lr;
-  return cosine(max_lr, last, (at - top) / (end - top));
+  return by_default_floats([&] {
+    require_steps("OneCycleLR: total_steps", total_steps);
+    if (!(pct_start >= 0 && pct_start <= 1))
+      throw UsageError(
+          fmt::format("OneCycleLR: pct_start is {}; give the share of the steps that go up, in [0, 1]", pct_start));
+    const double first = max_lr / div_factor, last = first / final_div_factor;
+    const double top = pct_start * static_cast<double>(total_steps) - 1, end = static_cast<double>(total_steps - 1);
+    const double at = std::min(static_cast<double>(t), end);
+    if (at <= top) return top > 0 ? cosine(first, max_lr, at / top) : max_lr;
+    return cosine(max_lr, last, (at - top) / (end - top));
+  });
 }
 
 SequentialLR::SequentialLR(std::vector<Schedule> schedules, std::vector<int64_t> milestones, Loc where)
@@ -155,7 +160,7 @@ ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, Options options, Loc 
 }
 
 void ReduceLROnPlateau::step(double metric) {
-  const DefaultFloats floats;
+  const runtime::cpu::DefaultFloats floats;  // all that it computes with lies in memory
   const double margin = std::isinf(best_) ? 0 : std::abs(best_) * options_.threshold;
   const bool better = options_.mode == Mode::Min ? metric < best_ - margin : metric > best_ + margin;
   if (better) best_ = metric;

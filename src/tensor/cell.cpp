@@ -33,12 +33,10 @@ Cell::~Cell() {
 Arg::Arg(const Tensor& tensor, Loc where) : cell_(tensor.cell()), where_(where) {}
 Arg::Arg(const Place& place, Loc where) : Arg(static_cast<Tensor>(place), where) {}
 double Arg::as_double(float value) {
-  const tensor::DefaultFloats floats;
-  return value;
+  return runtime::cpu::by_default_floats([&] { return static_cast<double>(value); });
 }
 double Arg::as_double(long double value) {
-  const tensor::DefaultFloats floats;
-  return static_cast<double>(value);
+  return runtime::cpu::by_default_floats([&] { return static_cast<double>(value); });
 }
 
 }  // namespace v0

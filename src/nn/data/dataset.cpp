@@ -43,9 +43,9 @@ Dataset::Dataset(std::vector<uint8_t> pixels, std::vector<uint8_t> labels, int64
     throw UsageError(
         fmt::format("Dataset: mean {} and std {} normalise nothing; give finite numbers, std above 0", mean, std),
         where);
-  const runtime::cpu::DefaultFloats floats;
   auto samples = std::make_shared<Samples>(Samples{std::move(pixels), std::move(labels), rows, columns, {}});
-  for (int i = 0; i < 256; ++i) samples->table[i] = static_cast<float>((i / 255.0 - mean) / std);
+  for (int i = 0; i < 256; ++i)
+    samples->table[i] = runtime::cpu::by_default_floats([&] { return static_cast<float>((i / 255.0 - mean) / std); });
   samples_ = std::move(samples);
 }
 
