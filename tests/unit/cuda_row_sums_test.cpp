@@ -1,9 +1,10 @@
-// Sums of integers and conditions on the simulated GPU, whose operand is computed at each element: their blocks of
-// threads cross the rows, or lie along them.
+// Reductions on the simulated GPU whose operand is computed at each element: their blocks of threads cross the rows, or
+// lie along them.
 #include "catch.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -162,4 +163,92 @@ TEST_CASE("every integer reduction has kernels for a GPU", "[cuda][row-sums]") {
             CHECK_NOTHROW(tensor::explain(std::vector<Tensor>{result}, runtime::cuda_target({})));
           }
     }
+}
+
+namespace {
+
+/// Two reductions of one operand, of which the first keeps rows that the second goes across.
+struct Joint {
+  Shape shape;
+  DType dtype;
+  std::vector<int64_t> row;  ///< what the reduction within the operand runs over
+  std::vector<int64_t> inside, across;
+};
+
+std::vector<Joint> joints() {
+  std::vector<Joint> all;
+  for (const DType dtype : {float32, float64, float16, int64, int32, int8, boolean}) {
+    for (const std::vector<int64_t>& row : {std::vector<int64_t>{1, 2}, {2}, {0}})
+      for (const std::vector<int64_t>& inside : {std::vector<int64_t>{2}, {1}, {1, 2}})
+        for (const std::vector<int64_t>& across : {std::vector<int64_t>{0, 2}, {0, 1}, {0}}) {
+          all.push_back({{512, 64, 512}, dtype, row, inside, across});
+          all.push_back({{2000, 64, 64}, dtype, row, inside, across});
+          all.push_back({{2048, 2, 32}, dtype, row, inside, across});
+        }
+    all.push_back({{512, 8, 8, 512}, dtype, {1, 2, 3}, {3}, {0, 3}});
+  }
+  return all;
+}
+
+/// The operand less, or unlike, the greatest element of each of its rows.
+Tensor without_peaks(const Tensor& x, const std::vector<int64_t>& row) {
+  const Tensor peak = x.max(row, true);
+  return x.dtype() == boolean ? x != peak : x - peak;
+}
+
+std::vector<Tensor> both(const Combine& first, const Combine& second, const Tensor& x, const Joint& j) {
+  const auto of = [](const Combine& c, const Tensor& z, const std::vector<int64_t>& axes) {
+    return std::string(c.name) == "argmax" ? z.argmax(axes.back()) : c.of(z, axes);
+  };
+  const Tensor z = without_peaks(x, j.row);
+  return {of(first, z, j.inside), of(second, z, j.across)};
+}
+
+}  // namespace
+
+TEST_CASE("sums across rows have kernels for a GPU beside sums within rows", "[cuda][row-sums]") {
+  const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
+  size_t turn = 0;
+  for (const Joint& j : joints()) {
+    const Tensor x = zeros(j.shape, j.dtype, Device::cuda()).contiguous().realize();
+    for (int i = 0; i < 2; ++i, ++turn) {
+      const Combine &first = combines()[turn / 5 % combines().size()], &second = combines()[turn % combines().size()];
+      INFO(first.name << " over " << fmt::format("{}", fmt::join(j.inside, ",")) << " and " << second.name << " over "
+                      << fmt::format("{}", fmt::join(j.across, ",")) << ", peaks over "
+                      << fmt::format("{}", fmt::join(j.row, ",")) << " of " << j.shape << " " << j.dtype);
+      CHECK_NOTHROW(tensor::explain(both(first, second, x, j), runtime::cuda_target({})));
+    }
+  }
+}
+
+TEST_CASE("sums across rows beside sums within rows are right on a GPU", "[cuda][row-sums]") {
+  const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
+  for (const Joint& j : std::vector<Joint>{{{2048, 2, 32}, float32, {1, 2}, {2}, {0, 2}},
+                                           {{1024, 8, 32}, int32, {1, 2}, {2}, {0, 2}},
+                                           {{2048, 2, 32}, int8, {1, 2}, {2}, {0, 2}},
+                                           {{2048, 2, 32}, boolean, {1, 2}, {2}, {0, 2}}}) {
+    INFO(j.shape << " " << j.dtype);
+    std::vector<int64_t> numbers;
+    for (int64_t i = 0; i < j.shape.numel(); ++i) numbers.push_back(i * i % 5);
+    const Tensor x = from(numbers, j.shape, Device::cuda()).to(j.dtype).realize();
+    std::vector<Tensor> sums = both(combines()[0], combines()[3], x, j);
+    realize(sums[0], sums[1]);
+    // Each row of a point holds a 4: an element of x less that, or whether it is none.
+    const int64_t rows = j.shape[0].value(), columns = j.shape[1].value(), length = j.shape[2].value();
+    const auto element = [&](int64_t i) {
+      return j.dtype == boolean ? int64_t{numbers[static_cast<size_t>(i)] == 0} : numbers[static_cast<size_t>(i)] - 4;
+    };
+    std::vector<int64_t> within, greatest(static_cast<size_t>(columns), -5);
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < columns; ++c) {
+        within.push_back(0);
+        for (int64_t e = 0; e < length; ++e) {
+          const int64_t v = element((r * columns + c) * length + e);
+          within.back() += v;
+          greatest[static_cast<size_t>(c)] = std::max(greatest[static_cast<size_t>(c)], v);
+        }
+      }
+    CHECK(sums[0].to(int64).to_vector<int64_t>() == within);
+    CHECK(sums[1].to(int64).to_vector<int64_t>() == greatest);
+  }
 }

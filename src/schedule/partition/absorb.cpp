@@ -96,12 +96,12 @@ double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
 }
 
 /// The price of fewer outer points: units that stand idle, and register tiles of products that lose an axis.
-double Partitioner::shrink(const Kernel& k, const std::vector<int>& lost, double extra) const {
+double Partitioner::shrink(const Kernel& k, const std::vector<int>& lost, double extra) {
   if (lost.empty()) return 0;
-  if (k.blocks.axis >= 0)
-    for (const auto& [sum, ranges] : sums_across(k))
-      for (int a : ranges)
-        if (contains(lost, a)) return kNever;
+  if (k.blocks.axis >= 0) {
+    const std::vector<int> needed = crossing_needs(k);
+    if (std::any_of(lost.begin(), lost.end(), [&](int a) { return contains(needed, a); })) return kNever;
+  }
   std::vector<int> rest;
   for (int a : k.outer)
     if (!contains(lost, a)) rest.push_back(a);

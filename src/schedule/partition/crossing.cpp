@@ -64,6 +64,25 @@ std::vector<int> Partitioner::downstream(const std::vector<Member>& members, con
   return found;
 }
 
+/// The axes that a sum in lanes has an element for. Lanes run innermost, whatever they sum: where such a sum goes
+/// across outer ranges, a loop over its elements would have to stand between the two, so these are outer ranges too.
+std::vector<int> Partitioner::around_lanes(const Nest& n) {
+  if (stage(n.stage).node->reduction().tree.lanes <= 1) return {};
+  return space_.axes_of(space_.normal(n.at));
+}
+
+/// The outer ranges that a kernel's sums across outer ranges need: those they go across, and those around lanes.
+std::vector<int> Partitioner::crossing_needs(const Kernel& k) {
+  std::vector<int> out;
+  for (const Nest& n : k.nests) {
+    const int count = crossed(n.axes, k.outer);
+    if (count <= 0) continue;
+    for (int i = 0; i < count; ++i) add_once(out, n.axes[static_cast<size_t>(i)]);
+    for (int a : around_lanes(n)) add_once(out, a);
+  }
+  return out;
+}
+
 /// Whether a kernel may have these outer ranges, with sums across some of them. Fills the blocks and the members that
 /// wait for such sums. `pairs`: axes that are one, of which the first of each stands in `k.outer`.
 bool Partitioner::may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blocks, std::vector<int>& late) {
@@ -85,11 +104,9 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blo
     const int axis = axes[static_cast<size_t>(count) - 1];
     if (last >= 0 && last != axis) return false;
     last = axis;
-    // Lanes run innermost, whatever they sum; a sum for each element of a row would have to run around that row.
+    const std::vector<int> around = around_lanes(n);
+    if (std::any_of(around.begin(), around.end(), [&](int a) { return !contains(k.outer, names.of(a)); })) return false;
     const ir::Tree& tree = st.node->reduction().tree;
-    const std::vector<int>& at = space_.axes_of(space_.normal(n.at));
-    if (tree.lanes > 1 && std::any_of(at.begin(), at.end(), [&](int a) { return !contains(k.outer, names.of(a)); }))
-      return false;
     if (is_float(st.node->src[0]->dtype)) {  // as all sources are, but for places of extremes
       int64_t inside = 1;
       for (size_t i = static_cast<size_t>(count); i < axes.size(); ++i) inside *= space_.bound(axes[i]);

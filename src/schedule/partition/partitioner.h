@@ -138,7 +138,7 @@ class Partitioner {
   std::vector<int> loops_around(const Kernel& k, int s, IndexId at) const;
   double repeats(const Kernel& k, IndexId at) const;
   double evaluations(const Kernel& k, int s, IndexId at) const;
-  double shrink(const Kernel& k, const std::vector<int>& lost, double extra) const;
+  double shrink(const Kernel& k, const std::vector<int>& lost, double extra);
   int64_t row_bytes(const Kernel& k, const Stage& s, IndexId at, const std::vector<int>& lost) const;
   double row(const Kernel& k, const Stage& s, IndexId at, const std::vector<int>& lost) const;
   double tile_loss(const Kernel& k, const Stage& s, IndexId at, const std::vector<int>& lost) const;
@@ -150,6 +150,8 @@ class Partitioner {
   // crossing.cpp
   int64_t points(const std::vector<int>& outer, const Blocks& blocks = {}) const;
   std::vector<int> downstream(const std::vector<Member>& members, const std::vector<int>& seeds) const;
+  std::vector<int> around_lanes(const Nest& n);
+  std::vector<int> crossing_needs(const Kernel& k);
   bool may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blocks, std::vector<int>& late);
   int64_t part_bytes(const Kernel& k) const;
   double idle(double ns, int64_t from, int64_t to) const { return idle(ns, from, to, prices_.parallel); }
