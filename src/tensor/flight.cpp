@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <limits>
 
 #include "runtime/counters.h"
 #include "runtime/faults.h"
@@ -18,6 +19,10 @@ namespace {
 using ir::Storage;
 using ir::TensorGraph;
 using ir::UOp;
+
+/// Bytes that an index tensor may be made from and be held until a GPU says whether an index was out of range. There
+/// are at most 64 plans in a row of which that is not known (uop/notice.cpp).
+constexpr size_t kMostHeld = size_t{8} << 20;
 
 /// All plans in flight: who needs a claimed node waits until one has landed. All is written under the graph's mutex.
 struct Flights {
@@ -64,11 +69,6 @@ void Flights::land_orphans() {
   }
 }
 
-template <class T>
-bool contains(const std::vector<T>& list, const T& item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
-}
-
 std::string text_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -89,14 +89,10 @@ Flight::Flight(const schedule::Parametrised& program) : program_(program) {
     ++s.storage->owners;
   }
   for (const schedule::Position& p : program.plan.positions) {
-    if (p.slot >= 0) {
-      read_.add(*p.node->storage());
-    } else if ((p.node->op == ir::Op::Gather || p.node->op == ir::Op::ScatterAdd) && p.node->device != Device::cpu() &&
-               !contains(picks_, p.node->state.origin)) {
-      picks_.push_back(p.node->state.origin);
-    }
+    if (p.slot >= 0) read_.add(*p.node->storage());
   }
   for (const schedule::Landing& t : plan.targets) {
+    if (t.home >= 0) overwrites(*slot(t.home));
     if (program.plan.positions[static_cast<size_t>(t.position)].home < 0) continue;
     runtime::count(t.home >= 0 ? runtime::counters().in_place : runtime::counters().moved);
   }
@@ -138,19 +134,19 @@ void Flight::land() {
 
 void Flight::wait() { Flights::get().wait(); }
 
-std::string Flight::fault() const {
+IndexFault Flight::fault() const {
   std::vector<UOp> values;
   for (const auto& [n, t] : stored_) values.push_back(n);
-  return index_fault(values, [&](UOp n) {
+  const auto intact = [&](UOp n) {
     const std::vector<schedule::Landing>& targets = program_.executable->targets;
     return std::none_of(targets.begin(), targets.end(),
                         [&](const schedule::Landing& t) { return t.home >= 0 && slot(t.home) == n->storage(); });
-  });
+  };
+  return index_fault(values, intact, index_error_ ? std::numeric_limits<size_t>::max() : kMostHeld);
 }
 
 std::shared_ptr<ir::Notice> Flight::notice() {
-  return std::move(read_).notice(*program_.run, index_error_,
-                                 [this] { return index_error_ ? fault() : late_index_fault(picks_); });
+  return std::move(read_).notice(*program_.run, index_error_, [this] { return fault(); });
 }
 
 void Flight::store(const std::shared_ptr<ir::Notice>& notice) {

@@ -36,7 +36,7 @@ class Flight {
   static void wait();
 
  private:
-  std::string fault() const;
+  IndexFault fault() const;
   /// What reads of the stored values will have to say.
   std::shared_ptr<ir::Notice> notice();
   void store(const std::shared_ptr<ir::Notice>& notice);
@@ -50,7 +50,6 @@ class Flight {
   };
   InlineVector<Stored, 4> stored_;
   NoticesRead read_;
-  std::vector<ir::Origin*> picks_;  ///< calls that pick elements, if the device tells of them late
   std::exception_ptr error_;
   const std::thread::id thread_ = std::this_thread::get_id();
   bool index_error_ = false;

@@ -2,6 +2,7 @@
 // was one (SEMANTICS F6).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -13,25 +14,29 @@
 
 namespace sinter::tensor {
 
-/// Says which index tensor of what `values` are made from holds an index out of range: the index, what it may be, and
-/// the call that used it. Evaluates the index tensors again, on memory of which `intact` says whether it still holds
-/// what the run has read; where that is not enough the text is general. Inside a GraphScope, before the values let go
-/// of their sources. Throws nothing but std::bad_alloc.
-std::string index_fault(std::span<const ir::UOp> values, const std::function<bool(ir::UOp stored)>& intact);
+/// Says, once it is known that some index was out of range, which one.
+using IndexFault = std::function<std::string()>;
 
-/// The same where only the device knows whether it happened, when the graph is gone: names the calls that may be meant.
-std::string late_index_fault(std::span<ir::Origin* const> calls);
+/// What will say which index tensor of what `values` are made from holds an index out of range: the index, what it may
+/// be, and the call that used it. It evaluates the index tensors again, on memory that it holds until then, of which
+/// `intact` says whether it still has what the run has read; where that is not enough, or would be more than
+/// `most_bytes` for one of them, it names the calls that may be meant. Made inside a GraphScope, before the values let
+/// go of their sources; called and destroyed inside one. Throws nothing but std::bad_alloc.
+IndexFault index_fault(std::span<const ir::UOp> values, const std::function<bool(ir::UOp stored)>& intact,
+                       size_t most_bytes);
+
+/// Before a run overwrites this memory: what is held of it for an IndexFault is let go. Inside a GraphScope.
+void overwrites(const ir::Storage& memory);
 
 /// The notices of what a run has read, to which its own is added.
 class NoticesRead {
  public:
   /// Each notice counts once.
   void add(const ir::Storage& memory);
-  /// What reads of the run's values will have to say; null if nothing. `text` is asked for where an index was out of
-  /// range
-  /// (`index_error`), or where the device knows later. Takes Execution::error. Throws what `text` throws.
+  /// What reads of the run's values will have to say; null if nothing. `fault` is asked for where an index was out of
+  /// range (`index_error`), or where the device knows later. Takes Execution::error. Throws what `fault` throws.
   std::shared_ptr<ir::Notice> notice(schedule::Execution& run, bool index_error,
-                                     const std::function<std::string()>& text) &&;
+                                     const std::function<IndexFault()>& fault) &&;
 
  private:
   std::vector<std::shared_ptr<ir::Notice>> notices_;

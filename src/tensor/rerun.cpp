@@ -74,6 +74,8 @@ std::vector<Tensor> Rerun::run(std::unique_ptr<Repeated>& repeated) {
   };
   const Bound bound{execution};
   runtime::count(runtime::counters().plans);
+  for (size_t s = 0; s < replay_.slots.size(); ++s)
+    if (replay_.slots[s].written) overwrites(*bindings_.slots[s]);
   uint32_t bits = 0;
   try {
     bits = execution.run();
@@ -128,7 +130,9 @@ std::shared_ptr<ir::Notice> Rerun::notice(schedule::Execution& run, bool index_e
   NoticesRead read;
   for (const runtime::Buffer* b : bindings_.slots) read.add(*b);
   return std::move(read).notice(run, index_error, [] {
-    return std::string("an index of a jitted function was out of range; call the function without jit to see which");
+    return [] {
+      return std::string("an index of a jitted function was out of range; call the function without jit to see which");
+    };
   });
 }
 

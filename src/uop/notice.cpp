@@ -12,8 +12,8 @@ constexpr size_t kMostUnknown = 64;
 
 }  // namespace
 
-Notice::Notice(std::string text, std::function<bool()> happened, std::vector<std::shared_ptr<Notice>> before)
-    : text_(std::move(text)), happened_(std::move(happened)), before_(std::move(before)) {
+Notice::Notice(std::string text, std::function<std::string()> late, std::vector<std::shared_ptr<Notice>> before)
+    : text_(std::move(text)), late_(std::move(late)), before_(std::move(before)) {
   for (const auto& b : before_) {
     if (b->unknown_ >= kMostUnknown) b->ask();
     unknown_ = std::max(unknown_, b->unknown_);
@@ -25,7 +25,7 @@ Notice::Notice(std::string text, std::function<bool()> happened, std::vector<std
       if (const auto other = std::find_if(b->before_.begin(), b->before_.end(), speaks); other != b->before_.end())
         b = std::shared_ptr<Notice>(*other);
   std::erase_if(before_, [&](const auto& b) { return !speaks(b); });
-  if (happened_)
+  if (late_)
     ++unknown_;
   else if (!text_.empty())
     before_.clear();  // who reads this hears of the latest
@@ -39,12 +39,9 @@ void Notice::ask() {
   unknown_ = 0;
   for (const auto& b : before_) b->ask();
   std::erase_if(before_, [](const auto& b) { return b->silent(); });
-  if (!happened_) return;
-  if (happened_())
-    before_.clear();
-  else
-    text_.clear();
-  happened_ = nullptr;
+  if (!late_) return;
+  text_ = std::exchange(late_, nullptr)();
+  if (!text_.empty()) before_.clear();
 }
 
 std::string Notice::take() {

@@ -13,21 +13,21 @@ namespace sinter::ir {
 /// What a read may have to say. Shared by the storages of a plan; guarded by the tensor graph's mutex, as they are.
 class Notice {
  public:
-  /// `happened` if only the device knows: waits for it; the text is said if it returns true. `before`: of what the plan
-  /// read.
-  Notice(std::string text, std::function<bool()> happened, std::vector<std::shared_ptr<Notice>> before);
+  /// `late` if only the device knows: waits for it, and returns the text, or nothing; called once at most, then let go.
+  /// `before`: of what the plan read.
+  Notice(std::string text, std::function<std::string()> late, std::vector<std::shared_ptr<Notice>> before);
 
   /// The text, or that of one before it; empty from the second time on, and if there is nothing to say. Throws what
   /// waiting for the device throws.
   std::string take();
   /// There is nothing to say, as far as is known without waiting.
-  bool silent() const { return text_.empty() && before_.empty(); }
+  bool silent() const { return text_.empty() && !late_ && before_.empty(); }
 
  private:
   void ask();
 
   std::string text_;
-  std::function<bool()> happened_;
+  std::function<std::string()> late_;
   std::vector<std::shared_ptr<Notice>> before_;
   size_t unknown_ = 0;  ///< plans in a row, this one the last, of which only the device knows
 };

@@ -12,7 +12,8 @@ Ptr known(const std::string& text, std::vector<Ptr> before = {}) {
   return std::make_shared<Notice>(text, nullptr, std::move(before));
 }
 Ptr asking(int& asked, bool happened, std::vector<Ptr> before = {}) {
-  return std::make_shared<Notice>("late", [&asked, happened] { return ++asked, happened; }, std::move(before));
+  return std::make_shared<Notice>(
+      "", [&asked, happened] { return ++asked, happened ? "late" : ""; }, std::move(before));
 }
 
 }  // namespace
