@@ -220,35 +220,3 @@ TEST_CASE("sums across rows have kernels for a GPU beside sums within rows", "[c
     }
   }
 }
-
-TEST_CASE("sums across rows beside sums within rows are right on a GPU", "[cuda][row-sums]") {
-  const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
-  for (const Joint& j : std::vector<Joint>{{{2048, 2, 32}, float32, {1, 2}, {2}, {0, 2}},
-                                           {{1024, 8, 32}, int32, {1, 2}, {2}, {0, 2}},
-                                           {{2048, 2, 32}, int8, {1, 2}, {2}, {0, 2}},
-                                           {{2048, 2, 32}, boolean, {1, 2}, {2}, {0, 2}}}) {
-    INFO(j.shape << " " << j.dtype);
-    std::vector<int64_t> numbers;
-    for (int64_t i = 0; i < j.shape.numel(); ++i) numbers.push_back(i * i % 5);
-    const Tensor x = from(numbers, j.shape, Device::cuda()).to(j.dtype).realize();
-    std::vector<Tensor> sums = both(combines()[0], combines()[3], x, j);
-    realize(sums[0], sums[1]);
-    // Each row of a point holds a 4: an element of x less that, or whether it is none.
-    const int64_t rows = j.shape[0].value(), columns = j.shape[1].value(), length = j.shape[2].value();
-    const auto element = [&](int64_t i) {
-      return j.dtype == boolean ? int64_t{numbers[static_cast<size_t>(i)] == 0} : numbers[static_cast<size_t>(i)] - 4;
-    };
-    std::vector<int64_t> within, greatest(static_cast<size_t>(columns), -5);
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < columns; ++c) {
-        within.push_back(0);
-        for (int64_t e = 0; e < length; ++e) {
-          const int64_t v = element((r * columns + c) * length + e);
-          within.back() += v;
-          greatest[static_cast<size_t>(c)] = std::max(greatest[static_cast<size_t>(c)], v);
-        }
-      }
-    CHECK(sums[0].to(int64).to_vector<int64_t>() == within);
-    CHECK(sums[1].to(int64).to_vector<int64_t>() == greatest);
-  }
-}
