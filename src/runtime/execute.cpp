@@ -7,6 +7,7 @@
 #include <chrono>
 #include <exception>
 #include <list>
+#include <map>
 #include <utility>
 
 #include "runtime/counters.h"
@@ -112,9 +113,10 @@ const Program& PlanRun::program(size_t step) const {
 std::vector<int64_t> PlanRun::numbers(size_t step) const {
   const Step& s = plan_.steps[step];
   std::vector<int64_t> out;
-  out.reserve(s.vars.size() + s.args.size());
+  out.reserve(s.vars.size() + s.args.size() + s.offsets.size());
   for (int v : s.vars) out.push_back(vars_[static_cast<size_t>(v)]);
   for (int a : s.args) out.push_back(static_cast<int64_t>(args_[static_cast<size_t>(a)]));
+  out.insert(out.end(), s.offsets.begin(), s.offsets.end());
   return out;
 }
 
@@ -189,13 +191,18 @@ StepLoad PlanRun::load_of(size_t first, size_t number) const {
 size_t PlanRun::launch_logged(size_t first, size_t number, const Limit* limit) {
   std::list<MemoryUse> uses;  // which takes no memory while it is empty
   if (kSanitizer == Sanitizer::Thread || env().check)
-    for (size_t i = first; i < first + number; ++i) {
-      const Step& step = plan_.steps[i];
+    for (size_t i = first; i < first + number;) {
+      const size_t begin = i;
+      std::map<int, bool> written;  // by buffer; sections of one kernel are one use
+      do {
+        const Step& step = plan_.steps[i];
+        for (int b : step.buffers)
+          written[b] |= std::find(step.writes.begin(), step.writes.end(), b) != step.writes.end();
+        ++i;
+      } while (i < first + number && plan_.steps[i].whole >= 0 && plan_.steps[i].whole == plan_.steps[begin].whole);
       std::vector<MemoryUse::Range> ranges;
-      for (int b : step.buffers)
-        ranges.push_back({static_cast<const std::byte*>(data(b)), bytes(b),
-                          std::find(step.writes.begin(), step.writes.end(), b) != step.writes.end()});
-      uses.emplace_back(program(i).name(), std::move(ranges));
+      for (auto [b, writes] : written) ranges.push_back({static_cast<const std::byte*>(data(b)), bytes(b), writes});
+      uses.emplace_back(program(begin).name(), std::move(ranges));
     }
   const StepLoad all = load_of(first, number);
 

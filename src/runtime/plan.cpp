@@ -63,6 +63,7 @@ std::string to_string(const Plan& plan) {
     s += fmt::format("  launch {}: kernel {} over {} on b{}, writes b{}", launch, step.program, text(step.outer),
                      fmt::join(step.buffers, " b"), fmt::join(step.writes, " b"));
     if (!step.args.empty()) s += fmt::format(", arguments {}", fmt::join(step.args, " "));
+    if (!step.offsets.empty()) s += fmt::format(", at {}", fmt::join(step.offsets, " "));
     s += "\n";
   }
   return s + fmt::format("  outputs b{}\n", fmt::join(plan.outputs, " b"));

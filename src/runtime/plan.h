@@ -32,7 +32,7 @@ struct PlanBuffer {
 };
 
 /// A kernel of a launch: `program` on `buffers` (by Param slot of the kernel), with sizes `vars` and arguments `args`
-/// (numbers of the plan's).
+/// (numbers of the plan's), then `offsets`.
 struct Step {
   int program = 0;
   std::vector<int> buffers;
@@ -41,6 +41,10 @@ struct Step {
   std::vector<PlanDim> outer;  ///< its points are 0 .. product
   std::vector<int> writes;     ///< buffers among `buffers` that the step stores into
   double time = 0;             ///< expected, in ns, beside moving memory: decides how finely threads share it
+  /// Arguments that are the same in each run: places in its buffers, by which steps of one program differ.
+  std::vector<int64_t> offsets = {};
+  /// Steps of one launch that agree in it are sections of one kernel: they may write different elements of one buffer.
+  int whole = -1;
 };
 
 /// A number that symbolic sizes scale: a sum of products with the kernel's variables.

@@ -128,6 +128,7 @@ PlanValues interpret_steps(const Scheduled& s, const PlanInputs& in, bool writte
     }
     std::vector<ir::Scalar> args;
     for (int a : step.args) args.push_back(in.args[static_cast<size_t>(a)]);
+    for (int64_t offset : step.offsets) args.push_back(ir::Scalar::of(DType::Index, offset));
     std::map<std::string, int64_t> vars;
     for (size_t v = 0; v < kernel.vars.size(); ++v)
       vars[kernel.vars[v].name()] = in.vars[static_cast<size_t>(step.vars[v])];

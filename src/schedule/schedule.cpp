@@ -16,9 +16,11 @@
 #include "schedule/kernels/body.h"
 #include "schedule/kernels/launches.h"
 #include "schedule/kernels/memory.h"
+#include "schedule/kernels/offsets.h"
 #include "schedule/kernels/phases.h"
 #include "schedule/kernels/pieces.h"
 #include "schedule/kernels/rangeify.h"
+#include "schedule/kernels/sections.h"
 #include "schedule/partition/hazards.h"
 #include "schedule/simplify/quotients.h"
 #include "schedule/simplify/reductions.h"
@@ -101,6 +103,7 @@ class PlanWriter {
   /// Nothing of use when `alike` is not empty: the indices of these SCATTER_ADDs must be stored.
   Scheduled finish() {
     if (!alike.empty()) return {};
+    share_offsets(out_.kernels, out_.plan);
     set_lifetimes(out_.plan);
     if (runtime::logging(3)) runtime::log(3, to_string(out_.plan));
     return std::move(out_);
@@ -111,16 +114,28 @@ class PlanWriter {
  private:
   void add(int k) {
     Ranged ranged = rangeifier_.kernel(k);
-    if (!target_.cuda()) {  // whose threads share ranges as they are: neighbouring ones would take neighbouring phases,
-                            // or stop at panels
-      join_pieces(ranged.kernel);
-      split_phases(ranged.kernel);
+    if (ranged.alike) alike.push_back(ranged.alike);
+    if (!alike.empty()) return;  // the kernels that are left say which others there are
+    const double time = p_.kernels[static_cast<size_t>(k)].time;
+    if (target_.cuda()) {  // whose threads share ranges as they are: neighbouring ones would take neighbouring phases,
+                           // or stop at panels; a launch costs more than a section
+      add(std::move(ranged), time, -1);
+      return;
     }
+    std::vector<Ranged> sections = sections_.of(std::move(ranged));
+    const auto count = sections.size();
+    for (Ranged& section : sections) {
+      join_pieces(section.kernel);
+      split_phases(section.kernel);
+      add(std::move(section), time / static_cast<double>(count), count > 1 ? k : -1);
+    }
+  }
+
+  /// `whole`: Step::whole.
+  void add(Ranged ranged, double time, int whole) {
     if (runtime::env().check)
       for (ir::UOp sink : {ranged.kernel.sink, ranged.kernel.finish})
         if (sink) ir::verify_kernel(sink, "rangeify");
-    if (ranged.alike) alike.push_back(ranged.alike);
-    if (!alike.empty()) return;  // the kernels that are left say which others there are
     runtime::Step step;
     for (const Var& v : ranged.kernel.vars) step.vars.push_back(number_of(v, plan_.vars));
     for (const Dim& d : ranged.kernel.outer) step.outer.push_back(plan_dim(d, plan_.vars));
@@ -129,7 +144,8 @@ class PlanWriter {
     step.buffers = std::move(ranged.buffers);
     step.args = std::move(ranged.args);
     step.writes = std::move(ranged.writes);
-    step.time = p_.kernels[static_cast<size_t>(k)].time;
+    step.time = time;
+    step.whole = whole;
     if (!known) {
       show(fmt::format("{} after rangeify", ranged.kernel.name), {&ranged.kernel.sink, 1});
       if (ranged.kernel.finish) show(ranged.kernel.name + "_finish after rangeify", {&ranged.kernel.finish, 1});
@@ -157,6 +173,7 @@ class PlanWriter {
   Scheduled out_;
   Placement placement_;
   Rangeifier rangeifier_;
+  Sections sections_;
   std::unordered_multimap<uint64_t, int> bodies_;
 };
 

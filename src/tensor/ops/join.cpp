@@ -1,6 +1,9 @@
 // cat, stack, split, chunk and broadcast.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <span>
+
 #include "sinter/ops.h"
 #include "tensor/axes.h"
 #include "tensor/operands.h"
@@ -27,25 +30,49 @@ std::vector<UOp> promoted(const std::vector<Tensor>& parts) {
   return nodes;
 }
 
+/// Parts that one kernel reads: with the result all that a kernel may (schedule/graph/cost.h). Of more parts, so many
+/// at a time are joined and stored: the code of a selection among n parts grows faster than n.
+constexpr size_t kMostSelected = 30, kJoinedFirst = 16;
+
 /// Each element is selected by its place, never added to zeros: so -0.0 and NaN stay what they are.
-UOp join(const std::vector<UOp>& parts, int64_t axis) {
+UOp select(std::span<const UOp> parts, int64_t axis) {
+  const size_t a = static_cast<size_t>(axis);
+  int64_t total = 0, begin = 0;
+  for (UOp p : parts) total += p->shape[a].value();
+  UOp joined;
+  for (UOp p : parts) {
+    UOp placed = tensor::pad_axis(p, axis, begin, total);
+    UOp inside = tensor::pad_axis(ir::everywhere(p), axis, begin, total);
+    joined = joined ? ir::where(inside, placed, joined) : placed;
+    begin += p->shape[a].value();
+  }
+  return joined;
+}
+
+/// Many parts are a tree of joins: equal groups are one kernel's work on other buffers, and no element is copied more
+/// often than the tree is deep.
+UOp join(std::vector<UOp> parts, int64_t axis) {
   const size_t a = static_cast<size_t>(axis);
   int64_t total = 0;
   for (UOp p : parts) total = tensor::saturating_add(total, p->shape[a].value());
   Shape whole = parts[0]->shape;
   whole[a] = total;
   tensor::check_shape(whole);
-  UOp joined;
-  int64_t begin = 0;
-  for (UOp p : parts) {
-    const int64_t size = p->shape[a].value();
-    if (size == 0 && total > 0) continue;
-    UOp placed = tensor::pad_axis(p, axis, begin, total);
-    UOp inside = tensor::pad_axis(ir::everywhere(p), axis, begin, total);
-    joined = joined ? ir::where(inside, placed, joined) : placed;
-    begin += size;
-  }
-  return joined;
+  if (total == 0)
+    parts.resize(1);
+  else
+    std::erase_if(parts, [&](UOp p) { return p->shape[a].value() == 0; });
+  if (parts.size() > kMostSelected)
+    while (parts.size() > kJoinedFirst) {
+      std::vector<UOp> groups;
+      for (std::span<const UOp> rest = parts; !rest.empty();) {
+        const std::span<const UOp> group = rest.first(std::min(kJoinedFirst, rest.size()));
+        groups.push_back(group.size() > 1 ? ir::contiguous(select(group, axis)) : group[0]);
+        rest = rest.subspan(group.size());
+      }
+      parts = std::move(groups);
+    }
+  return select(parts, axis);
 }
 
 }  // namespace
@@ -67,7 +94,7 @@ Tensor cat(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
                       to_string(nodes[0]->shape), n, to_string(nodes[n]->shape), axis));
     tensor::fixed_size(nodes[n], axis, "joined");
   }
-  return wrap(join(nodes, axis));
+  return wrap(join(std::move(nodes), axis));
 }
 
 Tensor stack(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
@@ -84,7 +111,7 @@ Tensor stack(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
                               to_string(nodes[0]->shape), n, to_string(nodes[n]->shape)));
   }
   for (UOp& n : nodes) n = tensor::insert_axis(n, axis);
-  return wrap(join(nodes, axis));
+  return wrap(join(std::move(nodes), axis));
 }
 
 std::vector<Tensor> Tensor::split(int64_t size, int64_t axis, Loc where) const {
