@@ -128,13 +128,17 @@ class Realization {
     if (Capture* watching = Capture::current()) watching->planned(*plans.front().program, plans.size());
     if (last && !with_records_) strike_off();
     if (last && commit_) commit_->switch_cells();
-    const bool spare = executor_ == debug::Executor::Interpreter && spares(plans);
     try {
       fly(plans);
-    } catch (
-        const OutOfMemory&) {  // the interpreter's, which takes memory as it runs: what it did not store is as it was
-      if (!spare) throw;
-      lean_ = true;
+    } catch (const OutOfMemory&) {
+      // The interpreter's, which takes memory as it runs: what it did not store is as it was.
+      if (executor_ != debug::Executor::Interpreter) throw;
+      if (spares(plans))
+        lean_ = true;
+      else if (more)
+        with_records_ = false;
+      else
+        throw;
       return false;
     }
     for (Prepared& p : plans) schedule::recycle(std::move(p.program));
@@ -182,8 +186,7 @@ class Realization {
       }
   }
   static bool spares(const Plans& plans) {
-    return std::any_of(plans.begin(), plans.end(),
-                       [](const Prepared& p) { return schedule::has_spare_stores(*p.program); });
+    return std::any_of(plans.begin(), plans.end(), [](const Prepared& p) { return p.program->executable->spares; });
   }
 
   /// A jitted function has results of its own: later calls look at no node.

@@ -76,6 +76,7 @@ class Executable {
   std::vector<int32_t> target_of;     ///< per position: its place in `targets`, or -1
   std::vector<uint32_t> arg_numbers;  ///< Arg n is this one of Canonical::numbers
   Liveness decision;                  ///< before stores that wait for each other were cut
+  bool spares = false;                ///< it stores what a lean Request would not
   mutable uint64_t used =
       0;  ///< when it was last asked for, by the plan cache's clock; guarded by the tensor graph's mutex
 };

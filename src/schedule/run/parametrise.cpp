@@ -145,6 +145,7 @@ Build build_plan(const Parametrised& program, Executor executor) {
   build.lifted = PlanCache::get().lifted_for(program.canonical);
   inject_refusal(program.plan);
   Liveness decision = decide(program.plan);
+  const bool spares = has_spare_stores(program.plan, decision);
   std::function<std::shared_ptr<Executable>()> make;
   if (program.copies) {
     make = [plan = std::shared_ptr(make_copies(program.plan))] { return plan; };
@@ -158,10 +159,12 @@ Build build_plan(const Parametrised& program, Executor executor) {
     make = std::move(compilation.run);
     build.write = std::move(compilation.write);
   }
-  build.run = [make = std::move(make), decision = std::move(decision), positions = program.plan.positions.size()] {
+  build.run = [make = std::move(make), decision = std::move(decision), spares,
+               positions = program.plan.positions.size()] {
     runtime::count(runtime::counters().plan_misses);
     std::shared_ptr<Executable> plan = make();
     plan->decision = decision;
+    plan->spares = spares;
     plan->target_of.assign(positions, -1);
     for (size_t t = 0; t < plan->targets.size(); ++t)
       plan->target_of[static_cast<size_t>(plan->targets[t].position)] = static_cast<int32_t>(t);
@@ -177,10 +180,6 @@ void bind(Parametrised& program) {
   for (const BoundVar& v : program.canonical.vars) out.vars.push_back(v.value);
   if (!program.run) program.run = program.executable->runs();
   program.run->bind(out);
-}
-
-bool has_spare_stores(const Parametrised& program) {
-  return has_spare_stores(program.plan, program.executable->decision);
 }
 
 void unbind(Parametrised& program) {

@@ -54,8 +54,6 @@ Build build_plan(const Parametrised& program, Executor executor);
 
 /// Makes `run` ready on the slots, arguments and sizes of this call. Throws as Execution::bind() does.
 void bind(Parametrised& program);
-/// Whether a lean Request would store less. Of a program that can be bound.
-bool has_spare_stores(const Parametrised& program);
 /// Gives back what bind() took, if it has been called.
 void unbind(Parametrised& program);
 
