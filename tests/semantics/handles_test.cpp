@@ -4,6 +4,7 @@
 
 #include "runtime/target.h"
 #include "semantics/support.h"
+#include "sinter/jit.h"
 #include "tensor/cell.h"
 #include "tensor/explain.h"
 
@@ -115,6 +116,24 @@ TEST_CASE("H4 what may become different is never interned", "[semantics]") {
   q += 1.0;
   CHECK_FALSE(node(p) == node(q));
   CHECK(node(arange(Dim(5))) == node(arange(Dim(5))));
+}
+
+TEST_CASE("H4 what a jitted function builds is merged with nothing that is built elsewhere", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  const Tensor w = full64({3}, 2).realize(), x = full64({3}, 1).realize();
+  const Tensor outside = exp(w);
+  auto f = jit([&](const Tensor& y) {
+    const Tensor e = exp(w);
+    CHECK_FALSE(node(e) == node(outside));
+    CHECK(node(e) == node(exp(w)));  // in one call equal expressions are one
+    return y + e;
+  });
+  for (int i = 0; i < 3; ++i) {
+    const Tensor held = exp(w);
+    CHECK(node(held) == node(outside));
+    CHECK(close(read(f(x)), Vec(3, 1 + std::exp(2.0))));
+  }
+  CHECK_FALSE(node(outside)->storage());  // nor stored by it
 }
 
 TEST_CASE("H5 slices are values of a version, at() is a place, clone() a second cell", "[semantics]") {
