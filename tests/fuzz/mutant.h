@@ -28,6 +28,11 @@ enum class Mutant : uint8_t {
   PositionsAreGiven,       ///< positions that were stored are not kept for what reads them
   NumbersAreGiven,         ///< nor are numbers
   MaxTieToFirst,           ///< maximum gives the whole gradient of a tie to its first operand, and operands are swapped
+  SpareUnkept,             ///< what a lean plan leaves lazy does not keep what it is made of
+  NotPutBack,              ///< what an interpreted plan wrote stays when there is no memory for the rest
+  // what tests/fuzz/limit_fuzz.cpp must find
+  NoSecondTry,  ///< where there is no memory for all that a plan stores, it is not tried with less
+  SpareStored,  ///< a lean plan stores what nobody asked for
   // what tests/fuzz/mutant_fuzz.cpp must find; none of them leaves a kernel's buffers
   LostTail,            ///< the last element that no whole step covers
   ReaderEdgeDropped,   ///< a kernel that reads the old version need not run before the store in place

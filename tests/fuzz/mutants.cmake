@@ -37,7 +37,10 @@ given[i] = false;]=] [=[
 given[i] = lost;]=])
 edit(src/schedule/collect/decide.cpp [=[
 if (value[i] && !d.stored[i]) {]=] [=[
-if (value[i] && !d.stored[i] && !FAULT(ValueNotKept)) {]=])
+if (value[i] && !d.stored[i] && !FAULT(ValueNotKept) && !(plan.lean && FAULT(SpareUnkept))) {]=])
+edit(src/schedule/collect/decide.cpp [=[
+return bytes_of(plan_.positions[i].node) < behind(i); }]=] [=[
+return FAULT(SpareStored) || bytes_of(plan_.positions[i].node) < behind(i); }]=])
 edit(src/schedule/collect/decide.cpp [=[
 slot >= 0 && kept[i]) taken]=] [=[
 slot >= 0 && kept[i] && !FAULT(InPlaceUnderKeptReader)) taken]=])
@@ -243,6 +246,14 @@ edit(src/codegen/expand/expand.cpp [=[
 edit(src/tensor/flight.cpp [=[
 memory.back()->error = text;]=] [=[
 if (!(FAULT(PoisonOnlyCurrent) && home < 0)) memory.back()->error = text;]=])
+
+# -- src/schedule/run/parametrise.cpp and interpreted.cpp
+edit(src/schedule/run/parametrise.cpp [=[
+plan->spares = spares;]=] [=[
+plan->spares = spares && !FAULT(NoSecondTry);]=])
+edit(src/schedule/run/interpreted.cpp [=[
+if (step.mode == EvalStep::InPlace) memory.read]=] [=[
+if (step.mode == EvalStep::InPlace && !FAULT(NotPutBack)) memory.read]=])
 
 # -- src/rewrite/view.cpp
 edit(src/rewrite/view.cpp [=[

@@ -136,7 +136,8 @@ std::vector<Result> run(const Program& program, debug::Executor executor, Covera
 
 bool same_bits(double a, double b) { return (std::isnan(a) && std::isnan(b)) || std::memcmp(&a, &b, sizeof a) == 0; }
 
-/// Empty when the two agree: to the bit, or within the bounds that the program propagated.
+}  // namespace
+
 std::string difference(const std::vector<Result>& a, const std::vector<Result>& b, bool bitwise) {
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i].values.size() != b[i].values.size()) return fmt::format("output {} ({}): sizes differ", i, a[i].name);
@@ -151,9 +152,13 @@ std::string difference(const std::vector<Result>& a, const std::vector<Result>& 
   return {};
 }
 
-}  // namespace
+std::vector<Result> read_all(const std::vector<std::pair<const OpCase*, Item>>& values) {
+  std::vector<Result> out;
+  for (const auto& [made_by, x] : values) out.push_back({made_by->name, x.t.dtype(), x.t.shape(), read(x.t), x.error});
+  return out;
+}
 
-std::vector<Result> Program::run(Coverage* coverage, std::string* text) const {
+Built Program::build(Coverage* coverage, std::string* text) const {
   Run r(seed_, exact_, coverage, sizes_);
   std::vector<const OpCase*> usable, favourites;
   for (const OpCase& c : op_cases())
@@ -161,7 +166,7 @@ std::vector<Result> Program::run(Coverage* coverage, std::string* text) const {
       usable.push_back(&c);
       if (std::find(often_.begin(), often_.end(), c.name) != often_.end()) favourites.push_back(&c);
     }
-  std::vector<std::pair<const OpCase*, Item>> made;
+  Built out;
   for (int i = 0; i < ops_; ++i) {
     std::vector<const OpCase*>& from = !favourites.empty() && r.chance(50) ? favourites : usable;
     const OpCase* c = from[static_cast<size_t>(r.pick(0, static_cast<int64_t>(from.size()) - 1))];
@@ -171,7 +176,7 @@ std::vector<Result> Program::run(Coverage* coverage, std::string* text) const {
     if (text) *text += fmt::format("  %{} {} {} {}\n", i, c->name, name_of(x.t.dtype()), to_string(x.t.shape()));
     r.met(x.t);
     r.pool.push_back(x);
-    made.emplace_back(c, x);
+    out.made.emplace_back(c, x);
     if (r.chance(10)) x.t.realize();
     if (r.chance(8) && is_float(x.t.dtype())) {  // an update of the cell; older values keep what they were
       Item& y = r.like(x);
@@ -183,21 +188,24 @@ std::vector<Result> Program::run(Coverage* coverage, std::string* text) const {
       }
     }
   }
-  // What is asked for: the last value, and some others, together.
-  std::vector<Tensor> asked;
-  std::vector<Result> results;
-  for (size_t i = 0; i < made.size(); ++i)
-    if (i + 1 == made.size() || r.chance(25)) {
-      asked.push_back(made[i].second.t);
-      results.push_back({made[i].first->name, {}, {}, {}, made[i].second.error});
-    }
-  realize_all(asked);
-  for (size_t i = 0; i < asked.size(); ++i) {
-    results[i].dtype = asked[i].dtype();
-    results[i].shape = asked[i].shape();
-    results[i].values = read(asked[i]);
-  }
-  return results;
+  for (size_t i = 0; i < out.made.size(); ++i)
+    if (i + 1 == out.made.size() || r.chance(25)) out.asked.push_back(i);
+  out.pool = std::move(r.pool);
+  return out;
+}
+
+std::vector<Tensor> Built::asked_tensors() const {
+  std::vector<Tensor> out;
+  for (const size_t i : asked) out.push_back(made[i].second.t);
+  return out;
+}
+
+std::vector<Result> Program::run(Coverage* coverage) const {
+  const Built built = build(coverage);
+  realize_all(built.asked_tensors());
+  std::vector<std::pair<const OpCase*, Item>> asked;
+  for (const size_t i : built.asked) asked.push_back(built.made[i]);
+  return read_all(asked);
 }
 
 std::string disagreement(const Program& program, bool exact, Coverage* coverage) {
@@ -217,7 +225,8 @@ std::string Program::listing() const {
                                  exact_ ? "exact" : "real");
   debug::set_executor(debug::Executor::Interpreter);
   try {
-    run(nullptr, &text);
+    const Built built = build(nullptr, &text);
+    realize_all(built.asked_tensors());
   } catch (const std::exception& e) { text += fmt::format("  then: {}\n", e.what()); }
   debug::set_executor(debug::Executor::Compiled);
   return text;

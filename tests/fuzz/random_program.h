@@ -30,6 +30,16 @@ struct Item {
 /// Long: rows longer than codegen keeps, tall matrices, and little else.
 enum class Sizes : uint8_t { Small, Long };
 
+struct OpCase;
+
+/// A program that nobody has asked for anything yet.
+struct Built {
+  std::deque<Item> pool;  ///< each value, leaves too, as updates have left it
+  std::vector<std::pair<const OpCase*, Item>> made;
+  std::vector<size_t> asked;  ///< of `made`: the last, and some others
+  std::vector<sinter::Tensor> asked_tensors() const;
+};
+
 /// A value read to the host.
 struct Result {
   std::string name;  ///< the op that made it
@@ -43,9 +53,10 @@ class Program {
  public:
   /// Half of the ops are drawn from `often`, if it names any; of a long program, else from what goes along rows.
   Program(uint64_t seed, bool exact, int ops, std::vector<std::string_view> often = {}, Sizes sizes = Sizes::Small);
-  /// Builds and runs the program as the library is now configured, and reads what it is asked for. `text` gets a line
-  /// per op.
-  std::vector<Result> run(Coverage* coverage = nullptr, std::string* text = nullptr) const;
+  /// `text` gets a line per op.
+  Built build(Coverage* coverage = nullptr, std::string* text = nullptr) const;
+  /// Builds and runs the program as the library is now configured, and reads what it is asked for.
+  std::vector<Result> run(Coverage* coverage = nullptr) const;
   /// The ops in order with the types and shapes of what they make, for reports. Runs the program on the interpreter.
   std::string listing() const;
 
@@ -56,6 +67,11 @@ class Program {
   std::vector<std::string_view> often_;
   Sizes sizes_;
 };
+
+std::vector<Result> read_all(const std::vector<std::pair<const OpCase*, Item>>& values);
+
+/// Empty when the two agree: to the bit, or within the bounds that the program propagated.
+std::string difference(const std::vector<Result>& a, const std::vector<Result>& b, bool bitwise);
 
 /// How the program's results differ between running it interpreted, fused, and with every op a kernel of its own. Empty
 /// if they agree: exact ones to the bit, real ones within their bounds, and both to the bit between the fused and

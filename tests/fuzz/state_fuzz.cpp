@@ -9,6 +9,7 @@
 #include "fuzz/fault.h"
 #include "fuzz/state_eager.h"
 #include "semantics/support.h"
+#include "short_memory.h"
 #include "sinter/error.h"
 
 namespace {
@@ -21,7 +22,7 @@ struct Both {
 };
 
 struct Tally {
-  int reads = 0, refused = 0, errors_after_crash = 0;
+  int reads = 0, refused = 0, short_of_memory = 0, errors_after_crash = 0;
 };
 
 class Program {
@@ -118,12 +119,13 @@ class Program {
       Thread,
       Gradient,
       Given,
-      Flat
+      Flat,
+      Short
     };
     static constexpr Kind kKinds[] = {New,    Op,     Op,       Op,       Op,    Op,   Op,   Slice, Assign,
                                       Assign, Assign, Item,     Item,     Drop,  Drop, Copy, Clone, Detach,
                                       Leaf,   Toggle, Backward, Backward, Step,  Grad, Zero, View,  Fault,
-                                      Fault,  Thread, Gradient, Given,    Given, Flat, Flat};
+                                      Fault,  Thread, Gradient, Given,    Given, Flat, Flat, Short, Short};
     const Kind kind = live_.size() < 2 ? New : kKinds[below(std::size(kKinds))];
     const Both x = live_.empty() ? fresh() : live_[pick()], y = live_.empty() ? fresh() : live_[pick()];
     switch (kind) {
@@ -168,6 +170,7 @@ class Program {
                      [&] { return eager::sum(x.e).gradient(y.e); });
       case Given: return chance(.5) ? given(positions_, x) : given(numbers_, x);
       case Flat: return flat(x);
+      case Short: return short_of_memory(x);
     }
   }
 
@@ -282,6 +285,14 @@ class Program {
     runtime::faults().refuse = {};
   }
 
+  /// A read where memory is short: the value, or OutOfMemory, and everything is still to be had.
+  void short_of_memory(const Both& x) {
+    const auto limit = memory_beyond(128 * below(10));
+    try {
+      compare(x, "where memory is short");
+    } catch (const OutOfMemory&) { ++tally_.short_of_memory; }
+  }
+
   /// Keeps numbers small: both sides get ones for what has grown.
   void tame() {
     auto size = [](const Both& b) {
@@ -362,6 +373,7 @@ TEST_CASE("random state programs agree with the eager reference", "[state]") {
     if (const auto failure = failure_of(seed, tally)) FAIL(*failure);
   CHECK(tally.reads > static_cast<int>(programs()) * 5);
   CHECK(tally.refused > 0);
+  CHECK(tally.short_of_memory > 0);
   CHECK(tally.errors_after_crash > 0);
 }
 
@@ -390,7 +402,9 @@ TEST_CASE("each wrong rule of state is found by the random programs", "[.mutants
                    {Mutant::CirclesNotCut, "stores that wait for each other are not cut"},
                    {Mutant::PositionsAreGiven, "positions that were stored are not kept for what reads them"},
                    {Mutant::NumbersAreGiven, "numbers that were stored are not kept for what reads them"},
-                   {Mutant::MaxTieToFirst, "maximum gives ties to its first operand"}}));
+                   {Mutant::MaxTieToFirst, "maximum gives ties to its first operand"},
+                   {Mutant::SpareUnkept, "what stays lazy where memory is short does not keep what it is made of"},
+                   {Mutant::NotPutBack, "a store of a plan that ran out of memory stays"}}));
   CAPTURE(row.name);
   Tally tally;
   const auto failure = [&](uint64_t seed) {
