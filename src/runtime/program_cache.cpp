@@ -45,6 +45,7 @@ class ProgramCache {
     std::unordered_map<Hash128, Slot> dropped;
     std::lock_guard lock(mutex_);
     dropped.swap(programs_);
+    next_sweep_ = kMostUnused;
   }
 
  private:
