@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "on_cpu.h"
 #include "runtime/cuda/device.h"
 #include "schedule/schedule.h"
 #include "sinter/debug.h"
@@ -142,6 +143,7 @@ TEST_CASE("a few joined tensors and what is made of them are one kernel", "[tens
 }
 
 TEST_CASE("gradients of thousands of joined tensors share their bodies", "[tensor][schedule][many-parts]") {
+  const OnCpu cpu;
   const Form& form = forms()[0];
   const size_t count = 3000;
   std::vector<Tensor> parts = parts_of(form, count);
@@ -180,6 +182,7 @@ TEST_CASE("slices that differ in where they begin share one body", "[schedule][m
 }
 
 TEST_CASE("a jitted function joins thousands of tensors", "[tensor][jit][many-parts]") {
+  const OnCpu cpu;
   const Form& form = forms()[0];
   const std::vector<Tensor> parts = parts_of(form, 1000);
   auto f = jit([&](const Tensor& y) { return cat(parts, 0) + y; });
