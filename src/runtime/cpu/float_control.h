@@ -46,8 +46,8 @@ class DefaultFloats {
   std::fenv_t before_;
 };
 
-/// What `f` computes from plain numbers that it captures by reference. A compiler knows nothing of control words: with a
-/// `DefaultFloats` alone it may compute with arguments before the change, and what is returned after the change back.
+/// What `f` computes from plain numbers that it captures by reference. A compiler knows nothing of control words: with
+/// a `DefaultFloats` alone it may compute with arguments before the change, and what is returned after the change back.
 /// Here the former come from memory that may have changed, and the latter goes there.
 template <class F>
 auto by_default_floats(F&& f) {
