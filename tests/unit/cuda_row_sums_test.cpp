@@ -220,3 +220,24 @@ TEST_CASE("sums across rows have kernels for a GPU beside sums within rows", "[c
     }
   }
 }
+
+TEST_CASE("sums across rows are right on a GPU beside sums within rows", "[cuda][row-sums]") {
+  const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
+  constexpr int64_t kRows = 2048, kGroups = 2, kLanes = 32, kRow = kGroups * kLanes;
+  std::vector<int64_t> values(kRows * kRow), inside(kRows * kGroups), across(kGroups);
+  for (int64_t i = 0; i < kRows * kRow; ++i) values[static_cast<size_t>(i)] = i * i % 101 - 50;
+  for (auto row = values.begin(); row != values.end(); row += kRow) {
+    const int64_t peak = *std::max_element(row, row + kRow);
+    for (int64_t i = 0; i < kRow; ++i) {
+      inside[static_cast<size_t>((row - values.begin() + i) / kLanes)] += row[i] - peak;
+      across[static_cast<size_t>(i / kLanes)] += row[i] - peak;
+    }
+  }
+  const Joint j{{kRows, kGroups, kLanes}, int64, {1, 2}, {2}, {0, 2}};
+  const Tensor x = from(values, j.shape, Device::cuda()).realize();
+  const Combine& sum = combines()[0];
+  const std::vector<Tensor> sums = both(sum, sum, x, j);
+  realize(sums[0], sums[1]);
+  CHECK(sums[0].to_vector<int64_t>() == inside);
+  CHECK(sums[1].to_vector<int64_t>() == across);
+}
