@@ -6,8 +6,8 @@
 namespace sinter::runtime {
 
 /// Opening such a library, or a compilation. When main returns or calls exit(), the end waits for those that count.
-/// Where another thread calls exit(), it waits too, but may destroy first what compilations made that are still
-/// running.
+/// Where another thread calls exit(), it waits too, but during a library's first compilation it may destroy before what
+/// that one has made by then.
 class CompilerWork {
  public:
   /// Does not count once the process ends, unless it is part of work that does. A thread that comes then is the one
@@ -23,7 +23,8 @@ class CompilerWork {
   bool counts_;
 };
 
-/// Says that such a library was opened: from now on the end waits before it destroys this one's objects too.
+/// Says that such a library was opened, or has compiled for the first time: from now on the end waits before it
+/// destroys the objects that were made by then, too.
 void compiler_was_opened();
 
 /// The end has begun: no such library may be used any more.

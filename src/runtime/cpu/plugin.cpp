@@ -178,7 +178,18 @@ std::optional<CompileResult> ask_plugin(const std::string& text, const std::vect
                                    passes,       level,       sanitizer,   output};
   char *object = nullptr, *messages = nullptr;
   size_t size = 0;
-  const int code = library->compile(&request, &object, &size, &messages);
+  int code = SINTER_CLANG_BROKEN;
+  const auto compile = [&] { code = library->compile(&request, &object, &size, &messages); };
+  // The first one makes static objects of LLVM's. exit() calls its handlers newest first, so that ours, which waits for
+  // compilations, must be newer than those objects.
+  static std::once_flag& warm = *new std::once_flag;
+  bool first = false;
+  std::call_once(warm, [&] {
+    first = true;
+    compile();
+    compiler_was_opened();
+  });
+  if (!first) compile();
   CompileResult result{code == SINTER_CLANG_OK, {}, messages ? messages : "out of memory"};
   if (object) result.object.assign(object, size);
   library->free(object);
