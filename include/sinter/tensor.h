@@ -48,12 +48,26 @@ class Axes {
   std::optional<std::vector<int64_t>> list_;
 };
 
+/// Where a slice begins or ends: a number, or nothing for the axis' own. A number that int64 cannot hold is the
+/// largest.
+class SliceEnd : public std::optional<int64_t> {
+ public:
+  SliceEnd() = default;        ///< the axis' own
+  SliceEnd(std::nullopt_t) {}  ///< the same  NOLINT: implicit by design, as the others
+  /// A number.
+  template <Integer I>
+  SliceEnd(I number) : optional(saturated(number)) {}  // NOLINT
+  /// A size of a shape.
+  SliceEnd(const Dim& size) : optional(static_cast<int64_t>(size)) {}  // NOLINT
+  SliceEnd(std::optional<int64_t> end) : optional(end) {}              ///< either  NOLINT
+};
+
 /// [begin, end) in steps, as in Python: absent ends mean the axis' own, negative ones count from the end, ends outside
 /// are cut.
 struct Slice {
-  std::optional<int64_t> begin = {};  ///< first element
-  std::optional<int64_t> end = {};    ///< behind the last element
-  int64_t step = 1;                   ///< not 0; negative walks backwards
+  SliceEnd begin = {};  ///< first element
+  SliceEnd end = {};    ///< behind the last element
+  int64_t step = 1;     ///< not 0; negative walks backwards
 };
 /// A new axis of size 1 in an index.
 struct NewAxis {};

@@ -139,3 +139,15 @@ TEST_CASE("an index out of range raises the error bit, each index against its ow
   CHECK(values(one_hot(from({2, 1}), 2)) == std::vector<int64_t>{0, 0, 0, 1});
   CHECK(numbers(x[from(std::vector<uint64_t>{2})]) == list({8, 9, 10, 11}));
 }
+
+TEST_CASE("an end of a slice above all of int64 is outside, not negative", "[tensor]") {
+  const Tensor x = arange(5);
+  const uint64_t top = ~uint64_t{0}, above = uint64_t{1} << 63;
+  for (const uint64_t end : {top, above}) {
+    CHECK(numbers(x.slice(0, {1, end})) == list({1, 2, 3, 4}));
+    CHECK(numbers(x.index({Slice{0, end, 2}})) == list({0, 2, 4}));
+    CHECK(numbers(x.index({Slice{end, {}, -1}})) == list({4, 3, 2, 1, 0}));
+    CHECK(x.slice(0, {end}).shape() == Shape{0});
+  }
+  CHECK(numbers(x.slice(0, {uint16_t{2}, x.shape()[0]})) == list({2, 3, 4}));
+}
