@@ -68,12 +68,20 @@ enum class Combine : uint8_t {
 /// The order of combination (SEMANTICS F2). {1, 0} is one chain in index order. lanes L > 1: element i goes to chain i
 /// % L, each chain in index order, then chains are halved: c[j] = c[j] + c[j + L/2] until one is left; L is a power of
 /// two. block B > 0: consecutive blocks of B elements are reduced by themselves, then their results in one chain in
-/// block order. The elements are those of the reduced axes, flattened in row-major order.
+/// block order. group G > 0: not in one chain, but each G consecutive results in one, then each kJoined of what these
+/// come to in one, and so on until one is left. The elements are those of the reduced axes, flattened in row-major
+/// order.
 struct Tree {
+  static constexpr int64_t kJoined = 64;
   int lanes = 1;
   int64_t block = 0;
+  int64_t group = 0;
   friend bool operator==(const Tree&, const Tree&) = default;
 };
+/// The Tree of the reduction that joins the results of a Tree's blocks, of which there are at most so many.
+inline Tree joining(const Tree& tree, int64_t results) {
+  return tree.group > 0 && results > tree.group ? Tree{1, tree.group, Tree::kJoined} : Tree{};
+}
 
 struct ReduceAttr {
   Combine combine = Combine::Add;

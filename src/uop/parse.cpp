@@ -101,6 +101,7 @@ Attr attribute(Cursor& c) {
     reduce.tree.lanes = c.integer<int>();
     c.expect("block");
     reduce.tree.block = c.integer<int64_t>();
+    if (c.take("group ")) reduce.tree.group = c.integer<int64_t>();
     if (c.take("result ")) reduce.result = c.integer<int>();
     attr = reduce;
   } else if (one_of(c, kAxisNames, range.kind)) {

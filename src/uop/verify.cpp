@@ -230,8 +230,9 @@ class KernelVerifier {
     require(r.axes.empty(), n, "reduces axes in a kernel");
     require(n->src.size() > values, n, "reduces over no range");
     require(n->op == Op::Reduce || r.tree == Tree{}, n, "scans in several chains");
-    require(r.tree.lanes > 0 && (r.tree.lanes & (r.tree.lanes - 1)) == 0 && r.tree.block >= 0, n,
+    require(r.tree.lanes > 0 && (r.tree.lanes & (r.tree.lanes - 1)) == 0 && r.tree.block >= 0 && r.tree.group >= 0, n,
             "has an impossible tree");
+    require(r.tree.group == 0 || r.tree.block > 0, n, "has groups of blocks, but no blocks");
     for (size_t i = 0; i < n->src.size(); ++i) {
       if (i >= values) require(n->src[i]->op == Op::Range && !is_outer(n->src[i]), n, "reduces over no inner range");
     }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <tuple>
+#include <optional>
 #include <unordered_map>
 
 #include "codegen/kernel/ranges.h"
@@ -36,12 +36,13 @@ class Splitter {
   }
 
   UOp rewrite(UOp sink) {
+    while (const std::optional<Cut> cut = shared_range(sink)) sink = apply(*cut, sink);
     Map done;
     for (UOp n : ir::topological(sink)) {
       UOp made = rebuilt(n, done);
       done[n] = made->op == Op::Reduce && !follows_loops(ranges_of(made), made->reduction().tree) ? split(made) : made;
     }
-    return stands_for_.empty() ? done.at(sink) : in_order(done.at(sink));
+    return places_.empty() ? done.at(sink) : in_order(done.at(sink));
   }
 
  private:
@@ -49,12 +50,16 @@ class Splitter {
   /// A new range in the place of `old`, the `part`th of those.
   UOp fresh(UOp bound, UOp old, int part) {
     UOp made = ir::range(bound, next_id_++, AxisKind::Inner);
-    stands_for_[made] = {place_of(old).first, part};
+    Place place = place_of(old);
+    place.push_back(part);
+    places_[made] = std::move(place);
     return made;
   }
-  std::pair<int, int> place_of(UOp range) const {
-    auto it = stands_for_.find(range);
-    return it == stands_for_.end() ? std::pair{range_id(range), 0} : it->second;
+  /// The id of a range of the kernel, then which part of it, of that part, and so on.
+  using Place = std::vector<int>;
+  Place place_of(UOp range) const {
+    auto it = places_.find(range);
+    return it == places_.end() ? Place{range_id(range)} : it->second;
   }
 
   /// Ids ascend from loops outside to loops inside: new ranges take the places of those that they stand for.
@@ -65,11 +70,10 @@ class Splitter {
     for (UOp n : nodes)
       if (n->op == Op::Range && range_kind(n) == AxisKind::Inner) {
         inner.push_back(n);
-        first = std::min(first, place_of(n).first);
+        first = std::min(first, place_of(n)[0]);
       }
-    std::sort(inner.begin(), inner.end(), [&](UOp a, UOp b) {
-      return std::tuple(place_of(a), range_id(a)) < std::tuple(place_of(b), range_id(b));
-    });
+    std::sort(inner.begin(), inner.end(),
+              [&](UOp a, UOp b) { return std::pair(place_of(a), range_id(a)) < std::pair(place_of(b), range_id(b)); });
     std::unordered_map<UOp, int> ids;
     for (size_t i = 0; i < inner.size(); ++i) ids[inner[i]] = first + static_cast<int>(i);
     Map done;
@@ -174,6 +178,80 @@ class Splitter {
     return -1;
   }
 
+  /// A range of which each `size` values are blocks of some sum.
+  struct Cut {
+    UOp range;
+    int64_t size;
+    bool operator<(const Cut& c) const { return std::pair(range->id, size) < std::pair(c.range->id, c.size); }
+    bool operator==(const Cut& c) const { return range == c.range && size == c.size; }
+  };
+  /// Where the blocks of a REDUCE cut one of its ranges.
+  static std::optional<Cut> cut_of(UOp reduce) {
+    int64_t size = reduce->reduction().tree.block;
+    const std::vector<UOp> ranges = ranges_of(reduce);
+    const int at = size ? blocked(ranges, size, size) : -1;
+    if (at < 0 || size == 1) return {};
+    return Cut{ranges[static_cast<size_t>(at)], size};
+  }
+  /// Whether a store computes a sum for each value of a range. It keeps the range whole, since the sum may have copies
+  /// along it; blocks read what was stored (read_back()).
+  bool sums_along(UOp store, UOp range) {
+    const std::vector<UOp> nodes = ir::topological(store);
+    return std::any_of(nodes.begin(), nodes.end(), [&](UOp n) { return combines(n) && ranges_.depends(n, range); });
+  }
+  /// A range that one sum goes over in equal blocks, and another loop otherwise: both have a loop over blocks and one
+  /// inside then, so that they share them, and what is computed there.
+  std::optional<Cut> shared_range(UOp sink) {
+    const std::vector<UOp> nodes = ir::topological(sink);
+    std::vector<Cut> cuts;
+    for (UOp n : nodes)
+      if (n->op == Op::Reduce)
+        if (const auto cut = cut_of(n); cut && divides(cut->size, cut->range->src[0])) cuts.push_back(*cut);
+    std::sort(cuts.begin(), cuts.end());
+    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+    for (const Cut& cut : cuts) {
+      bool shared = false, possible = true;
+      for (UOp n : nodes) {
+        if (n->op == Op::Store) shared |= ranges_.depends(n, cut.range) && !sums_along(n, cut.range);
+        if (!combines(n)) continue;
+        const std::vector<UOp> own = ranges_of(n);
+        if (std::find(own.begin(), own.end(), cut.range) == own.end()) continue;
+        possible &= n->op == Op::Reduce && (!(own.back() == cut.range) || cut.size % n->reduction().tree.lanes == 0);
+        const std::optional<Cut> other = cut_of(n);
+        shared |= !(other == cut);
+        possible &= !other || !(other->range == cut.range) || other->size % cut.size == 0;
+      }
+      if (shared && possible) return cut;
+    }
+    return {};
+  }
+  /// Everything over a range in blocks.
+  UOp apply(const Cut& cut, UOp sink) {
+    const auto& [loops, map] = block(cut.range, cut.size);
+    Map done;
+    for (UOp n : ir::topological(sink)) {
+      if (auto it = map.find(n); it != map.end()) {
+        done[n] = it->second;
+        continue;
+      }
+      UOp made = rebuilt(n, done);
+      if (n->op == Op::Reduce) {
+        std::vector<UOp> ranges;
+        for (UOp r : ranges_of(n))
+          if (r == cut.range)
+            ranges.insert(ranges.end(), loops.begin(), loops.end());
+          else
+            ranges.push_back(done.at(r));
+        const ir::ReduceAttr& attr = n->reduction();
+        std::vector<UOp> values(made->src.begin(),
+                                made->src.begin() + static_cast<std::ptrdiff_t>(values_of(n).size()));
+        made = ir::reduce_over(attr.combine, values, ranges, attr.tree, attr.result);
+      }
+      done[n] = made;
+    }
+    return done.at(sink);
+  }
+
   UOp split(UOp n) {
     const ir::ReduceAttr attr = n->reduction();
     std::vector<UOp> values = values_of(n), ranges = ranges_of(n);
@@ -187,24 +265,33 @@ class Splitter {
       size = attr.tree.block;
       at = 0;
     }
-    const auto k = static_cast<size_t>(at);
-    auto [loops, map] = block(ranges[k], size);
-    std::vector<UOp> inside{loops[1]}, around(ranges.begin(), ranges.begin() + at);
-    inside.insert(inside.end(), ranges.begin() + at + 1, ranges.end());
-    around.push_back(loops[0]);
-    const std::vector<UOp> elements = substitute(values, map);
+    std::vector<UOp> around(ranges.begin(), ranges.begin() + at), inside(ranges.begin() + at + 1, ranges.end());
+    UOp cut = ranges[static_cast<size_t>(at)];
+    std::vector<UOp> elements = values;
+    if (size == 1 && !inside.empty()) {
+      around.push_back(cut);
+    } else {
+      auto [loops, map] = block(cut, size);
+      around.push_back(loops[0]);
+      inside.insert(inside.begin(), loops[1]);
+      elements = substitute(values, map);
+    }
     std::vector<UOp> parts;
     for (int r = 0; r < ir::state_count(attr.combine); ++r) {
-      parts.push_back(ir::reduce_over(attr.combine, elements, inside, {attr.tree.lanes, 0}, r));
+      parts.push_back(ir::reduce_over(attr.combine, elements, inside, {attr.tree.lanes}, r));
       if (!follows_loops(inside, parts.back()->reduction().tree)) parts.back() = split(parts.back());
     }
-    return ir::reduce_over(ir::joining(attr.combine), parts, around, {}, attr.result);
+    int64_t results = 1;
+    for (UOp r : around) results *= most_values(r);
+    UOp joined =
+        ir::reduce_over(ir::joining(attr.combine), parts, around, ir::joining(attr.tree, results), attr.result);
+    return follows_loops(around, joined->reduction().tree) ? joined : split(joined);
   }
 
   ir::Graph& g_;
   Ranges ranges_;
   int next_id_ = 0;
-  std::unordered_map<UOp, std::pair<int, int>> stands_for_;  ///< new ranges: id of an old one, which of its parts
+  std::unordered_map<UOp, Place> places_;  ///< of new ranges
   std::map<std::vector<uint64_t>, std::pair<UOp, Map>> flat_;
   std::map<std::pair<uint64_t, int64_t>, std::pair<std::vector<UOp>, Map>> blocks_;
 };

@@ -30,6 +30,7 @@ class Combiner {
  private:
   using State = std::vector<ir::Scalar>;
   State block(std::span<const std::vector<ir::Scalar>> values, size_t begin, size_t end);
+  std::vector<State> joined(const std::vector<State>& parts, size_t count);
 
   ir::ReduceAttr attr_;
   State identity_, state_, element_;

@@ -202,10 +202,19 @@ Scalar Combiner::reduce(std::span<const std::vector<Scalar>> values) {
   const auto result = static_cast<size_t>(attr_.result);
   const size_t length = values[0].size();
   if (attr_.tree.block <= 0) return block(values, 0, length)[result];
-  State sum = identity_;
-  const size_t size = static_cast<size_t>(attr_.tree.block);
-  for (size_t i = 0; i < length; i += size) merge_->run(sum, block(values, i, std::min(i + size, length)));
-  return sum[result];
+  const auto size = static_cast<size_t>(attr_.tree.block);
+  std::vector<State> parts;
+  for (size_t i = 0; i < length; i += size) parts.push_back(block(values, i, std::min(i + size, length)));
+  for (auto count = static_cast<size_t>(attr_.tree.group); count > 0 && parts.size() > count; count = ir::Tree::kJoined)
+    parts = joined(parts, count);
+  return joined(parts, std::max<size_t>(parts.size(), 1))[0][result];
+}
+
+/// What each `count` of the states come to in one chain.
+std::vector<Combiner::State> Combiner::joined(const std::vector<State>& parts, size_t count) {
+  std::vector<State> out((std::max<size_t>(parts.size(), 1) + count - 1) / count, identity_);
+  for (size_t i = 0; i < parts.size(); ++i) merge_->run(out[i / count], parts[i]);
+  return out;
 }
 
 Scalar Combiner::add(bool first, std::span<const Scalar> element) {

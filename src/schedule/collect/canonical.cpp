@@ -120,6 +120,7 @@ class Writer {
       word(static_cast<uint64_t>(r->combine) | static_cast<uint64_t>(r->result) << 8 |
            static_cast<uint64_t>(r->tree.lanes) << 32);
       word(r->tree.block);
+      word(r->tree.group);
       ints(r->axes);
     } else if (!std::holds_alternative<std::monostate>(n->attr)) {
       throw InternalError("writing a plan key: " + std::string(ir::info(n->op).name) +

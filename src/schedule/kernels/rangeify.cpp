@@ -195,7 +195,9 @@ class Writer {
         const ir::ReduceAttr& attr = n->reduction();
         if (places_.empty(*loops_.at(f.of.stage)))
           return ir::constant(g_, ir::identity_of(attr.combine, n->dtype, attr.result), n->dtype);
-        if (f.of.part >= 0) return ir::reduce_over(attr.combine, values, f.ranges, {attr.tree.lanes, 0}, f.of.part);
+        if (f.of.part >= 0)
+          return ir::reduce_over(attr.combine, values, f.ranges,
+                                 {attr.tree.lanes, joins_groups(f.of.stage) ? attr.tree.block : 0}, f.of.part);
         if (across_.contains(f.of.stage)) return sum_of_parts(f.of.stage, places_[f.of.place]);
         return ir::reduce_over(attr.combine, values, f.ranges, attr.tree, attr.result);
       }
@@ -271,7 +273,18 @@ class Writer {
       UOp from = parts_of(sum, k);
       parts.push_back(ir::load(from, index, at.valid, at.valid ? places_.zero(from->dtype) : UOp()));
     }
-    return ir::reduce_over(ir::joining(attr.combine), parts, ranges, {}, attr.result);
+    int64_t points = 1;
+    for (int a : across_.at(sum)) points *= points_along(p_.space, kernel_, a).bound();
+    const ir::Tree tree = joins_groups(sum) ? ir::Tree{1, attr.tree.group, ir::Tree::kJoined} : attr.tree;
+    return ir::reduce_over(ir::joining(attr.combine), parts, ranges, ir::joining(tree, points), attr.result);
+  }
+  /// Whether each point reduces a group of the sum's tree, not a block.
+  bool joins_groups(int sum) {
+    const std::vector<int>& axes = *loops_.at(sum);
+    int64_t inside = 1;
+    for (size_t i = across_.at(sum).size(); i < axes.size(); ++i) inside *= p_.space.bound(axes[i]);
+    const ir::Tree& tree = stage(sum).node->reduction().tree;
+    return part_of(tree, inside) != tree.block;
   }
 
   // ---- stores

@@ -29,6 +29,12 @@ std::vector<SumAcross> sums_across(const Kernel& k) {
   return out;
 }
 
+int64_t part_of(const ir::Tree& tree, int64_t inside) {
+  for (const int64_t part : {tree.block, tree.block * tree.group})
+    if (part && inside && part % inside == 0) return part;
+  return 0;
+}
+
 bool shares_parts(const StageGraph& graph, const SumAcross& a, const SumAcross& b) {
   return a.second == b.second &&
          one_reduction(graph.stages[static_cast<size_t>(a.first)], graph.stages[static_cast<size_t>(b.first)]);
@@ -64,21 +70,25 @@ std::vector<int> Partitioner::downstream(const std::vector<Member>& members, con
   return found;
 }
 
-/// The axes that a sum in lanes has an element for. Lanes run innermost, whatever they sum: where such a sum goes
-/// across outer ranges, a loop over its elements would have to stand between the two, so these are outer ranges too.
-std::vector<int> Partitioner::around_lanes(const Nest& n) {
-  if (stage(n.stage).node->reduction().tree.lanes <= 1) return {};
+/// The axes that have to be outer ranges where a sum goes across its first `count`, because a loop over them would have
+/// to stand between two ranges of what a point sums: those that it has an element for, if a point's sum has a Tree,
+/// whose loops are in one piece. One in lanes has, and one of a group of blocks.
+std::vector<int> Partitioner::around_tree(const Nest& n, int count) {
+  const ir::Tree& tree = stage(n.stage).node->reduction().tree;
+  int64_t inside = 1;
+  for (size_t i = static_cast<size_t>(count); i < n.axes.size(); ++i) inside *= space_.bound(n.axes[i]);
+  if (tree.lanes <= 1 && part_of(tree, inside) == tree.block) return {};
   return space_.axes_of(space_.normal(n.at));
 }
 
-/// The outer ranges that a kernel's sums across outer ranges need: those they go across, and those around lanes.
+/// The outer ranges that a kernel's sums across outer ranges need: those they go across, and those around Trees.
 std::vector<int> Partitioner::crossing_needs(const Kernel& k) {
   std::vector<int> out;
   for (const Nest& n : k.nests) {
     const int count = crossed(n.axes, k.outer);
     if (count <= 0) continue;
     for (int i = 0; i < count; ++i) add_once(out, n.axes[static_cast<size_t>(i)]);
-    for (int a : around_lanes(n)) add_once(out, a);
+    for (int a : around_tree(n, count)) add_once(out, a);
   }
   return out;
 }
@@ -104,17 +114,17 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blo
     const int axis = axes[static_cast<size_t>(count) - 1];
     if (last >= 0 && last != axis) return false;
     last = axis;
-    const std::vector<int> around = around_lanes(n);
+    const std::vector<int> around = around_tree(n, count);
     if (std::any_of(around.begin(), around.end(), [&](int a) { return !contains(k.outer, names.of(a)); })) return false;
     const ir::Tree& tree = st.node->reduction().tree;
     if (is_float(st.node->src[0]->dtype)) {  // as all sources are, but for places of extremes
       int64_t inside = 1;
       for (size_t i = static_cast<size_t>(count); i < axes.size(); ++i) inside *= space_.bound(axes[i]);
-      if (inside == 0 || tree.block == 0 || tree.block % inside || (fixed && blocks.size != tree.block / inside))
-        return false;
+      const int64_t part = part_of(tree, inside);
+      if (part == 0 || (fixed && blocks.size != part / inside)) return false;
       // Blocks of an axis inside others end where it does, or the tree has blocks that go on in its next turn.
-      if (count > 1 && space_.bound(axis) % (tree.block / inside)) return false;
-      blocks.size = tree.block / inside;
+      if (count > 1 && space_.bound(axis) % (part / inside)) return false;
+      blocks.size = part / inside;
       fixed = true;
     }
     seeds.push_back(n.stage);
