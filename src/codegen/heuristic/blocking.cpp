@@ -180,15 +180,17 @@ class Blocker {
     for (deep_ = 1; carried_ > 0; --carried_) {
       UOp range = w_.own[carried_ - 1];
       const int64_t size = view_.size(range);
-      int64_t wanted =
-          step_of_rows({range}) >= kPage ? kDeepStrided : std::clamp<int64_t>(room / width(), lanes_, kDeepest);
+      int64_t wanted = std::clamp<int64_t>(room / width(), lanes_, kDeepest);
+      // What a block of the sum's Tree comes to is carried in any case: one that is not cut carries nothing more.
+      const bool block = w_.blocks > 0 && carried_ - 1 == w_.blocks;
+      if (step_of_rows({range}) >= kPage) wanted = std::min(wanted, kDeepStrided * (block ? deep_ : 1));
       const std::vector<UOp> inside(w_.own.begin() + static_cast<std::ptrdiff_t>(carried_), w_.own.end());
       if (const int64_t lines = tile_.rows * window_bytes(inside);
           lines > 0)  // which wait in the cache for the rows nearby
         wanted = std::clamp<int64_t>(
             deep_ * (target_.l2 / 8) / (deep_ * width() * static_cast<int64_t>(size_of(panel_->dtype)) + lines), 1,
             wanted);
-      if (deep_ * size <= (fits ? kDeepest : wanted * 3 / 2)) {
+      if (deep_ * size <= (fits ? kDeepest : block ? wanted * 2 : wanted * 3 / 2)) {
         deep_ *= size;
         continue;
       }
@@ -302,6 +304,9 @@ class Blocker {
   /// Memory in the order in which the sum goes through it: for each of its values a panel's columns.
   Stage stage() {
     Stage stage{number_of(kernel_, panel_), {}, static_cast<int>(width())};
+    if (!is_outer(tile_.lanes))  // all of the operand, of which the lanes may go along one block
+      for (UOp r : w_.outs)
+        if (!is_outer(r) && !(r == tile_.lanes) && view_.depends(panel_, r)) stage.dims.push_back({range_id(r), -1});
     int64_t contiguous = -1;  // the range along which the operand lies side by side, if not the lanes'
     for (UOp n : ir::topological(panel_))
       if (n->op == Op::Load && view_.stride(n, tile_.lanes) != 1)

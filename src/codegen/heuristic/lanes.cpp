@@ -107,8 +107,13 @@ class Taker {
   /// Whether lanes along the range would not reach a statement: it has those of its own chains, or sums inside do.
   bool vector_by_itself(const Work& w, UOp range) {
     if (w.chains() > 1 && !w.own.empty() && !(w.own.back() == range)) return true;
-    return std::any_of(w.sums.begin(), w.sums.end(),
-                       [&](UOp r) { return view_.of(r).chains() > 1 && view_.depends(r, range); });
+    return std::any_of(w.sums.begin(), w.sums.end(), [&](UOp r) { return has_chains(r, range); });
+  }
+  /// Whether a sum that changes with the range has chains, or is one over blocks that have.
+  bool has_chains(UOp sum, UOp range) {
+    const Work& w = view_.of(sum);
+    if (!view_.depends(sum, range)) return false;
+    return w.chains() > 1 || std::any_of(w.sums.begin(), w.sums.end(), [&](UOp r) { return has_chains(r, range); });
   }
 
   View& view_;

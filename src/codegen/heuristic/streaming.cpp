@@ -52,7 +52,7 @@ bool crowd_sets(int64_t distance, const runtime::Target& target) {
 std::vector<UOp> streamed(View& view, const Work& product, UOp lanes, const runtime::Target& target) {
   std::vector<UOp> out;
   for (UOp a : product.accesses) {
-    const int64_t step = view.stride(a, product.own[0]);
+    const int64_t step = view.stride(a, product.own.back());
     if (a->op != Op::Load || view.stride(a, lanes) != 1 || step == View::kScattered ||
         std::abs(step) < view.size(lanes))
       continue;
@@ -65,9 +65,10 @@ std::vector<UOp> streamed(View& view, const Work& product, UOp lanes, const runt
 
 std::vector<Opt> stream_product(View& view, const Work& product, const RegisterTile& tile, int lanes,
                                 const runtime::Target& target) {
-  if (!tile.lanes || tile.turned > 1 || !is_outer(tile.lanes) || product.chains() > 1 || product.own.size() != 1)
+  if (!tile.lanes || tile.turned > 1 || !is_outer(tile.lanes) || product.chains() > 1 || product.own.empty() ||
+      product.own.size() != product.blocks + 1)
     return {};
-  const UOp columns = tile.lanes, summed = product.own[0];
+  const UOp columns = tile.lanes, summed = product.own.back();
   const std::vector<UOp> streams = streamed(view, product, columns, target);
   if (streams.empty() || kFewRows * product.operations > kLongestRows) return {};
   const UOp stream = streams[0];
@@ -103,7 +104,7 @@ std::vector<Opt> stream_product(View& view, const Work& product, const RegisterT
   for (UOp r :
        product.outs)  // the blocks of a longer sum one after the other, so that only the results of one are at work
     if (!is_outer(r) && view.depends(stream, r)) order.loops.push_back({range_id(r), 0});
-  order.loops.push_back({range_id(summed), 0});
+  for (UOp r : product.own) order.loops.push_back({range_id(r), 0});
   order.loops.push_back({range_id(columns), 0});
   for (UOp r : product.outs) {
     if (view.depends(stream, r)) continue;

@@ -22,6 +22,10 @@ double operations_of(UOp n) {
   return n->op == Op::Div || n->op == Op::Sqrt ? kDivision : n->op == Op::Threefry ? kThreefry : 1;
 }
 
+namespace {
+UOp value_of_sum(UOp reduce) { return values_of(reduce)[0]; }
+}  // namespace
+
 bool Work::runs_over(UOp range) const { return in(outs, range) || in(own, range); }
 
 View::View(const Kernel& kernel) : params_(kernel.params) {
@@ -36,7 +40,33 @@ View::View(const Kernel& kernel) : params_(kernel.params) {
     if (n->op == Op::Reduce || n->op == Op::Store) add(n);
 }
 
+/// The product of which `node` joins the blocks; null: it joins none.
+Work* View::joined_by(UOp node) {
+  if (node->op != Op::Reduce || node->reduction().combine != ir::Combine::Add ||
+      !(node->reduction().tree == ir::Tree{}))
+    return nullptr;
+  const auto it = numbers_.find(value_of_sum(node).get());
+  if (it == numbers_.end()) return nullptr;
+  Work& w = works_[it->second];
+  const std::vector<UOp> factors = values_of(w.node);
+  if (w.node->reduction().combine != ir::Combine::Dot || w.chains() > 1) return nullptr;
+  // A product of matrices: each factor serves several of the results.
+  const bool reused = std::all_of(factors.begin(), factors.end(), [&](UOp factor) {
+    return std::any_of(w.outs.begin(), w.outs.end(), [&](UOp r) { return !free_.depends(factor, r); });
+  });
+  return reused ? &w : nullptr;
+}
+
 void View::add(UOp node) {
+  if (Work* product = joined_by(node)) {
+    std::vector<UOp> blocks = ranges_of(node);
+    std::erase_if(blocks, [&](UOp r) { return size(r) == 1; });
+    product->blocks += blocks.size();
+    product->own.insert(product->own.begin(), blocks.begin(), blocks.end());
+    std::erase_if(product->outs, [&](UOp r) { return in(blocks, r); });
+    numbers_[node.get()] = numbers_.at(product->node.get());
+    return;
+  }
   Work w{node, {}, {}, {}, {}};
   if (node->op == Op::Reduce)
     for (UOp r : ranges_of(node))
@@ -54,7 +84,7 @@ void View::add(UOp node) {
     if (!(without_gate(value) == value)) skipping.push_back(value);
   for (UOp n : body) {
     if (n->op == Op::Load || n->op == Op::Store) w.accesses.push_back(n);
-    if (n->op == Op::Reduce && !(n == node)) w.sums.push_back(n);
+    if (n->op == Op::Reduce && !(n == node)) w.sums.push_back(of(n).node);
     if (!in(skipping, n)) w.operations += operations_of(n);
   }
   if (node->op == Op::Reduce) w.operations += static_cast<double>(ir::ops_of_step(node).size());

@@ -21,13 +21,15 @@ double operations_of(ir::UOp n);
 inline constexpr double kLatency = 4;   ///< cycles until an accumulator can be used again
 inline constexpr double kGather = 1.5;  ///< cycles of an element of a vector whose lanes do not lie side by side
 
-/// A REDUCE or STORE; a SCAN counts for the statements that read it.
+/// A REDUCE or STORE; a SCAN counts for the statements that read it. A product of matrices in blocks counts as one sum
+/// over the blocks and inside them: the REDUCEs that join its blocks have no Work of their own.
 struct Work {
-  ir::UOp node;
+  ir::UOp node;                   ///< of such a product the innermost REDUCE
   std::vector<ir::UOp> outs;      ///< ranges with several values that it runs over, by id, without
   std::vector<ir::UOp> own;       ///< those that it closes
   std::vector<ir::UOp> accesses;  ///< LOADs, of a STORE itself too
   std::vector<ir::UOp> sums;      ///< REDUCEs that it reads
+  size_t blocks = 0;              ///< of own: so many, the first ones, count blocks
   double operations = 0;          ///< arithmetic for one element
   double iterations = 1;          ///< elements
   bool is_reduce() const { return node->op == ir::Op::Reduce; }
@@ -74,6 +76,7 @@ class View {
 
  private:
   void add(ir::UOp node);
+  Work* joined_by(ir::UOp node);
 
   std::vector<Work> works_;  ///< sources first
   std::unordered_map<ir::Node*, size_t> numbers_;

@@ -100,9 +100,6 @@ Tile stage_tile(int64_t slot, UOp value, const Stage& stage, const Schedule& sch
     if (!ranges.depends(value, a.range)) refuse(opt, fmt::format("the value does not depend on range {}", d.range));
     if (std::any_of(tile.dims.begin(), tile.dims.end(), [&](const Tile::Dim& t) { return t.range == a.range; }))
       refuse(opt, fmt::format("range {} has a dim already, or one value for each point", d.range));
-    for (const Axis& b : schedule.axes)
-      if (ranges.depends(a.range->src[0], b.range))
-        refuse(opt, fmt::format("the bound of range {} depends on others", d.range));
     const int64_t block = d.level >= 0 ? a.steps[static_cast<size_t>(d.level)] : a.outer() && !a.whole() ? a.block : 0;
     if (block % (int64_t{1} * d.lanes * d.unroll * d.threads))
       refuse(opt, fmt::format("range {}: a block of {} is no multiple of threads, copies and lanes", d.range, block));
