@@ -33,6 +33,10 @@ enum class Mutant : uint8_t {
   // what tests/fuzz/limit_fuzz.cpp must find
   NoSecondTry,  ///< where there is no memory for all that a plan stores, it is not tried with less
   SpareStored,  ///< a lean plan stores what nobody asked for
+  // what tests/fuzz/sum_fuzz.cpp must find
+  ChainUnbroken,  ///< a long sum of floats is one chain
+  NoGroups,       ///< all blocks of a sum are joined in one chain
+  GroupAsBlock,   ///< a point that reduces a group of blocks reduces it in one chain
   // what tests/fuzz/mutant_fuzz.cpp must find; none of them leaves a kernel's buffers
   LostTail,            ///< the last element that no whole step covers
   ReaderEdgeDropped,   ///< a kernel that reads the old version need not run before the store in place

@@ -153,6 +153,10 @@ edit(src/schedule/kernels/rangeify.cpp [=[
 places_.range(points_along(p_.space, kernel_, a))]=] [=[
 places_.range(FAULT(PartMissing) ? Dim(points_along(p_.space, kernel_, a).bound() - 1) : points_along(p_.space, kernel_, a))]=])
 
+edit(src/schedule/kernels/rangeify.cpp [=[
+joins_groups(f.of.stage) ?]=] [=[
+joins_groups(f.of.stage) && !FAULT(GroupAsBlock) ?]=])
+
 # -- src/codegen/expand/accumulate.cpp
 edit(src/codegen/expand/accumulate.cpp [=[
   return emit_.constant(dtype, ir::identity_of(combine, dtype, static_cast<int>(accumulator)));]=] [=[
@@ -319,6 +323,14 @@ edit(src/uop/combine.cpp [=[
 UOp take = beyond | (same & lt(b[1], a[1]));]=] [=[
 UOp take = FAULT(TieToLater) ? beyond : beyond | (same & lt(b[1], a[1]));]=])
 
+# -- src/schedule/simplify/sum_blocks.cpp
+edit(src/schedule/simplify/sum_blocks.cpp [=[
+if (all <= kLongestChain) return tree;]=] [=[
+if (all <= kLongestChain || FAULT(ChainUnbroken)) return tree;]=])
+edit(src/schedule/simplify/sum_blocks.cpp [=[
+else if (blocks > ir::Tree::kJoined)]=] [=[
+else if (blocks > ir::Tree::kJoined && !FAULT(NoGroups))]=])
+
 # -- src/schedule/partition/crossing.cpp
 edit(src/schedule/partition/crossing.cpp [=[
 Dim(k.blocks.count(space.bound(axis)))]=] [=[
@@ -327,8 +339,8 @@ edit(src/schedule/partition/crossing.cpp [=[
 std::binary_search(found.begin(), found.end(), src.stage);]=] [=[
 (!FAULT(LateUnmarked) && std::binary_search(found.begin(), found.end(), src.stage));]=])
 edit(src/schedule/partition/crossing.cpp [=[
-blocks.size = tree.block / inside;]=] [=[
-blocks.size = (FAULT(BlocksTooLong) ? 2 : 1) * tree.block / inside;]=])
+blocks.size = fixed ? sizes[0] :]=] [=[
+blocks.size = fixed ? (FAULT(BlocksTooLong) ? 2 : 1) * sizes[0] :]=])
 
 # -- src/schedule/partition/merge.cpp
 edit(src/schedule/partition/merge.cpp [=[

@@ -283,8 +283,7 @@ class Writer {
     const std::vector<int>& axes = *loops_.at(sum);
     int64_t inside = 1;
     for (size_t i = across_.at(sum).size(); i < axes.size(); ++i) inside *= p_.space.bound(axes[i]);
-    const ir::Tree& tree = stage(sum).node->reduction().tree;
-    return part_of(tree, inside) != tree.block;
+    return sums_groups(kernel_.blocks, stage(sum).node->reduction().tree, inside);
   }
 
   // ---- stores

@@ -29,10 +29,8 @@ std::vector<SumAcross> sums_across(const Kernel& k) {
   return out;
 }
 
-int64_t part_of(const ir::Tree& tree, int64_t inside) {
-  for (const int64_t part : {tree.block, tree.block * tree.group})
-    if (part && inside && part % inside == 0) return part;
-  return 0;
+bool sums_groups(const Blocks& blocks, const ir::Tree& tree, int64_t inside) {
+  return tree.group > 0 && blocks.size * inside != tree.block;
 }
 
 bool shares_parts(const StageGraph& graph, const SumAcross& a, const SumAcross& b) {
@@ -70,14 +68,18 @@ std::vector<int> Partitioner::downstream(const std::vector<Member>& members, con
   return found;
 }
 
+/// What its elements are for each index of the last of the first `count` axes.
+int64_t Partitioner::inside(const Nest& n, int count) const {
+  int64_t elements = 1;
+  for (size_t i = static_cast<size_t>(count); i < n.axes.size(); ++i) elements *= space_.bound(n.axes[i]);
+  return elements;
+}
+
 /// The axes that have to be outer ranges where a sum goes across its first `count`, because a loop over them would have
 /// to stand between two ranges of what a point sums: those that it has an element for, if a point's sum has a Tree,
-/// whose loops are in one piece. One in lanes has, and one of a group of blocks.
-std::vector<int> Partitioner::around_tree(const Nest& n, int count) {
-  const ir::Tree& tree = stage(n.stage).node->reduction().tree;
-  int64_t inside = 1;
-  for (size_t i = static_cast<size_t>(count); i < n.axes.size(); ++i) inside *= space_.bound(n.axes[i]);
-  if (tree.lanes <= 1 && part_of(tree, inside) == tree.block) return {};
+/// whose loops are in one piece. One in lanes has, and one of a `group` of blocks.
+std::vector<int> Partitioner::around_tree(const Nest& n, bool group) {
+  if (stage(n.stage).node->reduction().tree.lanes <= 1 && !group) return {};
   return space_.axes_of(space_.normal(n.at));
 }
 
@@ -88,7 +90,9 @@ std::vector<int> Partitioner::crossing_needs(const Kernel& k) {
     const int count = crossed(n.axes, k.outer);
     if (count <= 0) continue;
     for (int i = 0; i < count; ++i) add_once(out, n.axes[static_cast<size_t>(i)]);
-    for (int a : around_tree(n, count)) add_once(out, a);
+    const ir::Tree& tree = stage(n.stage).node->reduction().tree;
+    const int64_t elements = inside(n, count);
+    for (int a : around_tree(n, tree.group > 0 && elements > 0 && tree.block % elements != 0)) add_once(out, a);
   }
   return out;
 }
@@ -102,6 +106,7 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blo
     return axes;
   };
   std::vector<int> seeds, across;
+  std::vector<int64_t> sizes;  // that blocks may have: a block of each sum's Tree, or a group, if that is whole indices
   bool fixed = false;
   int last = -1;
   for (const Nest& n : k.nests) {
@@ -114,17 +119,19 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blo
     const int axis = axes[static_cast<size_t>(count) - 1];
     if (last >= 0 && last != axis) return false;
     last = axis;
-    const std::vector<int> around = around_tree(n, count);
-    if (std::any_of(around.begin(), around.end(), [&](int a) { return !contains(k.outer, names.of(a)); })) return false;
     const ir::Tree& tree = st.node->reduction().tree;
     if (is_float(st.node->src[0]->dtype)) {  // as all sources are, but for places of extremes
-      int64_t inside = 1;
-      for (size_t i = static_cast<size_t>(count); i < axes.size(); ++i) inside *= space_.bound(axes[i]);
-      const int64_t part = part_of(tree, inside);
-      if (part == 0 || (fixed && blocks.size != part / inside)) return false;
-      // Blocks of an axis inside others end where it does, or the tree has blocks that go on in its next turn.
-      if (count > 1 && space_.bound(axis) % (part / inside)) return false;
-      blocks.size = part / inside;
+      std::vector<int64_t> possible;
+      const int64_t elements = inside(n, count);
+      for (const int64_t part : {tree.block, tree.block * tree.group}) {
+        if (part == 0 || elements == 0 || part % elements) continue;
+        // Blocks of an axis inside others end where it does, or the tree has blocks that go on in its next turn.
+        if (count > 1 && space_.bound(axis) % (part / elements)) continue;
+        if (!fixed || std::find(sizes.begin(), sizes.end(), part / elements) != sizes.end())
+          possible.push_back(part / elements);
+      }
+      if (possible.empty()) return false;
+      sizes = std::move(possible);
       fixed = true;
     }
     seeds.push_back(n.stage);
@@ -132,7 +139,13 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blo
   }
   if (last < 0) return false;
   blocks.axis = last;
-  if (!fixed) blocks.size = rows_in_block(space_.bound(last), prices_);
+  blocks.size = fixed ? sizes[0] : rows_in_block(space_.bound(last), prices_);
+  for (const Nest& n : k.nests) {
+    const int count = crossed(named(n.axes), k.outer);
+    if (count == 0) continue;
+    for (int a : around_tree(n, sums_groups(blocks, stage(n.stage).node->reduction().tree, inside(n, count))))
+      if (!contains(k.outer, names.of(a))) return false;
+  }
   if (blocks.size == 0 || blocks.size >= space_.bound(last)) return false;
   if (space_.size(last).symbolic() && blocks.count(space_.bound(last)) > kMostEmpty) return false;
   // Only the last one has points in any case: along another one there may be no first point at which to store.

@@ -122,9 +122,9 @@ using SumAcross = std::pair<int, std::vector<int>>;
 /// All of a kernel's.
 std::vector<SumAcross> sums_across(const Kernel& kernel);
 
-/// The elements of its tree that a point of such a sum reduces, where `inside` stand for each index of the last range
-/// crossed: a block if that is whole indices, else a group if that is; 0: neither, or the tree has no blocks.
-int64_t part_of(const ir::Tree& tree, int64_t inside);
+/// Whether a point of such a sum reduces a group of blocks of its tree, not a block, where `inside` elements stand for
+/// each index of the range in blocks.
+bool sums_groups(const Blocks& blocks, const ir::Tree& tree, int64_t inside);
 
 /// Whether the points of a kernel store the same for both: accumulators of one reduction.
 bool shares_parts(const StageGraph& graph, const SumAcross& a, const SumAcross& b);

@@ -150,7 +150,8 @@ class Partitioner {
   // crossing.cpp
   int64_t points(const std::vector<int>& outer, const Blocks& blocks = {}) const;
   std::vector<int> downstream(const std::vector<Member>& members, const std::vector<int>& seeds) const;
-  std::vector<int> around_tree(const Nest& n, int count);
+  int64_t inside(const Nest& n, int count) const;
+  std::vector<int> around_tree(const Nest& n, bool group);
   std::vector<int> crossing_needs(const Kernel& k);
   bool may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blocks, std::vector<int>& late);
   int64_t part_bytes(const Kernel& k) const;

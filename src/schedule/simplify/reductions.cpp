@@ -8,6 +8,7 @@
 
 #include "schedule/graph/rebuild.h"
 #include "schedule/simplify/strides.h"
+#include "schedule/simplify/sum_blocks.h"
 #include "uop/build.h"
 
 namespace sinter::schedule {
@@ -55,12 +56,12 @@ int64_t divisor_from(int64_t n, int64_t least) {
   return best;
 }
 
-/// Elements of the leading axes that are summed by themselves; 0 where they are too few. A block is some values of one
-/// of those axes with all of the axes behind it.
-int64_t block_of(const std::vector<int64_t>& leading, const Prices& prices) {
+/// Elements of the leading axes that are summed by themselves, about `most` at most; 0 where they are too few. A block
+/// is some values of one of those axes with all of the axes behind it.
+int64_t block_of(const std::vector<int64_t>& leading, int64_t most, const Prices& prices) {
   int64_t rows = 1;
   for (int64_t n : leading) rows *= n;
-  const int64_t wanted = rows_in_block(rows, prices);
+  const int64_t wanted = std::min(rows_in_block(rows, prices), most);
   if (wanted == 0) return 0;
   int64_t inside = 1;
   for (size_t k = leading.size(); k-- > 0; inside *= leading[k]) {
@@ -140,8 +141,10 @@ int64_t sharing(const Shape& shape, const ir::Ints& axes, const std::vector<cons
   return fewest;
 }
 
-/// Blocks: of a sum over the outermost axis, which may be an outer range of its kernel. `axes` are not of size 1.
-int64_t choose_block(const Shape& shape, const ir::Ints& axes, int lanes, const Prices& prices) {
+/// Blocks of a sum over the outermost axis, which may be an outer range of its kernel. They have no more than about
+/// `longest` elements if a loop over results stands between that range and the others: groups of blocks would need it
+/// around both. `axes` are not of size 1.
+int64_t choose_block(const Shape& shape, const ir::Ints& axes, int lanes, int64_t longest, const Prices& prices) {
   std::vector<int64_t> leading;
   int64_t rest = 1, kept = 0;
   size_t next = 0;
@@ -165,8 +168,21 @@ int64_t choose_block(const Shape& shape, const ir::Ints& axes, int lanes, const 
   }
   if (leading.empty() || rest == 0) return 0;
   if (kept && rest == 1 && lanes > 1) return 0;  // it lies in order along the outermost axis: no row to go across
-  if (const int64_t block = block_of(leading, prices)) return block * rest;
+  const int64_t most = kept && lanes == 1 ? std::max<int64_t>(longest / rest, 1) : std::numeric_limits<int64_t>::max();
+  if (const int64_t block = block_of(leading, most, prices)) return block * rest;
   return !kept && leading[0] > 1 && rest >= kLong / 2 ? rest : 0;
+}
+
+/// Whether a combine rounds, so that its error grows with the number of elements.
+bool adds(ir::Combine combine) {
+  return combine == ir::Combine::Add || combine == ir::Combine::Dot || combine == ir::Combine::Moments ||
+         combine == ir::Combine::ExpSum;
+}
+
+std::vector<Dim> sizes_of(const Shape& shape, const ir::Ints& axes) {
+  std::vector<Dim> out;
+  for (int64_t a : axes) out.push_back(shape[static_cast<size_t>(a)]);
+  return out;
 }
 
 /// Whether n is the largest element of an ArgMax, whose place is the other accumulator.
@@ -252,8 +268,11 @@ void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
           attr.axes = axes = {axes[0]};
           attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values), false);
         }
+        const bool rounds = dtype == DType::F32 && adds(attr.combine);
+        const int64_t longest = rounds ? kChain * attr.tree.lanes : std::numeric_limits<int64_t>::max();
         if (is_float(dtype) && !contraction)
-          attr.tree.block = choose_block(values[0]->shape, axes, attr.tree.lanes, prices);
+          attr.tree.block = choose_block(values[0]->shape, axes, attr.tree.lanes, longest, prices);
+        if (rounds) attr.tree = blocked_tree(sizes_of(values[0]->shape, axes), attr.tree);
         if (attr.tree.block)
           attr.tree.lanes = static_cast<int>(std::min<int64_t>(attr.tree.lanes, floor_power(attr.tree.block)));
       }
