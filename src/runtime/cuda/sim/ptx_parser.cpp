@@ -35,7 +35,8 @@ PtxNumber parse_number(PtxLexer& in) {
   } else {
     in.fail(fmt::format("a number was expected, '{}' stands here", word));
   }
-  if (minus) out.value = -out.value;
+  // The value is bits: -2^63 is its own negation.
+  if (minus) out.value = static_cast<int64_t>(-static_cast<uint64_t>(out.value));
   return out;
 }
 
