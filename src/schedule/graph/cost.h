@@ -35,6 +35,7 @@ struct Prices {
   int64_t tile = 64;          ///< elements of a row that one register tile of a product covers
   double narrow_row = 0.15;   ///< share of a product's time lost when an axis of its result becomes a loop inside
   double wide_row = 8;        ///< the same where that axis is longer than a tile, or its rows than the cache
+  double plain_row = 100;     ///< the same where that is no row of a matrix: the loops are plain ones then
   int64_t partial_bytes = 0;  ///< the most that one point adds to for sums across outer ranges
   int64_t block_rows = 32;    ///< the fewest rows that are a block of a sum
   int64_t block_count = 64;   ///< blocks of a sum from which they rather become longer,

@@ -122,8 +122,22 @@ int64_t Partitioner::row_bytes(const Kernel& k, const Stage& s, IndexId ix, cons
   return k.contractions || s.contraction ? bytes * prices_.tile_rows : bytes;
 }
 
+/// Whether the loops inside one outer point in which a product is needed are a row of a matrix: one axis, along which
+/// no windows slide. Then there are panels and register tiles.
+bool Partitioner::is_matrix_row(const Kernel& k, const Stage& s, IndexId ix, const std::vector<int>& lost) const {
+  std::vector<int> inner;
+  for (size_t d = 0; d < space_[ix].size(); ++d)
+    for (const Digit& digit : space_[ix][d].digits) {
+      if (contains(k.outer, digit.axis) && !contains(lost, digit.axis)) continue;
+      if (contains(s.sliding, static_cast<int>(d))) return false;
+      add_once(inner, digit.axis);
+    }
+  return inner.size() <= 1;
+}
+
 /// The share of a product's time lost when it is computed in loops inside one outer point.
 double Partitioner::tile_loss(const Kernel& k, const Stage& s, IndexId ix, const std::vector<int>& lost) const {
+  if (!is_matrix_row(k, s, ix, lost)) return prices_.plain_row;
   return is_opaque(space_[ix]) || row_bytes(k, s, ix, lost) > prices_.row_bytes_far ? prices_.wide_row
                                                                                     : prices_.narrow_row;
 }

@@ -111,6 +111,19 @@ AxisPairs Partitioner::correspondence(int a, int b, int s) {
   return pairs;
 }
 
+/// What products lose when a sum of the other kernel runs over what they sum: their loops are no longer theirs alone.
+double Partitioner::sums_beside(const Kernel& k1, const Kernel& k2, const AxisPairs& pairs) const {
+  const auto shared = [&](const Nest& m, const Nest& n) {
+    return std::any_of(pairs.begin(), pairs.end(),
+                       [&](auto p) { return contains(m.axes, p.first) && contains(n.axes, p.second); });
+  };
+  for (const Nest& m : k1.nests)
+    for (const Nest& n : k2.nests)
+      if (stage(m.stage).contraction != stage(n.stage).contraction && shared(m, n))
+        return prices_.shared_contraction * (k1.contraction_time + k2.contraction_time);
+  return 0;
+}
+
 /// The cheapest way in which kernel b may go into a, if it costs less than the launch and the reads that it saves.
 Union Partitioner::unite(int a, int b, int s) {
   Union none;
@@ -138,7 +151,9 @@ Union Partitioner::unite(int a, int b, int s) {
     for (const auto& [t, indices] : *list)
       if (k2.wanted.contains(t) || k2.reads.contains(t)) gain += prices_.transfer(stage(t).read_bytes);
   Union best;
+  const double beside = sums_beside(k1, k2, pairs);
   auto consider = [&](Union u) {
+    u.price += beside;
     if (u.price >= best.price || u.price >= gain) return;
     best = std::move(u);
     best.gain = gain;

@@ -141,6 +141,7 @@ class Partitioner {
   double shrink(const Kernel& k, const std::vector<int>& lost, double extra);
   int64_t row_bytes(const Kernel& k, const Stage& s, IndexId at, const std::vector<int>& lost) const;
   double row(const Kernel& k, const Stage& s, IndexId at, const std::vector<int>& lost) const;
+  bool is_matrix_row(const Kernel& k, const Stage& s, IndexId at, const std::vector<int>& lost) const;
   double tile_loss(const Kernel& k, const Stage& s, IndexId at, const std::vector<int>& lost) const;
   bool fits(const Kernel& k, int s, bool stores) const;
   bool aligned(const Stage& s, IndexId at) const;
@@ -184,6 +185,7 @@ class Partitioner {
   void merge_users(int s, std::vector<int>& kernels);
   void merge_readers();
   void pair_axes(IndexId first, IndexId second, AxisPairs& pairs);
+  double sums_beside(const Kernel& k1, const Kernel& k2, const AxisPairs& pairs) const;
   AxisPairs correspondence(int a, int b, int s);
   Union unite(int a, int b, int s);
   Union unite_at_rows(const Kernel& k1, const Kernel& k2, const AxisPairs& pairs, int s);

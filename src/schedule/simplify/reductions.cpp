@@ -31,11 +31,12 @@ constexpr int64_t kLong = 65536;  // elements of a row that is a block by itself
 
 /// A value made of several: in order along an axis if all that move along it are.
 void meet(Strides& into, const Strides& with) {
+  const auto some = [](int64_t distance) { return distance == 1 || distance == kPartsInOrder; };
   for (size_t i = 0; i < into.size(); ++i)
     if (into[i] == 0)
       into[i] = with[i];
     else if (with[i] != 0 && with[i] != into[i])
-      into[i] = -1;
+      into[i] = some(into[i]) || some(with[i]) ? kPartsInOrder : kNoDistance;
 }
 
 Strides strides_of(UOp n, const std::vector<const Strides*>& src) {
@@ -91,16 +92,20 @@ bool results_in_order(const Shape& shape, const ir::Ints& axes, const std::vecto
   return false;
 }
 
-/// Lanes: where the sources lie in order along the last axis that is summed.
+/// Lanes: where the sources lie in order along the last axis that is summed; or some of them do, and along no axis of
+/// the results all.
 int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides,
                  bool gpu) {
   const auto inner = static_cast<size_t>(axes.back());
+  const int64_t wide = kLaneBytes / static_cast<int64_t>(size_of(dtype));
   for (const Strides* s : strides)
-    if ((*s)[inner] != 0 && (*s)[inner] != 1) return 1;
+    if ((*s)[inner] == kPartsInOrder ? results_in_order(shape, axes, strides, wide - 1)
+                                     : (*s)[inner] != 0 && (*s)[inner] != 1)
+      return 1;
   int64_t total = 1;
   for (int64_t a : axes) total *= shape[static_cast<size_t>(a)].bound();
   const int64_t row = shape[inner].bound();
-  int64_t lanes = kLaneBytes / static_cast<int64_t>(size_of(dtype));
+  int64_t lanes = wide;
   if (gpu) lanes = std::min(kThreadLanes, floor_power(total));
   // Lanes that cross from row to row would cost a division at every element: as many as divide a row, unless results
   // could have all of them. Threads without work cost more.

@@ -7,6 +7,8 @@
 
 #include "schedule/graph/cost.h"
 #include "schedule/simplify/reductions.h"
+#include "schedule/simplify/strides.h"
+#include "uop/axes.h"
 #include "uop/build.h"
 #include "uop/combine.h"
 #include "uop/walk.h"
@@ -43,6 +45,22 @@ bool keeps_elements(const Source& s) {
   UOp n = s.head;
   while (n->op == Op::Reshape || n->op == Op::Permute) n = n->src[0];
   return !ir::is_movement(n->op);
+}
+
+/// Axes of a reduction's result along which windows of what it reads slide.
+std::vector<int> sliding_axes(UOp reduce) {
+  std::vector<int> out;
+  for (UOp head : reduce->src) {
+    std::vector<UOp> moved;
+    for (UOp n = head; ir::is_movement(n->op); n = n->src[0]) moved.push_back(n);
+    if (std::none_of(moved.begin(), moved.end(), [](UOp n) { return n->op == Op::Window; })) continue;
+    Strides strides = row_major(moved.back()->src[0]->shape);
+    for (size_t i = moved.size(); i-- > 0;) strides = strides_after(moved[i], strides);
+    strides = ir::without(strides, reduce->reduction().axes);
+    for (size_t axis = 0; axis < strides.size(); ++axis)
+      if (strides[axis] != 0) out.push_back(static_cast<int>(axis));
+  }
+  return out;
 }
 
 class Builder {
@@ -115,6 +133,7 @@ class Builder {
                  : s.kind == StageKind::ScatterAdd ? s.node->src[1]->shape.bound()
                                                    : s.numel;
       s.contraction = s.kind == StageKind::Reduce && is_contraction(s.node->reduction().combine, s.node->src);
+      if (s.contraction) s.sliding = sliding_axes(s.node);
       s.own = cost(s);
       int64_t sources = 0;
       const bool opens = s.kind == StageKind::Buffer || s.kind == StageKind::Gather || s.kind == StageKind::ScatterAdd;

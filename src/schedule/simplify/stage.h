@@ -46,6 +46,8 @@ struct Stage {
   double own = 0;            ///< ns to evaluate it once everywhere
   bool contraction = false;  ///< a product of matrices: both factors lack an axis of the result
   int anchor = -1;           ///< the big contraction of which this is an epilogue
+  /// Of a contraction: axes of the result along which windows of a factor slide.
+  std::vector<int> sliding = {};
 
   /// Has a loop of its own inside one point of its result.
   bool loops() const { return kind == StageKind::Reduce || kind == StageKind::ScatterAdd; }

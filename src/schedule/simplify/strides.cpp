@@ -15,7 +15,7 @@ using ir::UOp;
 /// RESHAPE as far as runs of axes correspond: the last axis of a run keeps its stride, the others follow if the run
 /// lies in order.
 Strides reshaped(const Strides& in, const Shape& from, const Shape& to) {
-  Strides out(to.rank(), -1);
+  Strides out(to.rank(), kNoDistance);
   size_t i = from.rank(), j = to.rank();
   while (i > 0 && j > 0) {
     size_t i_end = i, j_end = j;
@@ -44,7 +44,9 @@ Strides reshaped(const Strides& in, const Shape& from, const Shape& to) {
         out[k] = 0;
         continue;
       }
-      out[k] = line ? step * span : span == 1 && i_end - i >= 1 && to[k].bound() <= from[i_end - 1].bound() ? step : -1;
+      out[k] = line                                                                      ? step * span
+               : span == 1 && i_end - i >= 1 && to[k].bound() <= from[i_end - 1].bound() ? step
+                                                                                         : kNoDistance;
       span *= to[k].bound();
     }
   }
@@ -83,7 +85,7 @@ Strides strides_after(UOp n, const Strides& in) {
     case Op::Flip: {
       Strides out = in;
       for (int64_t a : n->ints())
-        if (out[static_cast<size_t>(a)] != 0) out[static_cast<size_t>(a)] = -1;
+        if (out[static_cast<size_t>(a)] != 0) out[static_cast<size_t>(a)] = kNoDistance;
       return out;
     }
     case Op::Window: {
@@ -92,7 +94,7 @@ Strides strides_after(UOp n, const Strides& in) {
       const auto axis = static_cast<size_t>(w.axis);
       const int64_t place = out[axis];
       int64_t& tap = out[axis + 1];
-      tap = place < 0 || tap < 0 ? -1 : std::max<int64_t>(tap + place * w.step, -1);
+      tap = place < 0 || tap < 0 ? kNoDistance : std::max(tap + place * w.step, kNoDistance);
       for (size_t i : {axis, axis + 1})
         if (n->shape[i] == 1) out[i] = 0;
       return out;

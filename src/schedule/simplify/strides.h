@@ -8,8 +8,10 @@
 
 namespace sinter::schedule {
 
-/// Per axis the distance of neighbours in memory, in elements; 0 where they are one, -1 where there is no one distance.
+/// Per axis the distance of neighbours in memory, in elements; 0 where they are one; or one of the two below.
 using Strides = std::vector<int64_t>;
+inline constexpr int64_t kNoDistance = -1;    ///< there is no one distance
+inline constexpr int64_t kPartsInOrder = -2;  ///< of what the value is made, some is in order and some is not
 
 /// Of a stored value.
 Strides row_major(const Shape& shape);
