@@ -66,7 +66,8 @@ bool realize_reached(const std::vector<Reached>& reached) {
     if (!r.leaf->storage()) lazy.push_back(r.leaf);
     if (r.cell->grad && !r.cell->grad->node->storage()) lazy.push_back(r.cell->grad->node.get());
   }
-  tensor::realize(lazy);
+  // Not with versions that are made of the forward pass, such as running statistics: the step computes that.
+  tensor::realize(lazy, nullptr, tensor::Along::Independent);
   return !lazy.empty();
 }
 

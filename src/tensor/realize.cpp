@@ -25,6 +25,7 @@
 #include "tensor/repeated.h"
 #include "tensor/version.h"
 #include "uop/verify.h"
+#include "uop/walk.h"
 
 namespace sinter {
 namespace tensor {
@@ -59,6 +60,13 @@ class Keep {
   const ir::Sources nodes_;
 };
 
+/// Whether one of `nodes` is computed on the way to n.
+bool needs_any(UOp n, const ir::Sources& nodes) {
+  const std::vector<UOp> way = ir::topological(std::span<const UOp>(&n, 1), [](UOp m) { return !m->storage(); });
+  return std::any_of(way.begin(), way.end(),
+                     [&](UOp m) { return std::find(nodes.begin(), nodes.end(), m) != nodes.end(); });
+}
+
 }  // namespace
 
 void lie_with_base(UOp n) {
@@ -82,8 +90,8 @@ ir::Sources roots_for(std::span<const UOp> asked) {
 /// everything is looked at again.
 class Realization {
  public:
-  Realization(std::span<const UOp> asked, StepCommit* commit)
-      : keep_(asked), asked_(keep_.nodes()), commit_(commit), executor_(debug::executor()) {}
+  Realization(std::span<const UOp> asked, StepCommit* commit, Along along)
+      : keep_(asked), asked_(keep_.nodes()), commit_(commit), along_(along), executor_(debug::executor()) {}
 
   void run() {
     while (!attempt()) {}
@@ -112,7 +120,8 @@ class Realization {
     request.roots = captured_ ? asked_ : roots_for(asked_);
     request.kept = keep_.nodes();
     if (commit_) request.ending = commit_->ending();
-    const std::vector<UOp> records = recorded([&](const Cell& c) { return commit_ && commit_->switches(&c); });
+    std::vector<UOp> records = recorded([&](const Cell& c) { return commit_ && commit_->switches(&c); });
+    if (along_ == Along::Independent) std::erase_if(records, [&](UOp n) { return needs_any(n, asked_); });
     const bool more = with_records_ && !records.empty();
     if (more) request.roots.insert(request.roots.end(), records.begin(), records.end());
     bool last = true;
@@ -244,15 +253,16 @@ class Realization {
   const Keep keep_;    ///< of all that was asked for
   ir::Sources asked_;  ///< those that have no storage yet
   StepCommit* commit_;
+  const Along along_;
   const debug::Executor executor_;
   const bool captured_ = Capture::current() != nullptr;
   bool with_records_ = true;
   bool lean_ = false;
 };
 
-void realize(std::span<const UOp> asked, StepCommit* commit) {
+void realize(std::span<const UOp> asked, StepCommit* commit, Along along) {
   if (const Capture* watching = Capture::current()) watching->reads(asked);
-  Realization(asked, commit).run();
+  Realization(asked, commit, along).run();
 }
 
 }  // namespace tensor

@@ -2,6 +2,8 @@
 #include "gradient/reverse.h"
 #include "semantics/support.h"
 #include "sinter/error.h"
+#include "sinter/nn/conv.h"
+#include "sinter/nn/norm.h"
 #include "tensor/cell.h"
 
 using namespace semantics;
@@ -71,6 +73,28 @@ TEST_CASE("G4 backward() realises the parameters that it reaches", "[semantics]"
   loss.backward();
   CHECK(tensor::node_of(w)->storage() != nullptr);
   CHECK(read(w.grad()) == Vec{12, 12, 12});
+}
+
+TEST_CASE("G4 the first step of a network with batch norm runs one forward pass", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  nn::Conv2d conv(2, 3, 3);
+  nn::BatchNorm2d norm(3);
+  std::vector<Tensor> parameters{conv.weight, norm.weight};
+  const Tensor x = arange(2 * 2 * 5 * 5).to(DType::F32).reshape({2, 2, 5, 5}).realize();
+  Tensor calls = from(Vec{0}), loss = square(norm(conv(x))).sum();
+  calls.assign(calls + 1.0);
+  Count c;
+  loss.backward();
+  CHECK(c.plans() == 1);
+  CHECK(tensor::node_of(conv.weight)->storage());
+  CHECK(tensor::node_of(calls)->storage());
+  CHECK_FALSE(tensor::node_of(norm.running_mean)->storage());
+  optim::SGD opt(parameters, {.lr = 0.0});
+  opt.step();
+  CHECK(c.plans() == 2);
+  CHECK(tensor::node_of(norm.running_mean)->storage());
+  const no_grad off;
+  CHECK(close(read(norm.running_mean.to(DType::F64)), read((conv(x).mean({0, 2, 3}) * 0.1).to(DType::F64))));
 }
 
 TEST_CASE("G5 step() is one plan with the loss among its outputs, and takes the gradients", "[semantics]") {
