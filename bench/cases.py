@@ -15,11 +15,12 @@ class Case:
     steps: int = 1        # of start and memory: of training
     warm: bool = False    # of start and memory: with full disk caches
     plain: str = ""       # the product whose FLOP rate this one should reach
-    ranked: bool = False  # counts in the geometric mean of the products
+    runs: int = 11        # of start: processes
+    ranked: str = ""      # the geometric mean that it counts in
     device: str = ""      # where it runs; empty: everywhere
 
 
-def product(layout, m, k, n, ranked=True, device=""):
+def product(layout, m, k, n, ranked="products", device=""):
     return Case(f"sgemm:{layout}:{m}x{k}x{n}", flops=2.0 * m * k * n, ranked=ranked, device=device)
 
 
@@ -50,6 +51,66 @@ def mlp_step_flops(batch=256):
     return 2.0 * batch * (2 * 784 * 128 + 3 * 128 * 10)
 
 
+def conv_macs(size, c, k, window=3):
+    """Multiply-adds of a convolution that makes k images of size x size, each of c."""
+    return size ** 2 * k * c * window ** 2
+
+
+# Multiply-adds of the networks (networks/*.h) for one example: of all, and of the first layer, whose input needs no gradient.
+def resnet18_macs():
+    first = conv_macs(32, 3, 64)
+    stages = sum(conv_macs(size, k // 2, k) + 3 * conv_macs(size, k, k) + conv_macs(size, k // 2, k, 1)
+                 for size, k in ((16, 128), (8, 256), (4, 512)))
+    return first + 4 * conv_macs(32, 64, 64) + stages + 512 * 10, first
+
+
+def mobilenet_macs():
+    macs = first = conv_macs(32, 3, 32)
+    size, c = 32, 32
+    for expansion, k, blocks, stride in ((1, 16, 1, 1), (6, 24, 2, 1), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1)):
+        for block in range(blocks):
+            wide, after = c * expansion, size // (stride if block == 0 else 1)
+            macs += (conv_macs(size, c, wide, 1) if expansion > 1 else 0) + conv_macs(after, 1, wide) + conv_macs(after, wide, k, 1)
+            size, c = after, k
+    return macs + conv_macs(size, c, 320, 1) + 320 * 10, first
+
+
+def unet_macs():
+    pair = lambda size, c, k: conv_macs(size, c, k) + conv_macs(size, k, k)
+    down = pair(64, 3, 32) + pair(32, 32, 64) + pair(16, 64, 128) + pair(8, 128, 256)
+    up = sum(conv_macs(size // 2, 2 * k, k, 2) + pair(size, 2 * k, k) for size, k in ((16, 128), (32, 64), (64, 32)))
+    return down + up + conv_macs(64, 32, 10, 1), conv_macs(64, 3, 32)
+
+
+def gpt_macs(layers=4, positions=128, size=128, tokens=256):
+    """A position sees itself and those before."""
+    return layers * (positions * 12 * size ** 2 + positions * (positions + 1) * size) + positions * size * tokens, 0
+
+
+def lstm_macs(positions=64, size=256, tokens=256):
+    return positions * (8 * size ** 2 + size * tokens), 0
+
+
+def vae_macs(latent=20):
+    first = conv_macs(14, 1, 32)
+    return first + conv_macs(7, 32, 64) + 3136 * 3 * latent + conv_macs(14, 64, 32) + conv_macs(28, 32, 1), first
+
+
+def mixer_macs(layers=8, patches=64, size=128):
+    first = conv_macs(8, 3, size, 4)
+    return first + layers * (2 * patches ** 2 * size + 8 * patches * size ** 2) + size * 10, first
+
+
+def network(name, batch, macs):
+    """Training and inference, the first step in a new process, and memory. A step is a forward pass and twice as much backward."""
+    every, first = macs
+    train = f"train:{name}:{batch}"
+    return [Case(train, flops=2.0 * batch * (3 * every - first), ranked="networks"),
+            *(Case(f"infer:{name}:{n}", flops=2.0 * n * every, ranked="networks") for n in (1, 32)),
+            Case(f"start:{name}:empty", kind="start", once=train, runs=3),
+            Case(f"memory:{name}", kind="memory", once=train, steps=5, warm=True)]
+
+
 M16 = 1 << 24
 ROWS = 8192 * 1024
 
@@ -59,9 +120,9 @@ CASES = [
     product("nn", 256, 784, 128), product("tn", 784, 256, 128), product("nt", 256, 128, 784),
     product("nn", 256, 128, 10), product("nt", 256, 10, 128), product("tn", 128, 256, 10),
     product("nn", 1023, 1023, 1023), product("nn", 500, 700, 300),
-    product("nn", 1000, 1000, 1000, ranked=False),
+    product("nn", 1000, 1000, 1000, ranked=""),
     # A small batch and the weights of a layer, as nn::Linear has them (nt) and as a matrix to multiply with.
-    product("nt", 32, 1024, 1024, ranked=False), product("nn", 32, 1024, 1024, ranked=False),
+    product("nt", 32, 1024, 1024, ranked=""), product("nn", 32, 1024, 1024, ranked=""),
     # What a product made beforehand takes, as oneDNN's always are: the smallest ones once more under jit().
     *(Case(f"jit:{layout}", flops=2.0 * 256 * 128 * 10) for layout in ("nn:256x128x10", "nt:256x10x128", "tn:128x256x10")),
     nest("sum", 1024, 1024, 1024, plain=1024), nest("batch", 4, 8, 256, 256, 256, plain=256),
@@ -92,4 +153,7 @@ CASES = [
       for model in ("mlp", "conv") for warm in (False, True)),
     Case("memory:mlp", kind="memory", once="step:mlp", steps=100, warm=True),
     Case("memory:conv", kind="memory", once="step:conv", steps=5, warm=True),
+    *network("resnet18", 32, resnet18_macs()), *network("mobilenet", 32, mobilenet_macs()), *network("unet", 8, unet_macs()),
+    *network("gpt", 32, gpt_macs()), *network("lstm", 32, lstm_macs()), *network("vae", 64, vae_macs()),
+    *network("mixer", 32, mixer_macs()),
 ]

@@ -104,4 +104,4 @@ def train(kind, steps):
 
 
 if __name__ == "__main__":
-    worker.serve(make, train)
+    worker.serve(make, {"step": train})

@@ -7,13 +7,14 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+import networks
 import worker
 from worker import Work, fingerprint, operands
 
 DEVICE = os.environ.get("BENCH_DEVICE", "cpu")
 COMPILE = "--compile" in sys.argv
 FORMAT = torch.channels_last if "--channels-last" in sys.argv else torch.contiguous_format
-FUSED = {"gelu", "attention", "chain", "total", "softmax", "layernorm", "step", "forward"}  # the others are one call
+FUSED = {"gelu", "attention", "chain", "total", "softmax", "layernorm", "step", "forward", "train", "infer"}  # the others are one call
 torch.set_num_threads(worker.THREADS)
 
 
@@ -78,20 +79,18 @@ def network(kind):
                          nn.Flatten(), nn.Linear(576, 10)).to(DEVICE, memory_format=FORMAT)
 
 
-def optimizer_of(kind, model):
+def quickest_optimizer(make, model, **options):
     """One kernel for a step, or, where PyTorch is too old for that, a few for all parameters."""
-    make, lr = (torch.optim.SGD, 1e-2) if kind == "mlp" else (torch.optim.Adam, 1e-3)
     try:
-        return make(model.parameters(), lr=lr, fused=True)
+        return make(model.parameters(), fused=True, **options)
     except (TypeError, RuntimeError):
-        return make(model.parameters(), lr=lr, foreach=True)
+        return make(model.parameters(), foreach=True, **options)
 
 
-def training(kind, model):
+def training(model, batch, optimizer, loss):
     """A function that makes a step and gives the loss."""
-    x, y = (laid_out(torch.from_numpy(part).to(DEVICE)) for part in worker.batch(kind))
-    optimizer = optimizer_of(kind, model)
-    forward, update = quickest(lambda x, y: F.cross_entropy(model(x), y)), quickest(optimizer.step)
+    x, y = (laid_out(torch.from_numpy(part).to(DEVICE)) for part in batch)
+    forward, update = quickest(lambda x, y: loss(model, x, y)), quickest(optimizer.step)
 
     def step():
         optimizer.zero_grad(set_to_none=True)
@@ -100,6 +99,11 @@ def training(kind, model):
         update()
         return loss
     return step
+
+
+def training_step(kind, model):
+    optimizer = (torch.optim.SGD, 1e-2) if kind == "mlp" else (torch.optim.Adam, 1e-3)
+    return training(model, worker.batch(kind), quickest_optimizer(optimizer[0], model, lr=optimizer[1]), networks.class_loss)
 
 
 def with_parameters(kind):
@@ -111,7 +115,7 @@ def with_parameters(kind):
 
 
 def run_step(kind):
-    step = training(kind, with_parameters(kind))
+    step = training_step(kind, with_parameters(kind))
     return Work(lambda: (step(), finish()), lambda: [step().item() for _ in range(worker.CHECKED_STEPS)])
 
 
@@ -119,7 +123,38 @@ def run_forward(batch):
     model = with_parameters("mlp").eval()
     x = torch.from_numpy(worker.uniform((batch, 784), 1)).to(DEVICE)
     with torch.no_grad():
-        call = quickest(model) if COMPILE else torch.jit.freeze(torch.jit.trace(model, x))
+        call = quickest_call(model, x)
+    return evaluate(lambda: call(x))
+
+
+def quickest_call(model, x):
+    """Of a model in eval mode, under no_grad."""
+    return quickest(model) if COMPILE else torch.jit.freeze(torch.jit.trace(model, x))
+
+
+def network_training(recipe, batch, model):
+    return training(model, recipe.batch(batch), quickest_optimizer(recipe.optimizer, model, **recipe.options), recipe.loss)
+
+
+def run_training(name, batch):
+    recipe = networks.recipe(name)
+    model = networks.set_parameters(recipe.model()).to(DEVICE, memory_format=FORMAT)
+    step = network_training(recipe, batch, model)
+
+    def check():
+        model.train(not recipe.draws)
+        losses = [step().item() for _ in range(worker.CHECKED_STEPS)]
+        model.train()
+        return losses
+    return Work(lambda: (step(), finish()), check)
+
+
+def run_inference(name, batch):
+    recipe = networks.recipe(name)
+    model = networks.set_parameters(recipe.model()).to(DEVICE, memory_format=FORMAT).eval()
+    x = laid_out(torch.from_numpy(recipe.batch(batch)[0]).to(DEVICE))
+    with torch.no_grad():
+        call = quickest_call(model, x)
     return evaluate(lambda: call(x))
 
 
@@ -138,6 +173,8 @@ def make(family, *arguments):
         return run_step(arguments[0])
     if family == "forward":
         return run_forward(int(arguments[1]))
+    if family in ("train", "infer"):
+        return {"train": run_training, "infer": run_inference}[family](arguments[0], int(arguments[1]))
     if family == "conv":
         inputs, call = [laid_out(torch.from_numpy(a).to(DEVICE)) for a in operands(family, arguments)], convolution(*arguments)
         return evaluate(lambda: call(*inputs))
@@ -155,9 +192,15 @@ def make(family, *arguments):
 
 
 def train(kind, steps):
-    step = training(kind, network(kind))
+    step = training_step(kind, network(kind))
+    return [step().item() for _ in range(steps)]
+
+
+def train_network(name, batch, steps):
+    recipe = networks.recipe(name)
+    step = network_training(recipe, int(batch), recipe.model().to(DEVICE, memory_format=FORMAT))
     return [step().item() for _ in range(steps)]
 
 
 if __name__ == "__main__":
-    worker.serve(make, train)
+    worker.serve(make, {"step": train, "train": train_network})

@@ -21,6 +21,7 @@ std::map<std::string, Family> products();      ///< matrix products, the same lo
 std::map<std::string, Family> convolutions();  ///< and their gradients
 std::map<std::string, Family> streams();       ///< elementwise chains, rows, sums, transposition
 std::map<std::string, Family> trainings();     ///< steps of training, a forward pass
+std::map<std::string, Family> networks();      ///< whole networks as people write them
 std::map<std::string, Family> host();          ///< calls, walks, launches
 
 }  // namespace bench

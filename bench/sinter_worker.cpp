@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
   all.merge(bench::convolutions());
   all.merge(bench::streams());
   all.merge(bench::trainings());
+  all.merge(bench::networks());
   all.merge(bench::host());
   return bench::serve(argc, argv, all);
 }

@@ -48,13 +48,16 @@ def to_text(row):
 
 
 def summary(rows, cases):
-    """Lines below the table: the geometric mean of the products, and what other spellings of a product reach of it."""
-    ranked = {case.name for case in cases if case.ranked}
-    ratios = [row.ratio for row in rows if row.case in ranked and not math.isnan(row.ratio)]
-    if ratios:
-        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        yield f"products: geometric mean of {len(ratios)} ratios {mean:.3f}, lowest {min(ratios):.3f}"
+    """Lines below the table: geometric means, and what other spellings of a product reach of it."""
     by_name = {case.name: case for case in cases}
+    ratios = {}
+    for row in rows:
+        ranked = by_name[row.case].ranked if row.case in by_name else ""
+        if ranked and not math.isnan(row.ratio):
+            ratios.setdefault(ranked, []).append(row.ratio)
+    for ranked, of in ratios.items():
+        mean = math.exp(sum(map(math.log, of)) / len(of))
+        yield f"{ranked}: geometric mean of {len(of)} ratios {mean:.3f}, lowest {min(of):.3f}"
     rate = {(row.case, row.threads): by_name[row.case].flops / row.sinter for row in rows if row.case in by_name}
     for (name, threads), reached in rate.items():
         plain = by_name[name].plain

@@ -6,6 +6,7 @@ import math
 import sys
 import unittest
 
+import cases
 import plot
 import table
 from cases import CASES, Case
@@ -39,7 +40,7 @@ class Protocol(unittest.TestCase):
                  "slice": "slice:4x5x6", "step": "step:mlp", "chain": "chain:100", "softmax": "softmax:4x8", "layernorm": "layernorm:4x8",
                  "total": "total:100", "columns": "columns:12x8", "panels": "panels:4x5x128", "transpose": "transpose:4x8",
                  "attention": "attention:1x2x4x8", "matvec": "matvec:tn:4x8", "launch": "launch:4", "node": "node:4", "walk": "walk:4",
-                 "conv": "conv:data:2x3x8x8:6x3x3:2x1x3", "forward": "forward:mlp:1"}
+                 "conv": "conv:data:2x3x8x8:6x3x3:2x1x3", "forward": "forward:mlp:1", "train": "train:vae:2", "infer": "infer:vae:2"}
         for family in {case.name.split(":")[0] for case in CASES if case.kind == "time"}:
             sample = self.worker.ask(small[family], 0, 100)
             self.assertGreater(sample.us, 0)
@@ -79,6 +80,19 @@ class Protocol(unittest.TestCase):
         self.worker.process.kill()
         with self.assertRaises(WorkerError):
             self.worker.ask("total:3", 0, 100)
+
+    def test_a_network_that_is_not_there_is_unknown(self):
+        for case in ("train:nothing:1", "infer:nothing:1"):
+            with self.assertRaisesRegex(WorkerError, "^unknown case$"):
+                self.worker.ask(case, 0, 100)
+
+    def test_networks_draw_nothing_where_losses_are_compared(self):
+        """Dropout and noise: two workers give the same losses, and these fall."""
+        losses = [self.worker.ask("train:vae:2", 0, 100).values]
+        self.worker.ask("total:3", 0, 100)  # another case between them: the network begins anew
+        losses.append(self.worker.ask("train:vae:2", 0, 100).values)
+        self.assertEqual(*losses)
+        self.assertLess(losses[0][-1], losses[0][0])
 
     def test_once(self):
         case = Case("memory:mlp", kind="memory", once="step:mlp", steps=2)
@@ -172,10 +186,22 @@ class Tables(unittest.TestCase):
             table.from_tsv("sgemm\t1")
 
     def test_summary(self):
-        cases = [Case("a", flops=100, ranked=True), Case("b", flops=200, ranked=True), Case("c", flops=50, plain="a")]
+        some = [Case("a", flops=100, ranked="products"), Case("b", flops=200, ranked="products"), Case("c", flops=50, plain="a")]
         rows = [Row("a", 1, 1.0, "p", 2.0, 2.0), Row("b", 1, 1.0, "p", 0.5, 0.5), Row("c", 1, 1.0)]
-        self.assertEqual(list(table.summary(rows, cases)),
+        self.assertEqual(list(table.summary(rows, some)),
                          ["products: geometric mean of 2 ratios 1.000, lowest 0.500", "c, 1 threads: 0.50 of the rate of a"])
+        some = [Case("a", ranked="products"), Case("b", ranked="networks"), Case("c", ranked="networks")]
+        means = [line for line in table.summary(rows, some) if "mean" in line]
+        self.assertEqual(means, ["products: geometric mean of 1 ratios 2.000, lowest 2.000",
+                                 "networks: geometric mean of 1 ratios 0.500, lowest 0.500"])
+
+    def test_flops_of_a_network(self):
+        """Those of ResNet-18 for CIFAR, published as 0.56e9 multiply-adds, and the weights of the GPT for each of its positions."""
+        self.assertAlmostEqual(cases.resnet18_macs()[0] / 1e9, 0.56, 2)
+        self.assertEqual(cases.gpt_macs(positions=1)[0], 4 * (12 * 128 ** 2 + 2 * 128) + 128 * 256)
+        self.assertEqual(cases.conv_macs(3, 2, 5), 3 * 3 * 2 * 5 * 3 * 3)
+        by_name = {case.name: case for case in CASES}
+        self.assertAlmostEqual(by_name["train:gpt:32"].flops, 3 * by_name["infer:gpt:32"].flops, -3)
 
     def test_names_are_unique(self):
         names = [case.name for case in CASES]

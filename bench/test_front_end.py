@@ -136,6 +136,9 @@ class FrontEnd(unittest.TestCase):
             for name in ("sinter", "best"):
                 cached = [r["cached"] for r in requests if r["name"] == name]
                 self.assertEqual(cached, [*range(13)] if full else [0] * 12)
+        _, _, requests = self.run_main("--only", "start:vae:empty", "--threads", "1", "--tsv", peers={"best": 10})
+        asked = [r["case"] for r in requests if r["name"] == "best"]
+        self.assertEqual(asked, 4 * ["train:vae:64"])  # a network takes long: a look, and three
         lines, _, _ = self.run_main("--only", "memory:mlp", "--threads", "1", "--tsv", peers={"best": 10})
         self.assertEqual(table.from_tsv(lines[1]).sinter, 4321)
 

@@ -45,8 +45,8 @@ def uniform(shape, seed):
     return aligned((hashed(count, seed) >> np.uint32(8)).astype(np.float32) * np.float32(2**-24) - np.float32(0.5)).reshape(shape)
 
 
-def labels(count):
-    return aligned(((hashed(count, 7) >> np.uint32(8)) % np.uint32(10)).astype(np.int64))
+def labels(count, classes=10):
+    return aligned(((hashed(count, 7) >> np.uint32(8)) % np.uint32(classes)).astype(np.int64))
 
 
 def fingerprint(array):
@@ -168,11 +168,14 @@ def answer_requests(make):
             say(case, "error", f"{type(error).__name__}: {error}" if str(error) != "unknown case" else error)
 
 
-def serve(make, train):
-    """The main function of a worker. make(family, *arguments) -> Work; train(model, steps) -> losses, from the library's own
-    initial values. Both raise ValueError("unknown case") for what they do not have."""
+def serve(make, trainings):
+    """The main function of a worker. make(family, *arguments) -> Work, or ValueError("unknown case"); trainings: of each family
+    that trains (*arguments, steps) -> losses, from the library's own initial values."""
     if "--once" not in sys.argv:
         return answer_requests(make)
     case, steps = sys.argv[sys.argv.index("--once") + 1:][:2]
-    losses = train(case.split(":")[1], int(steps))
+    family, *arguments = case.split(":")
+    if family not in trainings:
+        return say(case, "error", "unknown case")
+    losses = trainings[family](*arguments, int(steps))
     say(case, "ok", peak_resident(), join(losses))

@@ -1,0 +1,29 @@
+// A language model: an LSTM that is written as a loop over its cell, 64 steps long.
+#pragma once
+
+#include <sinter/sinter.h>
+
+#include <vector>
+
+namespace bench {
+
+struct LstmModel {
+  static constexpr int64_t kTokens = 256, kPositions = 64, kSize = 256;
+  /// [n, positions] to [n, positions, tokens].
+  sinter::Tensor operator()(const sinter::Tensor& tokens) const {
+    const sinter::Tensor x = token(tokens), zero = sinter::zeros({tokens.size(0), kSize});
+    sinter::nn::LSTMCell::State state{zero, zero};
+    std::vector<sinter::Tensor> hidden;
+    for (int64_t t = 0; t < tokens.size(1); ++t) {
+      state = cell(x.index({sinter::Slice{}, t}), state);
+      hidden.push_back(state.first);
+    }
+    return out(sinter::stack(hidden, 1));
+  }
+  sinter::nn::Embedding token{kTokens, kSize};
+  sinter::nn::LSTMCell cell{kSize, kSize};
+  sinter::nn::Linear out{kSize, kTokens};
+  SINTER_MODULE(token, cell, out)
+};
+
+}  // namespace bench
