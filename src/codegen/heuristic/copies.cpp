@@ -39,15 +39,14 @@ void choose_chains(Choice& c) {
   }
 }
 
-/// A short loop outside that of the lanes repeats the sums inside that do not change with it: all of its values become
-/// copies, which share them.
+/// A short loop repeats the sums inside that do not change with it: all of its values become copies, which share them.
 void choose_shared(Choice& c) {
   for (const Work& w : c.view.works())
     for (UOp r : w.outs) {
       if (is_outer(r) || in(c.fixed, r) || c.width_of(r) > 1 || c.view.size(r) > kShortLoop) continue;
       const bool repeated = std::any_of(w.sums.begin(), w.sums.end(), [&](UOp sum) {
         return !c.view.depends(sum, r) && !c.view.of(sum).own.empty() &&
-               std::any_of(c.vectors.begin(), c.vectors.end(),
+               std::any_of(c.view.ranges().begin(), c.view.ranges().end(),
                            [&](UOp v) { return !is_outer(v) && range_id(v) > range_id(r) && c.view.depends(sum, v); });
       });
       if (repeated) c.width(r).copies = static_cast<int>(c.view.size(r));
