@@ -149,7 +149,8 @@ class Vae(nn.Module):
         self.encoder = nn.Sequential(nn.Conv2d(1, 32, 3, 2, 1), nn.ReLU(), nn.Conv2d(32, 64, 3, 2, 1), nn.ReLU(), nn.Flatten(),
                                      nn.Linear(64 * 7 * 7, 2 * self.LATENT))
         self.decoder = nn.Sequential(nn.Linear(self.LATENT, 64 * 7 * 7), nn.ReLU(), nn.Unflatten(1, (64, 7, 7)),
-                                     nn.Upsample(scale_factor=2), nn.Conv2d(64, 32, 3, 1, 1), nn.ReLU(), nn.Upsample(scale_factor=2), nn.Conv2d(32, 1, 3, 1, 1))
+                                     nn.Upsample(scale_factor=2), nn.Conv2d(64, 32, 3, 1, 1), nn.ReLU(),
+                                     nn.Upsample(scale_factor=2), nn.Conv2d(32, 1, 3, 1, 1))
 
     def forward(self, x):
         return self.decoder(self.encoder(x).chunk(2, 1)[0])

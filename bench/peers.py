@@ -49,8 +49,11 @@ PYTHON = {  # name -> interpreter, module that must be there, script, arguments 
     "mlx": (OWN, "mlx", "peer_mlx.py", [], HEAP),
     "tinygrad": (OWN, "tinygrad", "peer_tinygrad.py", [], {**HEAP, "DEV": "CPU"}),
 }
-CASES = dict.fromkeys(["torch-nhwc", "torch-debian-nhwc"],  # of a peer that is not for all
-                      "^conv:|^step:conv|^(train|infer):(resnet18|mobilenet|unet|vae)")
+IMAGES = "^conv:|^step:conv|^(train|infer):(resnet18|mobilenet|unet|vae)"
+CASES = {  # of a peer that is not for all
+    "torch-nhwc": IMAGES, "torch-debian-nhwc": IMAGES,
+    "torch-compile": "^(?!(start|memory):)|:(mlp|conv)",  # it compiles a network for a minute or two: no first step at its best
+}
 # On a GPU. Builds of the others from a registry are for the CPU; cuBLAS and cuDNN come with PyTorch.
 NVIDIA = {"LD_LIBRARY_PATH": os.pathsep.join(
     [*glob.glob(os.path.join(ROOT, "build", "peers", "lib", "python*", "site-packages", "nvidia", "*", "lib")),

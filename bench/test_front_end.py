@@ -47,7 +47,8 @@ open(os.path.join(folder, str(os.getpid())), "w").close()
 for line in sys.stdin:
     case, seconds = line.split()
     note(case)
-    print(case, "ok 1", us, "2,3" if name == "wrong" else "1,2", flush=True)
+    losses = "2.3,2.3" if name == "still" else "2.3,2.299"
+    print(case, "ok 1", us, losses if case.startswith("train:") else "2,3" if name == "wrong" else "1,2", flush=True)
 """
 
 
@@ -122,6 +123,11 @@ class FrontEnd(unittest.TestCase):
         lines, err, _ = self.run_main("--only", "^total", "--threads", "1", "--pairs", "1", "--tsv", peers={"wrong": 1, "best": 10})
         self.assertEqual(table.from_tsv(lines[1]).peer, "best")
         self.assertRegex(err, r"total:\d+, 1 threads: wrong: computes .*\n(.*\n)*what went wrong stands above")
+
+    def test_losses_that_do_not_fall_are_a_fault(self):
+        lines, err, _ = self.run_main("--only", "^train:vae", "--threads", "1", "--pairs", "1", "--tsv", peers={"still": 1, "best": 10})
+        self.assertEqual(table.from_tsv(lines[1]).peer, "best")
+        self.assertRegex(err, r"train:vae:\d+, 1 threads: still: computes")
 
     def test_list_measures_nothing(self):
         lines, _, requests = self.run_main("--list", "--only", "^total")
