@@ -72,12 +72,16 @@ struct Variable {
   Parser parse;
 };
 
-constexpr std::array<Variable, 12> kVariables = {{
+constexpr std::array<Variable, 13> kVariables = {{
     {{"DEBUG", "0 to 7", "0",
       "what is printed to stderr: 1 a line per plan, 2 a line per launch with its speed and the machine's "
       "limit, 3 partition and scheduling decisions, 4 generated source, 5 IR after each pass, 6 each rewrite rule, 7 "
       "disassembly"},
      [](Env& e, std::string_view v) { return parse_number(v, 0, 7, e.debug); }},
+    {{"SINTER_NOTICES", "0 or 1", "1",
+      "0: stderr gets no notices: that sizes change and programs are compiled anew for each, that there is no "
+      "compiler's plugin, what is wrong with the cache folder"},
+     [](Env& e, std::string_view v) { return parse_flag(v, e.notices); }},
     {{"SINTER_CACHE", "a folder", "$XDG_CACHE_HOME/sinter or ~/.cache/sinter",
       "where compiled kernels and plans are kept; a folder that cannot be written is not used"},
      [](Env& e, std::string_view v) { return parse_path(v, e.cache); }},

@@ -16,6 +16,7 @@ struct Env {
   std::string cache;           ///< SINTER_CACHE; empty: the user's cache folder
   std::string device = "cpu";  ///< SINTER_DEVICE: cpu, cuda, cuda:N or cuda-sim
   int threads = 0;             ///< SINTER_THREADS; 0: as many as the process may use
+  bool notices = true;         ///< SINTER_NOTICES
   bool noopt = false;          ///< SINTER_NOOPT
   bool check = false;          ///< SINTER_CHECK
   int beam = 0;                ///< SINTER_BEAM; 0: no search

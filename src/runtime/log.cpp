@@ -16,7 +16,7 @@ std::atomic<LogSink*> installed{nullptr};
 
 }  // namespace
 
-bool logging(int level) { return level <= 0 || level <= env().debug; }
+bool logging(int level) { return level <= 0 ? env().notices : level <= env().debug; }
 
 void log(int level, std::string_view text) {
   if (!logging(level)) return;

@@ -16,8 +16,8 @@ class LogSink {
 /// True if output of this level is wanted: level <= DEBUG. Ask before building a costly text.
 bool logging(int level);
 
-/// Writes `text`, if its level is wanted, in one piece and with a newline at its end. Level 0 is always written:
-/// notices that a user must see once.
+/// Writes `text`, if its level is wanted, in one piece and with a newline at its end. Level 0: notices that a user must
+/// see once, whatever DEBUG is; SINTER_NOTICES=0 leaves them out.
 void log(int level, std::string_view text);
 
 /// Takes over from stderr until the next call; null gives it back. Returns the sink before. The caller owns the sink

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <list>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "schedule/run/parametrise.h"
 #include "sinter/debug.h"
 #include "tensor/capture.h"
+#include "tensor/changing_sizes.h"
 #include "tensor/commit.h"
 #include "tensor/divide.h"
 #include "tensor/flight.h"
@@ -214,6 +216,8 @@ class Realization {
     if (program.executable) return true;
     schedule::Build build = schedule::build_plan(program, executor_);
     const Keep keep(roots);
+    NewPlan notice(program);
+    const auto start = std::chrono::steady_clock::now();
     std::shared_ptr<const schedule::Executable> plan;
     {
       const runtime::OutsideGraph outside;
@@ -226,6 +230,8 @@ class Realization {
     }
     schedule::PlanCache& cache = schedule::PlanCache::get();
     if (!cache.find(program.canonical)) cache.insert(program.canonical, std::move(build.lifted), std::move(plan));
+    if (executor_ != debug::Executor::Interpreter)
+      std::move(notice).made(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     return false;
   }
 

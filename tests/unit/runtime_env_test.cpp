@@ -110,6 +110,14 @@ TEST_CASE("each variable of the table does what it says", "[runtime]") {
          launches();
          CHECK_THAT(captured.text(), Contains("plan: "));
        }},
+      {"SINTER_NOTICES",
+       [] {
+         CapturedLog captured;
+         log(0, "said");
+         const Setting setting("SINTER_NOTICES", "0");
+         log(0, "left out");
+         CHECK(captured.text() == "said\n");
+       }},
       {"SINTER_CACHE",
        [&] {
          const Setting setting("SINTER_CACHE", folder.path());
