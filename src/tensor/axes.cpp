@@ -32,11 +32,13 @@ Ints axes_of(UOp x, const Axes& axes) {
   return list;
 }
 
-int64_t fixed_size(UOp x, int64_t axis, const char* what) {
+int64_t fixed_size(UOp x, int64_t axis, const char* what, const char* instead) {
   const Dim& size = x->shape[static_cast<size_t>(axis)];
   if (size.symbolic())
-    usage_error(fmt::format("axis {} of {} has the symbolic size {} and cannot be {}; take a fixed size there", axis,
-                            describe(x), to_string(size), what));
+    usage_error(
+        fmt::format("axis {} of {} has the symbolic size {} and cannot be {}; take a fixed size there: make the tensor "
+                    "with {} in place of the Var, which is a program for each size{}",
+                    axis, describe(x), to_string(size), what, size.value(), instead));
   return size.value();
 }
 

@@ -10,8 +10,9 @@ namespace sinter::tensor {
 int64_t axis_of(ir::UOp x, int64_t axis);
 /// Ascending, from 0; all of them when none are given. UsageError when out of range or given twice.
 ir::Ints axes_of(ir::UOp x, const Axes& axes);
-/// UsageError unless `axis` has a fixed size; `what` says what cannot be done with a symbolic one.
-int64_t fixed_size(ir::UOp x, int64_t axis, const char* what);
+/// UsageError unless `axis` has a fixed size; `what` says what cannot be done with a symbolic one, and `instead` what
+/// can.
+int64_t fixed_size(ir::UOp x, int64_t axis, const char* what, const char* instead = "");
 
 /// How many of begin, begin + step, ... come before end; the largest int64 if they are more. The step is not 0.
 int64_t steps_between(int64_t begin, int64_t end, int64_t step);

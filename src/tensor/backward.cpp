@@ -54,8 +54,8 @@ void asks_gradient(const std::shared_ptr<Cell>& cell) {
 UOp seed_of(const Tensor& given, UOp value) {
   const UOp seed = tensor::node_of(given);
   if (seed->shape != value->shape || seed->dtype != value->dtype)
-    usage_error(fmt::format("the seed is {} and the value {}; they must agree", tensor::describe(seed),
-                            tensor::describe(value)));
+    usage_error(fmt::format("the seed is {} and the value {}; {}", tensor::describe(seed), tensor::describe(value),
+                            tensor::cure(seed->shape, value->shape, "they must agree")));
   return tensor::on_device(seed, value->device, value->shape);
 }
 
@@ -193,8 +193,8 @@ void Tensor::set_grad(const Tensor& grad, Loc where) {
   const Call call("set_grad", where);
   UOp n = tensor::node_of(*this), g = tensor::node_of(grad);
   if (n->shape != g->shape || n->dtype != g->dtype)
-    usage_error(
-        fmt::format("the gradient is {} and the tensor {}; they must agree", tensor::describe(g), tensor::describe(n)));
+    usage_error(fmt::format("the gradient is {} and the tensor {}; {}", tensor::describe(g), tensor::describe(n),
+                            tensor::cure(g->shape, n->shape, "they must agree")));
   changes(cell_, "sets the gradient of");
   if (grad.cell() == cell_) usage_error("a tensor cannot be its own gradient; give a clone");
   const UOp beside = tensor::on_device(g, n->device, n->shape);  // a number may have moved

@@ -104,15 +104,25 @@ int64_t saturating_add(int64_t a, int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
 }
 
+std::string cure(const Dim& x, const Dim& y, std::string_view otherwise) {
+  if (!x.symbolic() && !y.symbolic()) return std::string(otherwise);
+  return x.symbolic() && y.symbolic() && x.var() == y.var()
+             ? "a Var has one value in a program, bind it to the same number in both"
+             : "a symbolic size matches only itself and 1, give both tensors the same Var";
+}
+std::string cure(const Shape& a, const Shape& b, std::string_view otherwise) {
+  for (size_t i = 1; i <= std::min(a.rank(), b.rank()); ++i) {
+    const Dim &x = a[a.rank() - i], &y = b[b.rank() - i];
+    if (!(x == y) && (x.symbolic() || y.symbolic())) return cure(x, y, otherwise);
+  }
+  return std::string(otherwise);
+}
+
 Shape common_shape(const Shape& a, const Shape& b) {
   Shape common(common_sizes(a.dims(), b.dims(), [&](const Dim& x, const Dim& y, size_t axis) {
     usage_error(fmt::format("shapes {} and {} do not broadcast: {} against {} in axis {}; {}", to_string(a),
                             to_string(b), to_string(x), to_string(y), axis,
-                            x.symbolic() && y.symbolic() && x.var() == y.var()
-                                ? "a Var has one value in a program, bind it to the same number in both"
-                            : x.symbolic() || y.symbolic()
-                                ? "a symbolic size matches only itself and 1, give both tensors the same Var"
-                                : "sizes must be equal or 1, reshape or expand one of them"));
+                            cure(x, y, "sizes must be equal or 1, reshape or expand one of them")));
   }));
   check_shape(common);
   return common;

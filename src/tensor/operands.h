@@ -53,6 +53,10 @@ Shape::Dims common_sizes(std::span<const Dim> a, std::span<const Dim> b, Conflic
 }
 /// The same on two shapes; checked; UsageError naming both. A symbolic size matches only itself and 1.
 Shape common_shape(const Shape& a, const Shape& b);
+/// What to do about two sizes that should agree and do not, or about two such shapes: `otherwise`, unless one
+/// is symbolic.
+std::string cure(const Dim& x, const Dim& y, std::string_view otherwise);
+std::string cure(const Shape& a, const Shape& b, std::string_view otherwise);
 /// The argument in that type: a tensor's node cast, a number as a constant of rank 0. A number that does not fit an
 /// integer type is a UsageError.
 ir::UOp operand(const Arg& a, DType dtype);

@@ -29,11 +29,13 @@ void check_shapes(UOp q, UOp k, UOp v) {
   for (UOp x : {q, k, v})
     if (x->rank() < 2) usage_error(fmt::format("{} has {} axes; give [..., length, size]", describe(x), x->rank()));
   if (!(behind(q, 1) == behind(k, 1)))
-    usage_error(fmt::format("queries are {}, keys {}: sizes {} and {}; they must be equal", describe(q), describe(k),
-                            to_string(behind(q, 1)), to_string(behind(k, 1))));
+    usage_error(fmt::format("queries are {}, keys {}: sizes {} and {}; {}", describe(q), describe(k),
+                            to_string(behind(q, 1)), to_string(behind(k, 1)),
+                            tensor::cure(behind(q, 1), behind(k, 1), "they must be equal")));
   if (!(behind(k, 2) == behind(v, 2)))
-    usage_error(fmt::format("keys are {}, values {}: lengths {} and {}; they must be equal", describe(k), describe(v),
-                            to_string(behind(k, 2)), to_string(behind(v, 2))));
+    usage_error(fmt::format("keys are {}, values {}: lengths {} and {}; {}", describe(k), describe(v),
+                            to_string(behind(k, 2)), to_string(behind(v, 2)),
+                            tensor::cure(behind(k, 2), behind(v, 2), "they must be equal")));
 }
 
 /// The scores where `seen` holds, else minus infinity.

@@ -18,7 +18,7 @@ bool takes_axis(const Index& i) {
 }
 
 Span numbered(UOp x, int64_t axis, int64_t number) {
-  const int64_t n = fixed_size(x, axis, "indexed by a number");
+  const int64_t n = fixed_size(x, axis, "indexed by a number", ", or index with a tensor");
   if (number < -n || number >= n)
     usage_error(fmt::format("index {} is out of range for axis {} of {} with {} elements; give {} to {}", number, axis,
                             describe(x), n, -n, n - 1));
@@ -31,7 +31,9 @@ Span sliced(UOp x, int64_t axis, const Slice& s) {
     usage_error(fmt::format("a slice of axis {} of {} has step 0; give another step", axis, describe(x)));
   if (s.begin.value_or(0) == 0 && !s.end && s.step == 1) return {0, 1, size, true};
   if (!s.begin && !s.end && s.step == -1) return {size.value() - 1, -1, size, false};
-  const int64_t n = fixed_size(x, axis, "sliced"), low = s.step > 0 ? 0 : -1, high = s.step > 0 ? n : n - 1;
+  const int64_t n = fixed_size(x, axis, "sliced",
+                               ", or index with a tensor, or keep all of it and choose with where()"),
+                low = s.step > 0 ? 0 : -1, high = s.step > 0 ? n : n - 1;
   auto bound = [&](const std::optional<int64_t>& v, int64_t otherwise) {
     return v ? std::clamp(*v < 0 ? *v + n : *v, low, high) : otherwise;
   };

@@ -25,7 +25,8 @@ void check_channels(UOp x, UOp weight, UOp bias, int64_t groups) {
   if (out.value() % groups)
     usage_error(fmt::format("the weight {} has {} output channels, which {} groups do not divide; choose a divisor",
                             describe(weight), to_string(out), groups));
-  if (in.symbolic() || in.value() % groups || in.value() / groups != each.value())
+  tensor::fixed_size(x, 1, "an axis of channels");
+  if (in.value() % groups || in.value() / groups != each.value())
     usage_error(fmt::format(
         "{} has {} channels, but the weight {} takes {} in each of {} {}; together they must be equal", describe(x),
         to_string(in), describe(weight), to_string(each), groups, groups == 1 ? "group" : "groups"));

@@ -75,8 +75,9 @@ void take_diagonals(Term& term) {
     if (a == b) continue;
     UOp x = term.x;
     if (!(x->shape[a] == x->shape[b]))
-      usage_error(fmt::format("letter '{}' stands for {} and {} in {}; a repeated letter needs equal sizes",
-                              name_of(term.labels[b]), to_string(x->shape[a]), to_string(x->shape[b]), describe(x)));
+      usage_error(fmt::format("letter '{}' stands for {} and {} in {}; {}", name_of(term.labels[b]),
+                              to_string(x->shape[a]), to_string(x->shape[b]), describe(x),
+                              tensor::cure(x->shape[a], x->shape[b], "a repeated letter needs equal sizes")));
     const int64_t at = static_cast<int64_t>(b);
     Shape one = x->shape;
     one[b] = 1;
@@ -180,8 +181,9 @@ void check_sizes(const std::vector<Term>& terms, std::string_view formula) {
       auto [seen, first] = sizes.try_emplace(t.labels[i], d);
       if (first || seen->second == d || d == 1) continue;
       if (!(seen->second == 1))
-        usage_error(fmt::format("index '{}' of \"{}\" stands for {} and for {}; sizes of one letter must be equal",
-                                name_of(t.labels[i]), formula, to_string(seen->second), to_string(d)));
+        usage_error(fmt::format("index '{}' of \"{}\" stands for {} and for {}; {}", name_of(t.labels[i]), formula,
+                                to_string(seen->second), to_string(d),
+                                tensor::cure(seen->second, d, "sizes of one letter must be equal")));
       seen->second = d;
     }
 }

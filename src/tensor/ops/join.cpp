@@ -89,9 +89,9 @@ Tensor cat(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
     for (size_t i = 0; fits && i < nodes[0]->rank(); ++i)
       fits = static_cast<int64_t>(i) == axis || nodes[n]->shape[i] == nodes[0]->shape[i];
     if (!fits)
-      usage_error(
-          fmt::format("part 0 is {}, part {} is {}: all sizes but that of axis {} must be equal; reshape or slice one",
-                      to_string(nodes[0]->shape), n, to_string(nodes[n]->shape), axis));
+      usage_error(fmt::format("part 0 is {}, part {} is {}: all sizes but that of axis {} must be equal; {}",
+                              to_string(nodes[0]->shape), n, to_string(nodes[n]->shape), axis,
+                              tensor::cure(nodes[0]->shape, nodes[n]->shape, "reshape or slice one")));
     tensor::fixed_size(nodes[n], axis, "joined");
   }
   return wrap(join(std::move(nodes), axis));
@@ -107,8 +107,9 @@ Tensor stack(const std::vector<Tensor>& parts, int64_t axis, Loc where) {
   if (axis < 0) axis += rank + 1;
   for (size_t n = 0; n < nodes.size(); ++n) {
     if (!(nodes[n]->shape == nodes[0]->shape))
-      usage_error(fmt::format("part 0 is {}, part {} is {}: all shapes must be equal; use cat to join along an axis",
-                              to_string(nodes[0]->shape), n, to_string(nodes[n]->shape)));
+      usage_error(fmt::format("part 0 is {}, part {} is {}: all shapes must be equal; {}", to_string(nodes[0]->shape),
+                              n, to_string(nodes[n]->shape),
+                              tensor::cure(nodes[0]->shape, nodes[n]->shape, "use cat to join along an axis")));
   }
   for (UOp& n : nodes) n = tensor::insert_axis(n, axis);
   return wrap(join(std::move(nodes), axis));

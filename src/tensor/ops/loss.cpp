@@ -41,8 +41,8 @@ Matched matched(const Arg& x, const Arg& target) {
   UOp a = tensor::operand(x, t), b = tensor::operand(target, t);
   tensor::meet(a, b);
   if (!(a->shape == b->shape))
-    usage_error(fmt::format("the prediction is {}, the target {}; give both one shape (reshape or expand)",
-                            to_string(a->shape), to_string(b->shape)));
+    usage_error(fmt::format("the prediction is {}, the target {}; {}", to_string(a->shape), to_string(b->shape),
+                            tensor::cure(a->shape, b->shape, "give both one shape (reshape or expand)")));
   return {ir::computed(a), ir::computed(b), t};
 }
 
@@ -61,8 +61,9 @@ UOp nll(UOp given, UOp x, int64_t axis, UOp target, const CrossEntropyOptions& o
   if (!(index->shape == expected)) {
     std::vector<Dim> dims = x->shape.dims();
     dims.erase(dims.begin() + axis);
-    usage_error(fmt::format("predictions {} need class targets of shape {}, got {}; leave out the class axis",
-                            describe(given), to_string(Shape(dims)), describe(target)));
+    usage_error(fmt::format("predictions {} need class targets of shape {}, got {}; {}", describe(given),
+                            to_string(Shape(dims)), describe(target),
+                            tensor::cure(target->shape, Shape(dims), "leave out the class axis")));
   }
   // GATHER counts negative ones from the end and reports those out of range, which a negative class is made here.
   index = ir::cast(index, DType::I64);

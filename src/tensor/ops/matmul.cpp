@@ -24,9 +24,12 @@ UOp contract(UOp a, UOp b, int64_t axis) { return ir::reduce(tensor::addition_of
 
 void check_inner(UOp a, UOp b, const Dim& k, const Dim& other) {
   if (!(k == other))
-    usage_error(fmt::format("inner sizes differ: {} x {}, {} against {}; the last axis of the first must be the {}",
-                            describe(a), describe(b), to_string(k), to_string(other),
-                            b->rank() == 1 ? "only one of the second" : "second last of the second, try transpose"));
+    usage_error(fmt::format(
+        "inner sizes differ: {} x {}, {} against {}; {}", describe(a), describe(b), to_string(k), to_string(other),
+        tensor::cure(k, other,
+                     b->rank() == 1 ? "the last axis of the first must be the only one of the second"
+                                    : "the last axis of the first must be the second last of the "
+                                      "second, try transpose")));
 }
 
 /// The axes before those of a matrix.
@@ -35,8 +38,8 @@ std::span<const Dim> batch_of(UOp x) { return {x->shape.begin(), std::max<size_t
 /// Those of both, which broadcast; said of the operands as they were given.
 Shape batches(UOp a, UOp b) {
   return Shape(tensor::common_sizes(batch_of(a), batch_of(b), [&](const Dim& x, const Dim& y, size_t) {
-    usage_error(fmt::format("batch sizes differ: {} x {}, {} against {}; they must be equal or 1", describe(a),
-                            describe(b), to_string(x), to_string(y)));
+    usage_error(fmt::format("batch sizes differ: {} x {}, {} against {}; {}", describe(a), describe(b), to_string(x),
+                            to_string(y), tensor::cure(x, y, "they must be equal or 1")));
   }));
 }
 
@@ -73,7 +76,8 @@ Tensor dot(Arg a, Arg b) {
   if (x->rank() != 1 || y->rank() != 1)
     usage_error(fmt::format("{} and {}: both must be vectors; use matmul", describe(x), describe(y)));
   if (!(x->shape == y->shape))
-    usage_error(fmt::format("{} and {}: the lengths must be equal", describe(x), describe(y)));
+    usage_error(fmt::format("{} and {}: {}", describe(x), describe(y),
+                            tensor::cure(x->shape, y->shape, "the lengths must be equal")));
   return wrap(ir::cast(contract(ir::computed(x), ir::computed(y), 0), t));
 }
 

@@ -79,7 +79,8 @@ Tensor Tensor::reshape(Shape shape, Loc where) const {
   tensor::check_shape(shape);
   if (symbols(shape) != symbols(x->shape) || (counts_between(shape) != counts_between(x->shape) && shape.symbolic()))
     usage_error(fmt::format(
-        "{} to {}: a symbolic size stays an axis of its own, with as many elements before and after it; keep it",
+        "{} to {}: a symbolic size stays an axis of its own, with as many elements before and after it; keep it, as "
+        "size(axis) of the tensor or as -1",
         describe(x), sinter::to_string(asked)));
   if (x->shape.numel() != shape.numel())
     usage_error(fmt::format("{} has {} elements, {} has {}; the numbers must be equal", describe(x), x->shape.numel(),
@@ -159,9 +160,10 @@ Tensor Tensor::expand(Shape shape, Loc where) const {
       usage_error(
           fmt::format("{} to {}: the size {} is negative", describe(x), sinter::to_string(asked), shape[i].value()));
     if (i >= lead && !(x->shape[i - lead] == shape[i]) && !(x->shape[i - lead] == 1))
-      usage_error(fmt::format("{} to {}: axis {} has {} elements and cannot become {}; only size 1 repeats",
-                              describe(x), sinter::to_string(asked), i - lead, sinter::to_string(x->shape[i - lead]),
-                              sinter::to_string(shape[i])));
+      usage_error(fmt::format("{} to {}: axis {} has {} elements and cannot become {}; {}", describe(x),
+                              sinter::to_string(asked), i - lead, sinter::to_string(x->shape[i - lead]),
+                              sinter::to_string(shape[i]),
+                              tensor::cure(x->shape[i - lead], shape[i], "only size 1 repeats")));
   }
   tensor::check_shape(shape);
   return wrap(ir::broadcast_to(x, shape));

@@ -27,8 +27,8 @@ UOp repeated(const Tensor& t, const char* role, UOp x, const Shape& sizes, size_
   if (!t.defined()) return {};
   UOp n = tensor::node_of(t);
   if (!(n->shape == sizes))
-    usage_error(fmt::format("the {} is {}, what it belongs to has the sizes {}; they must be equal", role, describe(n),
-                            to_string(sizes)));
+    usage_error(fmt::format("the {} is {}, what it belongs to has the sizes {}; {}", role, describe(n),
+                            to_string(sizes), tensor::cure(n->shape, sizes, "they must be equal")));
   n = ir::cast(tensor::on_device(n, x->device, x->shape), x->dtype);
   Ints own(sizes.rank());
   std::iota(own.begin(), own.end(), static_cast<int64_t>(at));

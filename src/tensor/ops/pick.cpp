@@ -120,8 +120,9 @@ Tensor gather(Arg x, int64_t axis, const Tensor& index) {
     const int64_t at = static_cast<int64_t>(a);
     if (at == axis || n->shape[a] == i->shape[a]) continue;
     if (n->shape[a].symbolic() || i->shape[a].symbolic() || i->shape[a].value() > n->shape[a].value())
-      usage_error(fmt::format("the index {} is larger than {} in axis {}; only along axis {} it may be",
-                              to_string(i->shape), to_string(n->shape), a, axis));
+      usage_error(
+          fmt::format("the index {} is larger than {} in axis {}; {}", to_string(i->shape), to_string(n->shape), a,
+                      tensor::cure(i->shape[a], n->shape[a], fmt::format("only along axis {} it may be", axis))));
     n = tensor::shrink_axis(n, at, 0, i->shape[a].value());
   }
   return wrap(ir::gather(n, i, axis));
@@ -153,13 +154,14 @@ Tensor scatter_add(Arg base, int64_t axis, const Tensor& index, Arg value) {
   same_rank(n, i);
   for (size_t a = 0; a < n->rank(); ++a)
     if (static_cast<int64_t>(a) != axis && !(n->shape[a] == i->shape[a]))
-      usage_error(fmt::format("the index {} differs from {} in axis {}; only along axis {} it may", to_string(i->shape),
-                              to_string(n->shape), a, axis));
+      usage_error(fmt::format("the index {} differs from {} in axis {}; {}", to_string(i->shape), to_string(n->shape),
+                              a,
+                              tensor::cure(i->shape[a], n->shape[a], fmt::format("only along axis {} it may", axis))));
   const DType t = tensor::common_type({&base, &value});
   UOp v = tensor::on_device(tensor::operand(value, t), n->device, n->shape);
   if (value.is_tensor() && !(v->shape == i->shape))
-    usage_error(fmt::format("the value is {} and the index {}; they need one shape, use expand", describe(v),
-                            to_string(i->shape)));
+    usage_error(fmt::format("the value is {} and the index {}; {}", describe(v), to_string(i->shape),
+                            tensor::cure(v->shape, i->shape, "they need one shape, use expand")));
   return wrap(ir::scatter_add(ir::cast(n, t), i, ir::broadcast_to(v, i->shape), axis));
 }
 
