@@ -34,6 +34,9 @@ struct PlanRun::Limit {
 
 namespace {
 
+/// A launch is named at DEBUG=1 that takes so long, and above so small a share of its roof.
+constexpr double kLongUs = 5000, kPoorShare = 0.05;
+
 using Clock = std::chrono::steady_clock;
 double microseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
@@ -158,6 +161,12 @@ uint32_t PlanRun::run(std::span<const uint8_t> same) {
   const bool logged = logging(1);
   const Clock::time_point start = logged ? Clock::now() : Clock::time_point();
   size_t moved = 0, done = 0, launched = 0, ran = 0;
+  struct Timed {
+    size_t first, count;
+    double us;
+  };
+  std::vector<Timed> long_ones;
+  slow_.clear();
   for (size_t l = 0; l < plan_.launches.size(); ++l) {
     const auto steps = static_cast<size_t>(plan_.launches[l]);
     done += steps;
@@ -167,7 +176,10 @@ uint32_t PlanRun::run(std::span<const uint8_t> same) {
       f.fail_at_launch = -1;
       throw BackendError("the launch failed (injected)");
     }
-    moved += launch_logged(done - steps, steps, limits.empty() ? nullptr : &limits[l]);
+    const StepLoad load = load_of(done - steps, steps);
+    moved += load.moved;
+    const double us = launch_logged(done - steps, steps, load, limits.empty() ? nullptr : &limits[l]);
+    if (us > kLongUs && plan_.device.kind() == Device::Kind::Cpu) long_ones.push_back({done - steps, steps, us});
   }
   const uint32_t error = end();
   kept_known_ = !error;
@@ -176,6 +188,7 @@ uint32_t PlanRun::run(std::span<const uint8_t> same) {
   if (logged)
     log(1, fmt::format("plan: {} launches of {} kernels, {:.3f} MB moved, {:.1f} us", launched, ran,
                        static_cast<double>(moved) / 1e6, microseconds_since(start)));
+  for (const Timed& t : long_ones) judge(t.first, t.count, t.us);  // afterwards: roofs may have to be measured
   return error;
 }
 
@@ -188,7 +201,24 @@ StepLoad PlanRun::load_of(size_t first, size_t number) const {
   return all;
 }
 
-size_t PlanRun::launch_logged(size_t first, size_t number, const Limit* limit) {
+std::string PlanRun::name_of(size_t first, size_t number) const {
+  return program(first).name() + (number > 1 ? fmt::format(" and {} more", number - 1) : "");
+}
+
+void PlanRun::judge(size_t first, size_t number, double us) try {
+  const Limit limit = Limit::of_launch(load_of(first, number));
+  if (limit.us > kPoorShare * us) return;
+  const auto begin = plan_.steps.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto longest = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(number),
+                                        [](const Step& a, const Step& b) { return a.time < b.time; });
+  slow_.push_back({fmt::format("{} took {:.1f} ms, {:.1f} % of {}, {} thread{}", name_of(first, number), us * 1e-3,
+                               100 * limit.us / us, limit.of, limit.threads, limit.threads == 1 ? "" : "s"),
+                   longest->position});
+} catch (const std::exception& error) {  // of measuring roofs, which is not to fail the plan
+  log(1, fmt::format("no roofs: {}", error.what()));
+}
+
+double PlanRun::launch_logged(size_t first, size_t number, const StepLoad& load, const Limit* limit) {
   std::list<MemoryUse> uses;  // which takes no memory while it is empty
   if (kSanitizer == Sanitizer::Thread || env().check)
     for (size_t i = first; i < first + number;) {
@@ -204,22 +234,19 @@ size_t PlanRun::launch_logged(size_t first, size_t number, const Limit* limit) {
       for (auto [b, writes] : written) ranges.push_back({static_cast<const std::byte*>(data(b)), bytes(b), writes});
       uses.emplace_back(program(begin).name(), std::move(ranges));
     }
-  const StepLoad all = load_of(first, number);
-
   const bool logged = logging(2);
-  const Clock::time_point start = logged ? Clock::now() : Clock::time_point();
+  const bool timed = logged || (logging(1) && plan_.device.kind() == Device::Kind::Cpu);  // a GPU is not waited for
+  const Clock::time_point start = timed ? Clock::now() : Clock::time_point();
   launch(first, number);
+  const double us = timed ? microseconds_since(start) : 0;
   if (logged) {
-    const double us = microseconds_since(start);
-    std::string name = program(first).name();
-    if (number > 1) name += fmt::format(" and {} more", number - 1);
-    std::string line = line_of(name, all, us);
+    std::string line = line_of(name_of(first, number), load, us);
     if (limit)
       line += fmt::format(" {:>6.1f} % of {}, {} thread{}", 100 * limit->us / us, limit->of, limit->threads,
                           limit->threads == 1 ? "" : "s");
     log(2, line);
   }
-  return all.moved;
+  return us;
 }
 
 }  // namespace sinter::runtime

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "runtime/arena.h"
@@ -13,6 +14,12 @@
 #include "sinter/inline_vector.h"
 
 namespace sinter::runtime {
+
+/// A launch that took long, and came nowhere near the machine's limit.
+struct SlowLaunch {
+  std::string what;  ///< kernel, time, and how near it came to which limit
+  int position;      ///< Step::position of its longest step
+};
 
 /// Runs of a plan, one after the other, each on the memory that it is bound to: what a run is made of is made once.
 class PlanRun {
@@ -37,6 +44,10 @@ class PlanRun {
   uint32_t run(std::span<const uint8_t> same = {});
   /// After run(): where the bits will be when the device is done; null if they are known.
   virtual std::unique_ptr<Buffer> take_error() { return nullptr; }
+
+  /// Of the last run, at DEBUG=1 and above: launches above 5 ms below 5 % of their roof. On the CPU, whose roofs are
+  /// known.
+  const std::vector<SlowLaunch>& slow() const { return slow_; }
 
   /// On the CPU, and by the plan's estimate (of the largest sizes, if they vary) its launches together take a few
   /// microseconds.
@@ -73,8 +84,12 @@ class PlanRun {
   bool spared(size_t launch, std::span<const uint8_t> same) const;
   /// Of the steps of one launch together.
   StepLoad load_of(size_t first, size_t count) const;
-  /// Launches with the log, where a limit is said beside the time; returns the bytes that the steps read and write.
-  size_t launch_logged(size_t first, size_t count, const Limit* limit);
+  /// Launches with the log, where a limit is said beside the time; returns the microseconds that it took, or 0 where
+  /// nobody asks.
+  double launch_logged(size_t first, size_t count, const StepLoad& load, const Limit* limit);
+  std::string name_of(size_t first, size_t count) const;
+  /// Keeps a launch that took so long for slow(), if it should have taken less.
+  void judge(size_t first, size_t count, double us);
 
   const Plan& plan_;
   const ArenaLayout& layout_;
@@ -87,6 +102,7 @@ class PlanRun {
   InlineVector<void*, 8> memory_;               ///< per buffer
   std::vector<std::unique_ptr<Buffer>> owned_;  ///< per buffer: outputs of a run, and what is kept
   std::unique_ptr<Buffer> arena_;
+  std::vector<SlowLaunch> slow_;
 };
 
 }  // namespace sinter::runtime

@@ -45,6 +45,7 @@ struct Step {
   std::vector<int64_t> offsets = {};
   /// Steps of one launch that agree in it are sections of one kernel: they may write different elements of one buffer.
   int whole = -1;
+  int position = -1;  ///< of the program: what takes most of its time; -1: not known
 };
 
 /// A number that symbolic sizes scale: a sum of products with the kernel's variables.

@@ -23,7 +23,7 @@ void fields(A& a, T& b) {
 }
 template <class A, Is<Step> T>
 void fields(A& a, T& s) {
-  a(s.program, s.buffers, s.vars, s.args, s.outer, s.writes, s.time, s.offsets, s.whole);
+  a(s.program, s.buffers, s.vars, s.args, s.outer, s.writes, s.time, s.offsets, s.whole, s.position);
 }
 template <class A, Is<Amount::Term> T>
 void fields(A& a, T& t) {

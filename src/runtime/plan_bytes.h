@@ -19,7 +19,7 @@ struct StoredPlan {
 };
 
 /// Both change with kPlanFormat.
-inline constexpr std::string_view kPlanFormat = "sinter plan 1";
+inline constexpr std::string_view kPlanFormat = "sinter plan 2";
 std::string to_bytes(const StoredPlan& plan);
 /// Nothing for bytes that to_bytes() has not written, or which name a buffer or kernel that is not there.
 std::optional<StoredPlan> plan_of(std::string_view bytes);

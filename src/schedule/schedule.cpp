@@ -117,9 +117,10 @@ class PlanWriter {
     if (ranged.alike) alike.push_back(ranged.alike);
     if (!alike.empty()) return;  // the kernels that are left say which others there are
     const double time = p_.kernels[static_cast<size_t>(k)].time;
+    const int position = position_of(p_.kernels[static_cast<size_t>(k)]);
     if (target_.cuda()) {  // whose threads share ranges as they are: neighbouring ones would take neighbouring phases,
                            // or stop at panels; a launch costs more than a section
-      add(std::move(ranged), time, -1);
+      add(std::move(ranged), time, -1, position);
       return;
     }
     std::vector<Ranged> sections = sections_.of(std::move(ranged));
@@ -127,12 +128,26 @@ class PlanWriter {
     for (Ranged& section : sections) {
       join_pieces(section.kernel);
       split_phases(section.kernel);
-      add(std::move(section), time / static_cast<double>(count), count > 1 ? k : -1);
+      add(std::move(section), time / static_cast<double>(count), count > 1 ? k : -1, position);
     }
   }
 
-  /// `whole`: Step::whole.
-  void add(Ranged ranged, double time, int whole) {
+  /// Of the stage that takes longest.
+  int position_of(const Kernel& kernel) const {
+    int position = -1;
+    double longest = -1;
+    for (const Member& m : kernel.members) {
+      const Stage& stage = p_.graph.stages[static_cast<size_t>(m.stage)];
+      const auto known = plan_.positions.find(stage.node.get());
+      if (known == plan_.positions.end() || stage.own <= longest) continue;
+      position = known->second;
+      longest = stage.own;
+    }
+    return position;
+  }
+
+  /// `whole` and `position`: those of the Step.
+  void add(Ranged ranged, double time, int whole, int position) {
     if (runtime::env().check)
       for (ir::UOp sink : {ranged.kernel.sink, ranged.kernel.finish})
         if (sink) ir::verify_kernel(sink, "rangeify");
@@ -146,6 +161,7 @@ class PlanWriter {
     step.writes = std::move(ranged.writes);
     step.time = time;
     step.whole = whole;
+    step.position = position;
     if (!known) {
       show(fmt::format("{} after rangeify", ranged.kernel.name), {&ranged.kernel.sink, 1});
       if (ranged.kernel.finish) show(ranged.kernel.name + "_finish after rangeify", {&ranged.kernel.finish, 1});

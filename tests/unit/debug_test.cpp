@@ -1,4 +1,5 @@
 // What DEBUG prints, level by level (docs/environment.md), and that its numbers are those of the work done.
+#include <fmt/core.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -138,6 +139,71 @@ TEST_CASE("DEBUG=2 holds launches against the machine's roofs", "[runtime][debug
   const auto little = [&] { return a[0] + b[0]; };
   const int enough = runtime::kSanitizer == runtime::Sanitizer::Thread ? 2 : 1;  // every launch is shared out under it
   CHECK(launch(printed("2", [&] { little().realize(); })).threads == enough);
+}
+
+TEST_CASE("DEBUG=1 names a kernel above 5 ms below 5 % of its roof, with the user's line", "[runtime][debug]") {
+  // A chain of divisions of int64, none of which counts as arithmetic on floats: long, on little memory.
+  Tensor x = (arange(1 << 18) * 7919 + 1).realize(), y = (arange(1 << 18) % 89 + 11).realize();
+  uint32_t slow_line = 0;
+  const auto slow = [&] {
+    Tensor z = x;
+    slow_line = __LINE__ + 1;
+    for (int i = 0; i < 200; ++i) z = z % y + x;
+    return z;
+  };
+  Tensor big = ones({1 << 24}).contiguous().realize();
+  const auto fast = [&] { return big + 1.0; };  // takes longer than 5 ms as well, at memory's rate
+
+  const std::string text = printed("1", [&] { slow().realize(); });
+  INFO(text);
+  CHECK(lines_with(text, "slow: ") == 1);
+  CHECK(lines_with(text, "plan: ") == 1);
+  char kernel[200], of[20];
+  double ms = 0, percent = 0;
+  int threads = 0;
+  const size_t at = text.find("slow: ");
+  REQUIRE(at != std::string::npos);
+  REQUIRE(std::sscanf(text.c_str() + at, "slow: %199s took %lf ms, %lf %% of %19[a-z], %d thread", kernel, &ms,
+                      &percent, of, &threads) == 5);
+  CHECK(ms > 5);
+  CHECK(percent < 5);
+  CHECK(std::string(of) == "memory");
+  const std::string line = text.substr(at, text.find('\n', at) - at);
+  CHECK_THAT(line, Catch::Matchers::EndsWith(fmt::format("{}:{}", __FILE__, slow_line)));
+
+  // The same numbers as DEBUG=2's, which stands before it.
+  const std::string both = printed("2", [&] { slow().realize(); });
+  INFO(both);
+  REQUIRE(lines_with(both, "slow: ") == 1);
+  CHECK(lines_with(both, " GFLOP/s ") == 1);
+
+  CHECK(lines_with(printed("1", [&] { fast().realize(); }), "slow: ") == 0);
+  CHECK(printed("0", [&] { slow().realize(); }).empty());
+}
+
+TEST_CASE("DEBUG=1 names the call of a slow kernel in a program of many, from the cache folder too",
+          "[runtime][debug]") {
+  const runtime_test::FreshCache cache;
+  Tensor x = (arange(1 << 18) * 7919 + 1).realize(), y = (arange(1 << 18) % 89 + 11).realize();
+  Tensor a = rand({64, 64}).realize();
+  uint32_t line = 0;
+  const auto program = [&] {
+    Tensor product = matmul(a, a).sum();
+    Tensor z = x;
+    line = __LINE__ + 1;
+    for (int i = 0; i < 200; ++i) z = z % y + x;
+    realize_all(std::vector<Tensor>{product, z});
+  };
+  for (int run = 0; run < 2; ++run) {
+    debug::clear_plans();
+    runtime::forget_programs();
+    const Setting level("DEBUG", "1");
+    CapturedLog log;
+    program();
+    INFO(log.text());
+    CHECK(lines_with(log.text(), "slow: ") == 1);
+    CHECK(lines_with(log.text(), fmt::format("{}:{}", __FILE__, line)) == 1);
+  }
 }
 
 TEST_CASE("a machine's roofs are measured once and kept in the cache folder", "[runtime][debug]") {

@@ -131,6 +131,7 @@ Lifted lift(const Collected& plan, const Liveness& decision, const Canonical& ca
   for (size_t i = 0; i < plan.positions.size(); ++i) {
     if (!decision.needed[i]) continue;
     UOp value = b.build(i);
+    out.graph.positions.emplace(value.get(), static_cast<int>(i));
     if (!decision.stored[i]) continue;
     const auto [at, first] = outputs.emplace(value, static_cast<int32_t>(out.graph.outputs.size()));
     if (first) out.graph.outputs.push_back({value, decision.in_place[i]});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "sinter/shape.h"
@@ -33,6 +34,8 @@ struct PlanGraph {
   std::vector<Output> outputs;  ///< sources first: an output may use those before it
   std::vector<Var> vars;        ///< symbolic sizes, in order of first use
   std::vector<DType> args;      ///< types of Arg 0 .. n-1; Index for offsets
+  /// The positions of the program that nodes stand for, where that is known: no decision depends on it.
+  std::unordered_map<const ir::Node*, int> positions = {};
 };
 
 /// The roots: what each output stores.

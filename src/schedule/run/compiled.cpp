@@ -1,4 +1,6 @@
 // Plans on generated kernels: from the cache folder, or schedule, write, compile; then launches on their device.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -16,6 +18,7 @@
 #include "schedule/run/executable.h"
 #include "schedule/run/search.h"
 #include "sinter/error.h"
+#include "uop/origin.h"
 #include "uop/scalar_eval.h"
 #include "uop/walk.h"
 
@@ -50,6 +53,8 @@ class Run final : public Execution {
     run_->bind(bindings.slots, bindings.vars, bits_);
     brief = run_->brief();
     same_ = bindings.same;
+    origins_ = bindings.origins;
+    if (const ir::Caller* caller = runtime::logging(1) ? ir::caller() : nullptr) caller_ = place(*caller);
     for (size_t i = 0; i < plan_.targets.size(); ++i) {
       const int buffer = plan_.buffers[i];
       const int home = plan_.targets[i].home;
@@ -76,6 +81,8 @@ class Run final : public Execution {
   uint32_t run() override {
     try {
       const uint32_t bits = run_->run(same_);
+      for (const runtime::SlowLaunch& slow : run_->slow())
+        runtime::log(1, fmt::format("slow: {}: {}", slow.what, made_by(slow.position)));
       error = run_->take_error();
       for (const auto& [to, from] : copies_) runtime::copy(device(), to, device(), run_->data(from), run_->bytes(from));
       return bits;
@@ -84,12 +91,24 @@ class Run final : public Execution {
 
  private:
   Device device() const { return runnable_->plan().device; }
+  static std::string place(const ir::Caller& c) {
+    return fmt::format("{} at {}:{}", c.name, c.where.file_name(), c.where.line());
+  }
+  /// The call that made a position of the program; where it is not known, the one for which the plan runs.
+  std::string made_by(int position) const {
+    const ir::Origin* o = position >= 0 && static_cast<size_t>(position) < origins_.size()
+                              ? origins_[static_cast<size_t>(position)]
+                              : nullptr;
+    return o && !o->call.empty() ? fmt::format("{} at {}:{}", o->call, o->file, o->line) : caller_;
+  }
 
   const Compiled& plan_;
   const std::shared_ptr<const runtime::Runnable> runnable_;
   const std::unique_ptr<runtime::PlanRun> run_;
-  std::vector<uint64_t> bits_;  ///< of the arguments
-  std::vector<uint8_t> same_;   ///< of the slots
+  std::vector<uint64_t> bits_;              ///< of the arguments
+  std::vector<uint8_t> same_;               ///< of the slots
+  std::vector<const ir::Origin*> origins_;  ///< Bindings::origins
+  std::string caller_ = "made outside of calls";
   std::vector<std::pair<void*, int>> copies_;
 };
 

@@ -23,6 +23,8 @@ struct Bindings {
   InlineVector<runtime::Buffer*, 8> slots;
   std::vector<ir::Scalar> args;
   std::vector<int64_t> vars;
+  /// Per position the call that made it, where the log wants to say it; none: not known.
+  std::vector<const ir::Origin*> origins;
   std::vector<uint8_t> same;  ///< per slot: it holds what it did in the last run that did not throw; none: no slot does
 };
 

@@ -10,6 +10,7 @@
 #include "runtime/counters.h"
 #include "runtime/env.h"
 #include "runtime/faults.h"
+#include "runtime/log.h"
 #include "runtime/target.h"
 #include "sinter/error.h"
 
@@ -178,6 +179,8 @@ void bind(Parametrised& program) {
   for (const StorageUse& s : program.plan.storages) out.slots.push_back(static_cast<runtime::Buffer*>(s.storage));
   for (uint32_t n : program.executable->arg_numbers) out.args.push_back(program.canonical.numbers[n].value);
   for (const BoundVar& v : program.canonical.vars) out.vars.push_back(v.value);
+  if (runtime::logging(1))
+    for (const Position& p : program.plan.positions) out.origins.push_back(p.node->state.origin);
   if (!program.run) program.run = program.executable->runs();
   program.run->bind(out);
 }
