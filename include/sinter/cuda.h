@@ -12,7 +12,7 @@ inline namespace v0 {
 namespace cuda {
 
 /// Whether tensors can be computed on a GPU: there is a driver of the right age, a device, and NVRTC to compile kernels
-/// with. Under SINTER_DEVICE=cuda-sim these are simulated.
+/// with, or a cache folder that was filled for such a GPU. Under SINTER_DEVICE=cuda-sim these are simulated.
 bool is_available();
 
 /// A sentence that says what is missing for is_available(), where it was looked for, and what to do; empty if nothing

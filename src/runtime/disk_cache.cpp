@@ -82,8 +82,11 @@ int open_folder(const std::string& folder, std::string& why) {
     Descriptor kernels(openat(base.get(), "kernels", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     if (kernels.get() < 0 || fstat(kernels.get(), &info)) return failed();
     if (info.st_uid != geteuid()) return theirs();
-    if (ours_alone(info))
-      return (info.st_mode & 0777) == 0700 || fchmod(kernels.get(), 0700) == 0 ? kernels.take() : failed();
+    if (ours_alone(info)) {
+      // Closed to others, if it can be: a folder that was shipped may lie where nothing can be changed.
+      if ((info.st_mode & 0777) != 0700 && fchmod(kernels.get(), 0700) && errno != EROFS) return failed();
+      return kernels.take();
+    }
     if (fresh) return why = "others keep making it", -1;
     if (renameat(base.get(), "kernels", base.get(), "kernels.distrusted")) {
       why =
@@ -107,21 +110,20 @@ std::shared_ptr<DiskCache> DiskCache::current() {
 }
 
 DiskCache::DiskCache(std::string folder, uint64_t bound) : path_(folder + "/kernels"), bound_(bound) {
-  std::string why;
-  folder_fd_ = open_folder(folder, why);
+  folder_fd_ = open_folder(folder, why_not_);
   if (folder_fd_ < 0)
-    log(0,
-        fmt::format("sinter: no kernels are cached: folder \"{}\": {} (set SINTER_CACHE to another one)", folder, why));
+    log(0, fmt::format("sinter: no kernels are cached: folder \"{}\": {} (set SINTER_CACHE to another one)", folder,
+                       why_not_));
 }
 
 DiskCache::~DiskCache() {
   if (folder_fd_ >= 0) close(folder_fd_);
 }
 
-std::optional<std::string> DiskCache::load(const std::string& name, const Hash128& key) const {
+std::optional<std::string> DiskCache::load(const std::string& name, const Hash128& key, const char* ending) const {
   if (!usable()) return std::nullopt;
   const std::string stem = stem_of(name, key);
-  const Descriptor file(openat(folder_fd_, (stem + ".o").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const Descriptor file(openat(folder_fd_, (stem + ending).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info;
   if (file.get() < 0 || fstat(file.get(), &info) || !S_ISREG(info.st_mode) || !ours_alone(info)) return std::nullopt;
   auto bytes = read_all(file.get());
@@ -133,7 +135,7 @@ std::optional<std::string> DiskCache::load(const std::string& name, const Hash12
   if (std::memcmp(head.magic, kMagic, sizeof kMagic) || head.size != bytes->size() ||
       head.checksum != checksum_of(stem, *bytes))
     return std::nullopt;
-  if (old) utimensat(folder_fd_, (stem + ".o").c_str(), nullptr, 0);
+  if (old) utimensat(folder_fd_, (stem + ending).c_str(), nullptr, 0);
   return bytes;
 }
 
@@ -160,19 +162,31 @@ bool DiskCache::write_entry(const std::string& file, std::string_view head, std:
   return good;
 }
 
-void DiskCache::store(const std::string& name, const Hash128& key, std::string_view object, std::string_view source) {
+void DiskCache::store(const std::string& name, const Hash128& key, std::string_view object, std::string_view source,
+                      const char* ending) {
   if (!usable() || !writable_) return;
   const std::string stem = stem_of(name, key);
   EntryHead head{{}, object.size(), checksum_of(stem, object)};
   std::memcpy(head.magic, kMagic, sizeof kMagic);
   const std::string_view head_bytes(reinterpret_cast<const char*>(&head), sizeof head);
   const bool kept = source.empty() || write_entry(stem + ".c", source, "");
-  if (!kept || !write_entry(stem + ".o", head_bytes, object)) {
+  if (!kept || !write_entry(stem + ending, head_bytes, object)) {
     if (writable_.exchange(false))
       log(0, fmt::format("sinter: no more kernels are cached: folder \"{}\": {}", path_, std::strerror(errno)));
     return;
   }
   if (trim_is_due(sizeof head + object.size() + source.size())) trim();
+}
+
+std::vector<std::string> DiskCache::names(const char* ending) const {
+  std::vector<std::string> found;
+  each_file([&](const std::string& file) {
+    const size_t key = 1 + to_hex(Hash128()).size();
+    if (const std::string stem = file.substr(0, file.rfind('.')); file == stem + ending && stem.size() > key)
+      found.push_back(stem.substr(0, stem.size() - key));
+  });
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 /// All processes count together what they store, by the size of a file that each appends to: looking through a
@@ -199,6 +213,15 @@ std::string DiskCache::keep_source(const std::string& name, const Hash128& key, 
   return good ? path : "(no space to keep it)";
 }
 
+void DiskCache::each_file(const std::function<void(const std::string&)>& visit) const {
+  Descriptor copy(usable() ? openat(folder_fd_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
+  DIR* folder = copy.get() < 0 ? nullptr : fdopendir(copy.get());
+  if (!folder) return;
+  copy.take();  // the folder's
+  while (const dirent* item = readdir(folder)) visit(item->d_name);
+  closedir(folder);
+}
+
 /// Takes the entries that were unused for longest until three quarters of the bound are left.
 void DiskCache::trim() {
   struct Entry {
@@ -207,29 +230,21 @@ void DiskCache::trim() {
     std::vector<std::string> files;
   };
   std::map<std::string, Entry> entries;
-  const int copy = openat(folder_fd_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* folder = copy < 0 ? nullptr : fdopendir(copy);
-  if (!folder) {
-    if (copy >= 0) close(copy);
-    return;
-  }
   uint64_t total = 0;
   const time_t now = std::time(nullptr);
-  while (const dirent* item = readdir(folder)) {
+  each_file([&](const std::string& file) {
     struct stat info;
-    const std::string file = item->d_name;
-    if (fstatat(folder_fd_, item->d_name, &info, AT_SYMLINK_NOFOLLOW) || !S_ISREG(info.st_mode)) continue;
+    if (fstatat(folder_fd_, file.c_str(), &info, AT_SYMLINK_NOFOLLOW) || !S_ISREG(info.st_mode)) return;
     if (file[0] == '.') {  // left behind by a process that died
-      if (info.st_mtime < now - kFresh) unlinkat(folder_fd_, item->d_name, 0);
-      continue;
+      if (info.st_mtime < now - kFresh) unlinkat(folder_fd_, file.c_str(), 0);
+      return;
     }
     Entry& entry = entries[file.substr(0, file.rfind('.'))];
     entry.used = std::max(entry.used, info.st_mtime);
     entry.bytes += static_cast<uint64_t>(info.st_size);
     entry.files.push_back(file);
     total += static_cast<uint64_t>(info.st_size);
-  }
-  closedir(folder);
+  });
   if (total <= bound_) return;
   std::vector<const Entry*> oldest;
   for (const auto& [stem, entry] : entries) oldest.push_back(&entry);

@@ -84,7 +84,8 @@ constexpr std::array<Variable, 13> kVariables = {{
       "compiler's plugin, what is wrong with the cache folder"},
      [](Env& e, std::string_view v) { return parse_flag(v, e.notices); }},
     {{"SINTER_CACHE", "a folder", "$XDG_CACHE_HOME/sinter or ~/.cache/sinter",
-      "where compiled kernels and plans are kept; a folder that cannot be written is not used"},
+      "where compiled kernels and plans are kept; what lies in a folder that cannot be written is used, and nothing "
+      "added"},
      [](Env& e, std::string_view v) { return parse_path(v, e.cache); }},
     {{"SINTER_DEVICE", "cpu, cuda, cuda:N or cuda-sim", "cpu",
       "the device of tensors that name none; cuda-sim: the first of simulated GPUs, which then stand for all real "

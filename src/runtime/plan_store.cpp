@@ -23,7 +23,9 @@ std::optional<Plan> load_plan(const Hash128& key, const Target& target) {
   std::optional<StoredPlan> stored = bytes ? plan_of(*bytes) : std::nullopt;
   if (!stored) return std::nullopt;
   stored->plan.programs = find_programs(stored->kernels, stored->keys, *tools);
-  return stored->plan.programs.size() == stored->kernels.size() ? std::optional(std::move(stored->plan)) : std::nullopt;
+  if (stored->plan.programs.size() != stored->kernels.size()) return std::nullopt;
+  note_filled_by(*tools, target);  // who fills a folder by running what lies there already has filled it too
+  return std::move(stored->plan);
 }
 
 void store_plan(const Hash128& key, const Plan& plan, std::span<const KernelSource> kernels, const Target& target) {

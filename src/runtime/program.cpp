@@ -147,6 +147,7 @@ std::vector<ProgramPtr> compile(std::span<const KernelSource> kernels, const Tar
       }
     if (!failed) failed = &kernels[i], failure = why;
   }
+  note_filled_by(*tools, target);
   if (failed) throw_compile_error(*failed, keys[static_cast<size_t>(failed - kernels.data())], *disk, id, failure);
 
   for (size_t i = 0; i < kernels.size(); ++i) {

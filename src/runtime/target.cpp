@@ -105,7 +105,7 @@ const Target& host_target() {
     return t;
   }();
   const int threads = env().threads ? env().threads : machine.threads;
-  const Dialect dialect = compiler_dialect();
+  const Dialect dialect = compiler_dialect(machine);
   const Hosts* const last = hosts;  // every plan asks
   return last && last->target.threads == threads && last->target.dialect == dialect
              ? last->target

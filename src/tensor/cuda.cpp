@@ -5,6 +5,7 @@
 
 #include "runtime/cuda/compile.h"
 #include "runtime/cuda/device.h"
+#include "runtime/toolchain.h"
 #include "sinter/error.h"
 
 namespace sinter {
@@ -35,7 +36,13 @@ bool is_available() { return unavailable_reason().empty(); }
 
 std::string unavailable_reason() {
   const device::FoundDriver& found = device::find_driver();
-  return found.table ? device::compiler_of(found).reason : found.reason;
+  if (!found.table) return found.reason;
+  const std::string reason = device::compiler_of(found).reason;
+  if (!reason.empty()) try {
+      device::toolchain(device::Context::get(0)->target());
+      return "";  // the cache folder was filled for such a GPU
+    } catch (const BackendError&) { return reason; }
+  return reason;
 }
 
 int device_count() { return device::find_driver().devices; }

@@ -19,7 +19,7 @@ using Catch::Matchers::Contains;
 namespace {
 
 std::string object_of(const std::string& text) {
-  const auto result = cpu::current_compiler()->compile(text, host_target());
+  const auto result = cpu::current_compiler(host_target())->compile(text, host_target());
   REQUIRE(result.ok);
   return result.object;
 }
@@ -39,7 +39,7 @@ std::string permissions(const void* address) {
   return "unmapped";
 }
 
-bool plain_objects() { return !cpu::current_compiler()->makes_libraries(); }
+bool plain_objects() { return !cpu::current_compiler(host_target())->makes_libraries(); }
 
 }  // namespace
 

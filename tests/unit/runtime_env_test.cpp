@@ -171,7 +171,7 @@ TEST_CASE("each variable of the table does what it says", "[runtime]") {
       {"SINTER_CC",
        [] {
          const Setting setting("SINTER_CC", "gcc");
-         CHECK_THAT(cpu::current_compiler()->id(host_target()), Contains("gcc"));
+         CHECK_THAT(cpu::current_compiler(host_target())->id(host_target()), Contains("gcc"));
        }},
       {"SINTER_MEMORY_LIMIT",
        [] {

@@ -34,7 +34,7 @@ class Recorder final : public cpu::Compiler {
 
  private:
   const Setting cc_{"SINTER_CC", "gcc"};  // which instruments nothing in any build
-  const std::shared_ptr<const cpu::Compiler> compiler_ = cpu::current_compiler();
+  const std::shared_ptr<const cpu::Compiler> compiler_ = cpu::current_compiler(host_target());
   mutable std::mutex mutex_;
   mutable std::vector<std::string> units_;
 };

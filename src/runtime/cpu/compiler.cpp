@@ -1,17 +1,44 @@
-// Which compiler: SINTER_CC, the Clang plugin, or cc, in this order.
+// Which compiler: SINTER_CC, the Clang plugin, cc, or the name that the cache folder has, in this order.
 #include "runtime/cpu/compiler.h"
 
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "runtime/cpu/compile_external.h"
 #include "runtime/cpu/plugin.h"
 #include "runtime/env.h"
+#include "runtime/filled_by.h"
+#include "runtime/sanitizer.h"
 #include "sinter/error.h"
 
 namespace sinter::runtime {
 namespace cpu {
+namespace {
 
-std::shared_ptr<const Compiler> current_compiler() {
+/// One that is not here, but was where the cache folder was filled: what it made there is found, and nothing else.
+class AbsentCompiler final : public Compiler {
+ public:
+  explicit AbsentCompiler(FilledBy by) : by_(std::move(by)) {}
+  std::string id(const Target&) const override { return by_.id; }
+  Dialect dialect() const override { return by_.dialect; }
+  bool is_here() const override { return false; }
+  CompileResult compile(const std::string&, const Target& target) const override {
+    throw_nothing_compiles({}, kind_of(target), target, kInstallCompiler);
+  }
+
+ private:
+  const FilledBy by_;
+};
+
+}  // namespace
+
+std::string kind_of(const Target& machine) {
+  constexpr const char* kBuilds[] = {"", "+asan", "+tsan"};
+  return machine.isa + kBuilds[static_cast<size_t>(kSanitizer)];
+}
+
+std::shared_ptr<const Compiler> current_compiler(const Target& machine) {
   if (const std::string& command = env().cc; !command.empty()) {
     auto chosen = external_compiler(command);
     if (!chosen)
@@ -22,23 +49,25 @@ std::shared_ptr<const Compiler> current_compiler() {
     return chosen;
   }
   if (auto plugin = plugin_compiler()) return plugin;
-  report_missing_plugin();
-  if (auto cc = external_compiler("cc")) return cc;
-  throw BackendError(
-      "no C compiler for kernels: the Clang plugin is not here and there is no cc; install clang or gcc (12 or later)");
+  if (auto cc = external_compiler("cc")) {
+    report_missing_plugin();
+    return cc;
+  }
+  if (auto by = filled_by(kind_of(machine))) return std::make_shared<AbsentCompiler>(*std::move(by));
+  throw_nothing_compiles({}, kind_of(machine), machine, kInstallCompiler);
 }
 
 bool give_up(const Compiler& compiler) { return env().cc.empty() && give_up_plugin(compiler); }
 
 }  // namespace cpu
 
-Dialect compiler_dialect() {
+Dialect compiler_dialect(const Target& machine) {
   if (env().cc.empty() && cpu::plugin_compiler()) return Dialect::Clang;
   // Every plan asks, and looking for a program asks the file system: once per environment, then.
   thread_local const Env* of = nullptr;
   thread_local Dialect dialect{};
   if (of != &env()) {
-    dialect = cpu::current_compiler()->dialect();
+    dialect = cpu::current_compiler(machine)->dialect();
     of = &env();
   }
   return dialect;

@@ -15,18 +15,26 @@ namespace {
 
 class CpuToolchain final : public Toolchain {
  public:
-  explicit CpuToolchain(const Target& target) : target_(target), compiler_(current_compiler()) {}
+  explicit CpuToolchain(const Target& target) : target_(target), compiler_(current_compiler(target)) {}
 
   std::string id() const override { return compiler_->id(target_); }
+  std::string kind() const override { return kind_of(target_); }
+
+  // Instrumented libraries need the compiler's own library at run time.
+  std::optional<FilledBy> leaves() const override {
+    if (!compiler_->is_here() || compiler_->makes_libraries()) return std::nullopt;
+    return FilledBy{id(), compiler_->dialect(), 0, ""};
+  }
 
   bool replaced() const override {
     if (!give_up(*compiler_)) return false;
-    if (compiler_dialect() != compiler_->dialect())
+    if (compiler_dialect(target_) != compiler_->dialect())
       throw DialectChanged("the Clang plugin cannot be opened, and the compiler that is left speaks another dialect");
     return true;
   }
 
   std::vector<CompileResult> build(std::span<const KernelSource* const> kernels) const override {
+    if (!compiler_->is_here()) throw_nothing_compiles(kernels, kind(), target_, kInstallCompiler);
     return cpu::build(kernels, *compiler_, target_);
   }
 

@@ -104,9 +104,10 @@ CompileResult compile(const FoundNvrtc& nvrtc, const std::string& name, const st
 ImageCompiler compiler_of(const FoundDriver& driver) {
   // What simulates devices reads the PTX of any version.
   const FoundNvrtc& nvrtc = driver.simulated ? find_nvrtc() : find_nvrtc(driver.version / 1000);
-  if (nvrtc.table) return {&nvrtc, driver.simulated ? Form::Ptx : Form::Cubin, name_of(nvrtc), ""};
-  if (driver.simulated && sim::has_clang()) return {nullptr, Form::Ptx, "Clang", ""};
-  return {nullptr, {}, "", nvrtc.reason};
+  const Form form = driver.simulated ? Form::Ptx : Form::Cubin;
+  if (nvrtc.table) return {&nvrtc, form, name_of(nvrtc), ""};
+  if (driver.simulated && sim::has_clang()) return {nullptr, form, "Clang", ""};
+  return {nullptr, form, "", nvrtc.reason};
 }
 
 std::string ImageCompiler::id(int sm) const { return nvrtc ? compiler_id(*nvrtc, sm, form) : sim::clang_id(sm); }

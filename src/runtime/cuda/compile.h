@@ -27,8 +27,8 @@ CompileResult compile(const FoundNvrtc& nvrtc, const std::string& name, const st
 /// What makes images for the devices of a driver, or why nothing can: NVRTC, or Clang where a simulated device has
 /// none.
 struct ImageCompiler {
-  const FoundNvrtc* nvrtc = nullptr;  ///< null: Clang
-  Form form = Form::Cubin;
+  const FoundNvrtc* nvrtc = nullptr;  ///< null: Clang, or nothing
+  Form form = Form::Cubin;            ///< of what it makes, or would
   std::string name;    ///< "NVRTC 12.8 (/usr/local/cuda/lib64/libnvrtc.so.12)"
   std::string reason;  ///< a sentence, if there is none
 

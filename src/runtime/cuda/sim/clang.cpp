@@ -49,6 +49,11 @@ std::vector<std::string> arguments(int sm) {
 
 bool has_clang() { return cpu::plugin_compiler() != nullptr; }
 
+bool give_up_clang() {
+  const auto plugin = cpu::plugin_compiler();
+  return !plugin || cpu::give_up_plugin(*plugin);
+}
+
 std::string clang_id(int sm) {
   std::string id = fmt::format("{}, passes {}, level {}", cpu::plugin_id(), kPasses, kLevel);
   for (const std::string& word : arguments(sm)) id += " " + word;

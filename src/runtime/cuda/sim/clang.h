@@ -10,6 +10,9 @@ namespace sinter::runtime::cuda::sim {
 /// Whether this build has the Clang plugin and it opens; if not, compile_ptx() says so.
 bool has_clang();
 
+/// True if the plugin cannot be opened here: from now on there is none.
+bool give_up_clang();
+
 /// All that changes what a text becomes.
 std::string clang_id(int sm);
 
