@@ -1,6 +1,7 @@
 // Products against loops.
 #include <random>
 
+#include "runtime/target.h"
 #include "tensor_support.h"
 #include "uop/walk.h"
 
@@ -107,4 +108,21 @@ TEST_CASE("einsum makes no axis of size 1 that broadcasting drops again", "[tens
   CHECK(node(einsum("...ij,...jk->...ik", {a, b})) == node(matmul(a, b)));
   CHECK(node(einsum("pqij,j->pqi", {a, row})) == node(matmul(a, row)));
   CHECK(ir::topological(node(einsum("i,j->ij", {row, row}))).size() == 4);  // the leaf, two repetitions, their product
+}
+
+TEST_CASE("a machine without FMA sums products where nothing else names its types", "[tensor]") {
+  runtime::Target plain = runtime::host_target();
+  plain.isa = "x86-64";
+  plain.vector_bytes = plain.vector_registers = 16;
+  plain.fma = plain.masks = false;
+  struct Machine {
+    explicit Machine(const runtime::Target& target) { runtime::set_host_target(&target); }
+    ~Machine() { runtime::set_host_target(nullptr); }
+  };
+  for (const DType dtype : {DType::F32, DType::F64, DType::F16, DType::BF16}) {
+    const Tensor a = (arange(48, float32) * 0.25 - 3.0).to(dtype).reshape({6, 8}).contiguous().realize();
+    const std::vector<double> want = matmul(a, a.transpose()).to(float64).to_vector<double>();  // exact
+    const Machine machine(plain);
+    CHECK(matmul(a, a.transpose()).to(float64).to_vector<double>() == want);
+  }
 }

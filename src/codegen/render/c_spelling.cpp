@@ -115,17 +115,17 @@ constexpr Helper kHelpers[] = {
     // (Boldo and
     // Melquiond, Emulation of a FMA and correctly rounded sums, 2008).
     {"fmaf",
-     "(f32 x, f32 y, f32 z) {\n  const f64 p = (f64)x * y, s = p + z, q = s - p, e = (p - (s - q)) + (z - q);\n"
-     "  u64 b;\n  __builtin_memcpy(&b, &s, 8);\n  if (s - s == 0 && e != 0 && !(b & 1)) b += (e > 0) == (s > 0) ? 1 : "
+     "(f32 x, f32 y, f32 z) {\n  const $D p = ($D)x * y, s = p + z, q = s - p, e = (p - (s - q)) + (z - q);\n"
+     "  $W b;\n  __builtin_memcpy(&b, &s, 8);\n  if (s - s == 0 && e != 0 && !(b & 1)) b += (e > 0) == (s > 0) ? 1 : "
      "-1;\n"
-     "  f64 odd;\n  __builtin_memcpy(&odd, &b, 8);\n  return (f32)odd;\n}"},
+     "  $D odd;\n  __builtin_memcpy(&odd, &b, 8);\n  return (f32)odd;\n}"},
     // In integers: product of 106 bits, both summands shifted to one exponent with a sticky bit, one rounding.
     {"fma",
-     "(f64 x, f64 y, f64 z) {\n"
+     "($D x, $D y, $D z) {\n"
      "  if (x - x == 0 && y - y == 0 && z - z != 0) return z;\n"  // the product may be too large, but is not infinite
      "  if (!(x - x == 0 && y - y == 0 && z - z == 0) || x == 0 || y == 0) return x * y + z;\n"
      "  if (z == 0) return x * y;\n"
-     "  u64 b[3];\n  int e[3], n[3];\n  const f64 v[3] = {x, y, z};\n"
+     "  $W b[3];\n  int e[3], n[3];\n  const $D v[3] = {x, y, z};\n"
      "  for (int i = 0; i < 3; ++i) {\n"
      "    __builtin_memcpy(&b[i], &v[i], 8);\n"
      "    n[i] = b[i] >> 63;\n    e[i] = (int)(b[i] >> 52 & 2047);\n    b[i] &= (1ull << 52) - 1;\n"
@@ -142,13 +142,13 @@ constexpr Helper kHelpers[] = {
      "  if (d) q = d > 126 ? 1 : q >> d | ((q << (128 - d)) != 0);\n"
      "  p = pn == qn ? p + q : p - q;\n  if (!p) return 0;\n"
      "  if (p >> 126) p = p >> 1 | (p & 1), ++pe;\n  while (!(p >> 125)) p <<= 1, --pe;\n"
-     "  const int drop = pe < 1 ? 74 - pe : 73;\n  u64 m = 0;\n"
+     "  const int drop = pe < 1 ? 74 - pe : 73;\n  $W m = 0;\n"
      "  if (drop < 127) {\n"
      "    const unsigned __int128 half = (unsigned __int128)1 << (drop - 1), rest = p & (2 * half - 1);\n"
-     "    m = (u64)(p >> drop);\n    m += rest > half || (rest == half && (m & 1));\n  }\n"
+     "    m = ($W)(p >> drop);\n    m += rest > half || (rest == half && (m & 1));\n  }\n"
      "  if (pe >= 1) {\n    if (m >> 53) m >>= 1, ++pe;\n    m = pe > 2046 ? 2047ull << 52 : (m & ((1ull << 52) - 1)) "
-     "| (u64)pe << 52;\n  }\n"
-     "  m |= (u64)pn << 63;\n  f64 r;\n  __builtin_memcpy(&r, &m, 8);\n  return r;\n}"},
+     "| ($W)pe << 52;\n  }\n"
+     "  m |= ($W)pn << 63;\n  $D r;\n  __builtin_memcpy(&r, &m, 8);\n  return r;\n}"},
     // Comparisons of vectors give -1 or 0 per lane. x is what a loop carries: whether y is NaN is known before. Of two
     // NaNs y comes out
     // (decision 0025).
@@ -309,6 +309,8 @@ std::string CSpelling::fill(const std::string& pattern, Type result, Type source
     if (name == "U") return type({integer_of(lanes > 1 ? bytes : std::max<size_t>(bytes, 4), false), lanes});
     if (name == "I") return type({integer_of(bytes, true), lanes});
     if (name == "J") return type({integer_of(size_of(result.dtype), true), lanes});
+    if (name == "D") return type({DType::F64, 1});
+    if (name == "W") return type({DType::U64, 1});
     if (name == "M") return type({DType::Bool, lanes});
     if (name == "F") return source.dtype == DType::F32 ? "f" : "";
     if (name == "R") return source.dtype == DType::F32 ? "8388608.0f" : "4503599627370496.0";
