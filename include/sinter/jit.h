@@ -81,8 +81,8 @@ class Jitted {
 /// one of these: weights in another order or dtype, masks, tables (not where an index can be out of range on a GPU).
 /// What such kernels gave stays in memory, for each of the shapes that it was called with, as long as the function,
 /// unless nothing of it is used for some calls or a computation needs the room (data from host memory does not ask for
-/// it). The launch holds the lock of the tensor graph: other threads' calls of the library wait until it has returned,
-/// on a CPU until the kernels are done.
+/// it); calls at the same time have it each. While the kernels run, other threads use the library and jitted functions;
+/// who needs what this one assigns waits until it is stored.
 ///
 /// The function is run no more, so it must say all that it does with tensors: numbers of the C++ program, and which
 /// tensors it uses, are those of the first calls. What can be seen to break this is a UsageError: reading or realising

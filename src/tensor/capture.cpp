@@ -72,7 +72,7 @@ void Capture::met(const std::shared_ptr<Cell>& cell) {
                     "calls should read is unknown: use one, or a computed copy",
                     made_by(cell->origin)));
   if (storage) storage->retain();
-  waits_for_others_ |= !storage && cell->recorded_by;
+  waits_for_others_ |= !storage && (cell->recorded_by || cell->node->state.claimed);
   met_.push_back({cell, storage});
   const ir::UOp n = cell->node.get();
   replay.cells.push_back(

@@ -28,6 +28,7 @@ constexpr size_t kMostHeld = size_t{8} << 20;
 struct Flights {
   std::atomic<uint64_t> landed{0};  ///< while somebody waited
   size_t waiting = 0;               ///< threads
+  size_t woken = 0;                 ///< of these, those that have not come to the graph again
   std::vector<Flight*> in_air;
 
   static Flights& get() {
@@ -39,11 +40,17 @@ struct Flights {
   void land(Flight* flight) {
     std::erase(in_air, flight);
     if (!waiting) return;
+    woken = waiting;
     ++landed;
     landed.notify_all();
   }
   /// Inside a GraphScope, in which the claim was seen: it cannot have landed in between.
   void wait() {
+    if (woken) {  // what they hold keeps others from what has landed
+      const ir::GraphPause pause;
+      std::this_thread::yield();
+      return;
+    }
     const uint64_t seen = landed;
     ++waiting;
     {
@@ -51,6 +58,7 @@ struct Flights {
       landed.wait(seen);
     }
     --waiting;
+    --woken;
   }
 };
 
@@ -59,6 +67,7 @@ struct Flights {
 void Flights::land_orphans() {
   Flights& all = get();
   const ir::GraphScope scope;
+  all.waiting = all.woken = 0;
   for (Flight* flight : std::vector(all.in_air)) {
     if (flight->thread() == std::this_thread::get_id()) continue;
     try {
@@ -79,23 +88,15 @@ std::string text_of(const std::exception_ptr& error) {
 
 }  // namespace
 
-Flight::Flight(const schedule::Parametrised& program) : program_(program) {
-  const schedule::Executable& plan = *program.executable;
-  for (size_t i = 0; i < program.plan.nodes.size(); ++i)
-    if (const int32_t t = plan.target_of[static_cast<size_t>(program.plan.position_of[i])]; t >= 0)
-      stored_.push_back({program.plan.nodes[i], t});
-  for (const schedule::StorageUse& s : program.plan.storages) {
-    s.storage->retain();
-    ++s.storage->owners;
+Flight::Flight(schedule::Execution& run, const std::vector<schedule::Landing>& targets, Slots slots, Nodes stored,
+               NoticesRead read)
+    : run_(run), targets_(targets), slots_(std::move(slots)), stored_(std::move(stored)), read_(std::move(read)) {
+  for (Storage* s : slots_) {
+    s->retain();
+    ++s->owners;
   }
-  for (const schedule::Position& p : program.plan.positions) {
-    if (p.slot >= 0) read_.add(*p.node->storage());
-  }
-  for (const schedule::Landing& t : plan.targets) {
+  for (const schedule::Landing& t : targets_)
     if (t.home >= 0) overwrites(*slot(t.home));
-    if (program.plan.positions[static_cast<size_t>(t.position)].home < 0) continue;
-    runtime::count(t.home >= 0 ? runtime::counters().in_place : runtime::counters().moved);
-  }
   for (const auto& [n, t] : stored_) {
     TensorGraph::get().retain(n);
     n->state.claimed = true;
@@ -106,7 +107,7 @@ Flight::Flight(const schedule::Parametrised& program) : program_(program) {
 void Flight::run() noexcept {
   try {
     runtime::once(runtime::faults().before_launch);
-    index_error_ = program_.run->run() & runtime::kIndexError;
+    index_error_ = run_.run() & runtime::kIndexError;
   } catch (const OutOfMemory&) {
     error_ = std::current_exception();
     unchanged_ = true;
@@ -117,16 +118,17 @@ void Flight::land() {
   TensorGraph& g = TensorGraph::get();
   std::shared_ptr<ir::Notice> notice;
   if (!error_) try {
-      notice = this->notice();  // may ask the device, which may be lost: claims are given back all the same
+      // May ask the device, which may be lost: claims are given back all the same.
+      notice = std::move(read_).notice(run_, index_error_, [this] { return fault(); });
     } catch (...) { error_ = std::current_exception(); }
   if (!unchanged_) store(notice);
   for (const auto& [n, t] : stored_) {
     n->state.claimed = false;
     g.release(n);
   }
-  for (const schedule::StorageUse& s : program_.plan.storages) {
-    --s.storage->owners;
-    s.storage->release();
+  for (Storage* s : slots_) {
+    --s->owners;
+    s->release();
   }
   Flights::get().land(this);
   if (error_) std::rethrow_exception(error_);
@@ -134,19 +136,13 @@ void Flight::land() {
 
 void Flight::wait() { Flights::get().wait(); }
 
-IndexFault Flight::fault() const {
-  std::vector<UOp> values;
-  for (const auto& [n, t] : stored_) values.push_back(n);
-  const auto intact = [&](UOp n) {
-    const std::vector<schedule::Landing>& targets = program_.executable->targets;
-    return std::none_of(targets.begin(), targets.end(),
-                        [&](const schedule::Landing& t) { return t.home >= 0 && slot(t.home) == n->storage(); });
-  };
-  return index_fault(values, intact, index_error_ ? std::numeric_limits<size_t>::max() : kMostHeld);
-}
+bool Flight::waking() { return Flights::get().woken; }
 
-std::shared_ptr<ir::Notice> Flight::notice() {
-  return std::move(read_).notice(*program_.run, index_error_, [this] { return fault(); });
+int Flight::holding(const Storage& memory) {
+  int count = 0;
+  for (const Flight* f : Flights::get().in_air)
+    count += static_cast<int>(std::count(f->slots_.begin(), f->slots_.end(), &memory));
+  return count;
 }
 
 void Flight::store(const std::shared_ptr<ir::Notice>& notice) {
@@ -154,16 +150,55 @@ void Flight::store(const std::shared_ptr<ir::Notice>& notice) {
   std::string text;
   if (error_) text = text_of(error_);
   InlineVector<Storage*, 4> memory;
-  const std::vector<schedule::Landing>& targets = program_.executable->targets;
-  memory.reserve(targets.size());
-  for (size_t t = 0; t < targets.size(); ++t) {
-    const int32_t home = targets[t].home;
-    memory.push_back(home >= 0 ? slot(home) : program_.run->fresh[t].release());
+  memory.reserve(targets_.size());
+  for (size_t t = 0; t < targets_.size(); ++t) {
+    const int32_t home = targets_[t].home;
+    memory.push_back(home >= 0 ? slot(home) : run_.fresh[t].release());
     memory.back()->error = text;
     memory.back()->notice = notice;
   }
   for (const auto& [n, t] : stored_) g.own(n, memory[static_cast<size_t>(t)]);
   for (const auto& [n, t] : stored_) g.settle(n);
+}
+
+namespace {
+
+Flight::Slots slots_of(const schedule::Parametrised& program) {
+  Flight::Slots out;
+  for (const schedule::StorageUse& s : program.plan.storages) out.push_back(s.storage);
+  return out;
+}
+Flight::Nodes stored_by(const schedule::Parametrised& program) {
+  Flight::Nodes out;
+  for (size_t i = 0; i < program.plan.nodes.size(); ++i)
+    if (const int32_t t = program.executable->target_of[static_cast<size_t>(program.plan.position_of[i])]; t >= 0)
+      out.push_back({program.plan.nodes[i], t});
+  return out;
+}
+NoticesRead read_by(const schedule::Parametrised& program) {
+  NoticesRead out;
+  for (const schedule::Position& p : program.plan.positions)
+    if (p.slot >= 0) out.add(*p.node->storage());
+  return out;
+}
+
+}  // namespace
+
+PlanFlight::PlanFlight(const schedule::Parametrised& program)
+    : Flight(*program.run, program.executable->targets, slots_of(program), stored_by(program), read_by(program)) {
+  for (const schedule::Landing& t : targets())
+    if (program.plan.positions[static_cast<size_t>(t.position)].home >= 0)
+      runtime::count(t.home >= 0 ? runtime::counters().in_place : runtime::counters().moved);
+}
+
+IndexFault PlanFlight::fault() const {
+  std::vector<UOp> values;
+  for (const auto& [n, t] : stored()) values.push_back(n);
+  const auto intact = [&](UOp n) {
+    return std::none_of(targets().begin(), targets().end(),
+                        [&](const schedule::Landing& t) { return t.home >= 0 && slot(t.home) == n->storage(); });
+  };
+  return index_fault(values, intact, index_error() ? std::numeric_limits<size_t>::max() : kMostHeld);
 }
 
 }  // namespace sinter::tensor

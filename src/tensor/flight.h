@@ -19,41 +19,68 @@ namespace sinter::tensor {
 /// stores, so that no other plan writes it in place. All but run() inside a GraphScope.
 class Flight {
  public:
-  /// Claims the nodes that the plan stores. `program` is bound, and outlives it.
-  explicit Flight(const schedule::Parametrised& program);
+  /// A node that the plan stores, and which of the plan's values that is.
+  struct Stored {
+    ir::UOp node;
+    int32_t value;
+  };
+  using Slots = InlineVector<ir::Storage*, 8>;
+  using Nodes = InlineVector<Stored, 4>;
+
+  virtual ~Flight() = default;
   Flight(const Flight&) = delete;
   Flight& operator=(const Flight&) = delete;
 
   /// The thread whose plan it is.
   std::thread::id thread() const { return thread_; }
-  /// Without the graph's mutex. Errors are kept for land().
+  /// Without the graph's mutex, if others are to use the graph meanwhile. Errors are kept for land().
   void run() noexcept;
-  /// Gives the nodes their storage; throws what the launch threw. If that left all memory as it was, the nodes are
-  /// still to be computed.
+  /// Gives the nodes their storage; throws what the launch threw. If that left all memory as it was (OutOfMemory), the
+  /// nodes are still to be computed.
   void land();
 
-  /// For a thread that needs a claimed node: waits, without the graph's mutex, until some plan has landed.
+  /// For a thread that needs a claimed node, or memory that a plan holds: waits, without the graph's mutex, until some
+  /// plan has landed, or threads have gone on that had waited for one.
   static void wait();
+  /// Whether there are such threads, which hold what they waited for.
+  static bool waking();
+  /// Plans that hold this memory: so many of its owners are none for long.
+  static int holding(const ir::Storage& memory);
+
+ protected:
+  /// Claims the nodes. `run` is bound to the slots; it and `targets` outlive this.
+  Flight(schedule::Execution& run, const std::vector<schedule::Landing>& targets, Slots slots, Nodes stored,
+         NoticesRead read);
+
+  const Nodes& stored() const { return stored_; }
+  const std::vector<schedule::Landing>& targets() const { return targets_; }
+  ir::Storage* slot(int32_t number) const { return slots_[static_cast<size_t>(number)]; }
+  bool index_error() const { return index_error_; }
 
  private:
-  IndexFault fault() const;
-  /// What reads of the stored values will have to say.
-  std::shared_ptr<ir::Notice> notice();
+  /// Which index was out of range. Before the nodes let go of their sources.
+  virtual IndexFault fault() const = 0;
   void store(const std::shared_ptr<ir::Notice>& notice);
 
-  ir::Storage* slot(int32_t number) const { return program_.plan.storages[static_cast<size_t>(number)].storage; }
-
-  const schedule::Parametrised& program_;  ///< of its nodes only those that are stored are looked at after the claim
-  struct Stored {
-    ir::UOp node;
-    int32_t value;  ///< which of the plan's
-  };
-  InlineVector<Stored, 4> stored_;
+  schedule::Execution& run_;
+  const std::vector<schedule::Landing>& targets_;
+  const Slots slots_;
+  const Nodes stored_;
   NoticesRead read_;
   std::exception_ptr error_;
   const std::thread::id thread_ = std::this_thread::get_id();
   bool index_error_ = false;
   bool unchanged_ = false;  ///< the launch failed before it had any effect
+};
+
+/// That of a program whose nodes were walked.
+class PlanFlight final : public Flight {
+ public:
+  /// `program` is bound, and outlives it; of its nodes only those that are stored are looked at from now on.
+  explicit PlanFlight(const schedule::Parametrised& program);
+
+ private:
+  IndexFault fault() const override;
 };
 
 }  // namespace sinter::tensor

@@ -12,6 +12,7 @@
 #include "runtime/env.h"
 #include "sinter/debug.h"
 #include "tensor/capture.h"
+#include "tensor/flight.h"
 #include "tensor/realize.h"
 #include "tensor/rerun.h"
 #include "tensor/version.h"
@@ -25,6 +26,7 @@ using tensor::Replay;
 using tensor::Rerun;
 
 constexpr int kMostPrograms = 4;  ///< in a row that differ: then it is no accident of the first calls
+constexpr int kMostWaits = 64;    ///< for plans in flight, where others always have one: then the function runs
 
 /// What one plan is for.
 struct Signature {
@@ -66,13 +68,38 @@ bool is_of(const Signature& signature, std::span<const Tensor> inputs) {
   return std::equal(signature.inputs.begin(), signature.inputs.end(), inputs.begin(), inputs.end(), same);
 }
 
+/// A program with what its runs go by. Shared with the runs, during which others may learn another one.
+struct Runs {
+  Replay replay;
+  std::vector<std::unique_ptr<tensor::Repeated>> idle = {};  ///< as many as there were runs at the same time
+};
+
 struct Program {
   Signature signature;
-  Replay replay;
-  bool sure = false;                                ///< two calls that it fitted in a row gave it
-  int others = 0;                                   ///< programs before it, each of them another
-  std::optional<Replay> instead;                    ///< of the last call, which `replay` did not fit
-  std::unique_ptr<tensor::Repeated> repeated = {};  ///< of `replay`; null before its first run
+  std::shared_ptr<Runs> runs;
+  bool sure = false;              ///< two calls that it fitted in a row gave it
+  int others = 0;                 ///< programs before it, each of them another
+  std::optional<Replay> instead;  ///< of the last call, which this one did not fit
+};
+
+/// A run's own of them, which goes back when the run ends.
+class Borrowed {
+ public:
+  explicit Borrowed(std::shared_ptr<Runs> runs) : runs_(std::move(runs)) {
+    if (runs_->idle.empty()) return;
+    repeated_ = std::move(runs_->idle.back());
+    runs_->idle.pop_back();
+  }
+  ~Borrowed() {
+    if (repeated_) runs_->idle.push_back(std::move(repeated_));
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  std::unique_ptr<tensor::Repeated>& get() { return repeated_; }
+
+ private:
+  const std::shared_ptr<Runs> runs_;
+  std::unique_ptr<tensor::Repeated> repeated_;
 };
 
 /// What may be written in place depends on who else holds the old values.
@@ -157,15 +184,17 @@ struct JitPlans::Known {
   /// call in which they were not, because somebody held the old value perhaps, says nothing against that program unless
   /// the next is like it.
   void learn(Program* known, const Signature& signature, Replay replay, bool fitted) {
-    if (!known) return programs.push_back({signature, std::move(replay), false, 0, {}}), void();
+    auto runs = [&] { return std::make_shared<Runs>(Runs{std::move(replay)}); };
+    if (!known) return programs.push_back({signature, runs(), false, 0, {}}), void();
+    const Replay& old = known->runs->replay;
     const bool again =
-        same_program(known->replay, replay) || (!fitted && known->instead && same_program(*known->instead, replay));
+        same_program(old, replay) || (!fitted && known->instead && same_program(*known->instead, replay));
     if (!again && !fitted) return known->instead = std::move(replay), void();
     known->instead.reset();
     if (again) {
       known->sure = true;
       known->others = 0;
-    } else if (writes_alike(known->replay, replay) && ++known->others >= kMostPrograms) {
+    } else if (writes_alike(old, replay) && ++known->others >= kMostPrograms) {
       known->others = 0;
       tensor::usage_error(
           fmt::format("the jitted function built another program at each of {} calls in a row; jit a part that does "
@@ -174,8 +203,7 @@ struct JitPlans::Known {
     } else {
       known->sure = false;
     }
-    known->repeated.reset();
-    known->replay = std::move(replay);
+    known->runs = runs();
   }
 };
 
@@ -189,18 +217,27 @@ std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Ten
   if (tensor::Capture::current()) tensor::usage_error("a jitted function calls another one; jit the outer one alone");
   Program* known = nullptr;
   bool fitted = false;
-  do {
+  for (int waits = 0;;) {
     settle(inputs);
     known = known_->find(inputs);
     fitted = false;
-    if (!known) continue;
-    Rerun rerun(known->replay, inputs);
-    fitted = rerun.ready();
-    if (fitted && known->sure && !runtime::env().check) {
-      known->instead.reset();
-      return rerun.run(known->repeated);
+    if (known) {
+      const std::shared_ptr<Runs> runs = known->runs;
+      Rerun rerun(runs->replay, inputs);
+      const Rerun::Ready ready = rerun.ready();
+      if (ready == Rerun::Ready::Later && waits++ < kMostWaits) {
+        tensor::Flight::wait();
+        continue;
+      }
+      fitted = ready == Rerun::Ready::Yes;
+      if (fitted && known->sure && !runtime::env().check) {
+        known->instead.reset();
+        Borrowed repeated(runs);
+        return rerun.run(repeated.get());
+      }
     }
-  } while (known_->turns.wait());
+    if (!known_->turns.wait()) break;
+  }
 
   known_->turns.take();
   struct Turn {

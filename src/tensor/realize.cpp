@@ -103,7 +103,7 @@ class Realization {
  private:
   struct Prepared {
     std::unique_ptr<Parametrised> program;
-    std::optional<Flight> flight = {};
+    std::optional<PlanFlight> flight = {};
   };
   using Plans = std::list<Prepared>;  // flights stay where they are
 

@@ -45,6 +45,7 @@ schedule::Execution& Repeated::bind(schedule::Bindings& bindings, const Versions
       run.let_go();
       throw;
     }
+    bound_ = &run;
     return run;
   };
   for (;;) try {
@@ -55,6 +56,11 @@ schedule::Execution& Repeated::bind(schedule::Bindings& bindings, const Versions
       else if (!give_up_kept())
         throw;
     }
+}
+
+void Repeated::let_go() {
+  bound_->let_go();
+  bound_ = nullptr;
 }
 
 void Repeated::decide(std::span<const uint8_t> same) {
@@ -84,7 +90,7 @@ schedule::Execution& Repeated::chosen() {
 
 bool give_up_kept() {
   bool any = false;
-  for (Repeated* r : keepers()) any |= r->keep_ && r->give_up();
+  for (Repeated* r : keepers()) any |= r->keep_ && !r->bound_ && r->give_up();
   return any;
 }
 

@@ -30,6 +30,8 @@ class Repeated {
   /// value of its tensor has, 0 for what may hold another one at any time. Without memory this function keeps nothing,
   /// and then no other one does; throws OutOfMemory if that was in vain.
   schedule::Execution& bind(schedule::Bindings& bindings, const Versions& now);
+  /// After the run, which may be outside of the GraphScope: gives back what nobody has taken.
+  void let_go();
   /// The last run did not throw.
   void ran(const Versions& now) { versions_ = now; }
 
@@ -43,6 +45,7 @@ class Repeated {
 
   const schedule::Executable& executable_;
   std::unique_ptr<schedule::Execution> keeping_, plain_;  ///< null: nothing can be kept; not needed so far
+  schedule::Execution* bound_ = nullptr;                  ///< what is kept is in use until it is let go
   bool keep_ = false;                                     ///< the next run does
   int against_ = 0;                                       ///< runs in a row that say otherwise
   Versions versions_;                                     ///< of the last run

@@ -2,14 +2,17 @@
 #include "tensor/rerun.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "runtime/buffer.h"
 #include "runtime/counters.h"
-#include "runtime/interpreter/interpreter.h"
+#include "runtime/faults.h"
+#include "runtime/fork.h"
+#include "sinter/debug.h"
 #include "sinter/error.h"
+#include "tensor/flight.h"
 #include "tensor/index_fault.h"
-#include "tensor/version.h"
 
 namespace sinter::tensor {
 namespace {
@@ -27,38 +30,107 @@ schedule::Steady steady_of(const Replay& replay) {
   return steady;
 }
 
-/// The next version of a tensor, which is a leaf if the one before was (SEMANTICS V5).
-void renew(Cell& cell, UOp version) {
-  if (cell.leaf_id) {
-    version->state.requires_grad = version->state.leaf = true;
-    version->state.leaf_id = cell.leaf_id;
+/// Whose nodes have no sources, which could say where an index came from.
+class RerunFlight final : public Flight {
+ public:
+  RerunFlight(schedule::Execution& run, const Replay& replay, Slots slots, Nodes stored, NoticesRead read)
+      : Flight(run, replay.executable->targets, std::move(slots), std::move(stored), std::move(read)) {}
+
+ private:
+  IndexFault fault() const override {
+    return [] {
+      return std::string("an index of a jitted function was out of range; call the function without jit to see which");
+    };
   }
-  TensorGraph::get().set_origin(version, *cell.node->state.origin);
-  cell.node = ir::Hold(version);
-}
+};
 
 }  // namespace
 
-bool Rerun::ready() {
+/// The nodes of what a run stores, claimed until it lands. What the tensors held before waits for that too: a run that
+/// changes nothing gives it back to them.
+class Rerun::Takeoff {
+ public:
+  Takeoff(const Rerun& rerun, schedule::Execution& execution)
+      : replay_(rerun.replay_), nodes_(replay_.results.size()), flight_(flight(rerun, execution)) {
+    for (const auto& [cell, n] : versions_) renew(*cell, n);
+  }
+
+  void run() { flight_.run(); }
+  /// The results.
+  std::vector<Tensor> land() {
+    try {
+      flight_.land();
+    } catch (const OutOfMemory&) {
+      for (size_t i = 0; i < versions_.size(); ++i) versions_[i].first->node = std::move(before_[i]);
+      throw;
+    }
+    std::vector<Tensor> results;
+    for (size_t r = 0; r < nodes_.size(); ++r)
+      results.push_back(replay_.results[r] == r ? wrap(nodes_[r]) : results[replay_.results[r]]);
+    return results;
+  }
+
+ private:
+  RerunFlight flight(const Rerun& rerun, schedule::Execution& execution) {
+    Flight::Slots slots(rerun.bindings_.slots.begin(), rerun.bindings_.slots.end());
+    NoticesRead read;
+    for (const Storage* s : slots) read.add(*s);
+    Flight::Nodes stored;
+    for (size_t t = 0; t < replay_.targets.size(); ++t) {
+      const ReplayTarget& target = replay_.targets[t];
+      const auto value = [&] {
+        const UOp n = TensorGraph::get().make({ir::Op::Data, target.dtype, target.shape, {}, {}, replay_.device});
+        stored.push_back({n, static_cast<int32_t>(t)});
+        return n;
+      };
+      for (uint32_t r : target.results) nodes_[r] = value();
+      for (uint32_t c : target.cells) versions_.emplace_back(rerun.cells_[c].get(), value());
+    }
+    return RerunFlight(execution, replay_, std::move(slots), std::move(stored), std::move(read));
+  }
+
+  /// The next version of a tensor, which is a leaf if the one before was (SEMANTICS V5).
+  void renew(Cell& cell, UOp version) {
+    if (cell.leaf_id) {
+      version->state.requires_grad = version->state.leaf = true;
+      version->state.leaf_id = cell.leaf_id;
+    }
+    TensorGraph::get().set_origin(version, *cell.node->state.origin);
+    before_.push_back(std::exchange(cell.node, ir::Hold(version)));
+  }
+
+  const Replay& replay_;
+  std::vector<UOp> nodes_;                       ///< per result, of copies of a handle the first
+  std::vector<std::pair<Cell*, UOp>> versions_;  ///< of what is assigned
+  std::vector<ir::Hold> before_;                 ///< per version
+  RerunFlight flight_;
+};
+
+Rerun::Ready Rerun::ready() {
   cells_.reserve(replay_.cells.size());
   for (const UsedCell& used : replay_.cells) {
     cells_.push_back(used.cell.lock());
-    if (!cells_.back() || !fits(used, *cells_.back()) || is_input(cells_.back()->node->storage())) return false;
+    if (!cells_.back()) return Ready::No;
+    if (cells_.back()->node->state.claimed) return Ready::Later;
+    if (!fits(used, *cells_.back()) || is_input(cells_.back()->node->storage())) return Ready::No;
   }
   generators_.reserve(replay_.randoms.size());
   for (const RandomSource& source : replay_.randoms)
-    if (generators_.push_back(source.generator.lock()); !generators_.back()) return false;
+    if (generators_.push_back(source.generator.lock()); !generators_.back()) return Ready::No;
   bindings_.slots.reserve(replay_.slots.size());
   for (const SlotSource& source : replay_.slots) {
     Storage* storage = (source.input ? inputs_[source.number].cell() : cells_[source.number])->node->storage();
     auto* buffer = static_cast<runtime::Buffer*>(storage);
     if (!storage->error.empty()) throw BackendError(storage->error);
-    if (reinterpret_cast<uintptr_t>(buffer->data()) % static_cast<size_t>(source.alignment)) return false;
-    if (source.written && (storage->foreign() || storage->owners > 1 || cells_[source.number]->node->state.refs > 1))
-      return false;
+    if (reinterpret_cast<uintptr_t>(buffer->data()) % static_cast<size_t>(source.alignment)) return Ready::No;
+    if (source.written && storage->foreign()) return Ready::No;
+    if (source.written && cells_[source.number]->node->state.refs > 1)
+      return Flight::waking() ? Ready::Later : Ready::No;
+    if (source.written && storage->owners > 1)
+      return storage->owners > 1 + Flight::holding(*storage) ? Ready::No : Ready::Later;
     bindings_.slots.push_back(buffer);
   }
-  return true;
+  return Ready::Yes;
 }
 
 std::vector<Tensor> Rerun::run(std::unique_ptr<Repeated>& repeated) {
@@ -69,22 +141,22 @@ std::vector<Tensor> Rerun::run(std::unique_ptr<Repeated>& repeated) {
   const Repeated::Versions now = repeated->may_keep() ? versions() : Repeated::Versions();
   schedule::Execution& execution = repeated->bind(bindings_, now);
   struct Bound {
-    schedule::Execution& execution;
-    ~Bound() { execution.let_go(); }
+    Repeated& repeated;
+    ~Bound() { repeated.let_go(); }
   };
-  const Bound bound{execution};
+  const Bound bound{*repeated};
   runtime::count(runtime::counters().plans);
-  for (size_t s = 0; s < replay_.slots.size(); ++s)
-    if (replay_.slots[s].written) overwrites(*bindings_.slots[s]);
-  uint32_t bits = 0;
-  try {
-    bits = execution.run();
-  } catch (const OutOfMemory&) { throw; } catch (const std::exception& error) {
-    poison(error.what());
-    throw;
+  Takeoff takeoff(*this, execution);
+  {
+    // What the interpreter did when it runs out of memory is undone before anybody sees it.
+    const bool stays = debug::executor() == debug::Executor::Interpreter;
+    std::optional<runtime::OutsideGraph> outside;
+    if (!stays && (!execution.brief || runtime::faults().before_launch)) outside.emplace();
+    takeoff.run();
   }
+  std::vector<Tensor> results = takeoff.land();
   repeated->ran(now);
-  return land(execution, bits & runtime::kIndexError);
+  return results;
 }
 
 bool Rerun::fits(const UsedCell& used, const Cell& cell) {
@@ -92,7 +164,7 @@ bool Rerun::fits(const UsedCell& used, const Cell& cell) {
   if (used.grad && *used.grad != gradient_of(cell)) return false;
   if (used.node) return n->id == used.node;
   return n->storage() && n->dtype == used.dtype && n->shape == used.shape && n->device == used.device &&
-         n->state.requires_grad == used.requires_grad && n->state.leaf == used.leaf && !n->state.claimed;
+         n->state.requires_grad == used.requires_grad && n->state.leaf == used.leaf;
 }
 
 /// An input that shares its memory with a used tensor would be read while that is written in place.
@@ -119,43 +191,6 @@ void Rerun::draw() {
     if (source.seed >= 0) bindings_.args[static_cast<size_t>(source.seed)] = number(seed);
     if (source.first >= 0) bindings_.args[static_cast<size_t>(source.first)] = number(first);
   }
-}
-
-void Rerun::poison(const std::string& text) {
-  for (size_t s = 0; s < replay_.slots.size(); ++s)
-    if (replay_.slots[s].written) bindings_.slots[s]->error = text;
-}
-
-std::shared_ptr<ir::Notice> Rerun::notice(schedule::Execution& run, bool index_error) const {
-  NoticesRead read;
-  for (const runtime::Buffer* b : bindings_.slots) read.add(*b);
-  return std::move(read).notice(run, index_error, [] {
-    return [] {
-      return std::string("an index of a jitted function was out of range; call the function without jit to see which");
-    };
-  });
-}
-
-std::vector<Tensor> Rerun::land(schedule::Execution& run, bool index_error) {
-  const std::shared_ptr<ir::Notice> notice = this->notice(run, index_error);
-  std::vector<Tensor> results(replay_.results.size());
-  for (size_t t = 0; t < replay_.targets.size(); ++t) {
-    const ReplayTarget& target = replay_.targets[t];
-    const int32_t home = replay_.executable->targets[t].home;
-    Storage* storage = home >= 0 ? bindings_.slots[static_cast<size_t>(home)] : run.fresh[t].release();
-    storage->notice = notice;
-    for (uint32_t r : target.results) results[r] = wrap(value(target, storage));
-    for (uint32_t c : target.cells) renew(*cells_[c], value(target, storage));
-  }
-  for (size_t r = 0; r < results.size(); ++r) results[r] = results[replay_.results[r]];
-  return results;
-}
-
-UOp Rerun::value(const ReplayTarget& target, Storage* storage) const {
-  TensorGraph& g = TensorGraph::get();
-  UOp n = g.make({ir::Op::Data, target.dtype, target.shape, {}, {}, replay_.device});
-  g.own(n, storage);
-  return n;
 }
 
 }  // namespace sinter::tensor

@@ -16,13 +16,17 @@ namespace sinter::tensor {
 /// No node is looked at but those that hold the tensors. `replay` and `inputs` outlive it.
 class Rerun {
  public:
+  enum class Ready : uint8_t { Yes, No, Later };
+
   Rerun(const Replay& replay, std::span<const Tensor> inputs) : replay_(replay), inputs_(inputs) {}
 
-  /// False if the tensors are not as the program needs them. Throws BackendError for one that a failed launch has left.
-  bool ready();
-  /// The results. Kernels that read nothing but versions of tensors that the run before read too are not launched: what
-  /// they gave is kept in `repeated`, which the first run makes. Throws OutOfMemory, and every tensor is as it was; or
-  /// BackendError, and what it writes in place is poisoned.
+  /// No if the tensors are not as the program needs them, Later if they may be when a plan in flight has landed. Throws
+  /// BackendError for one that a failed launch has left.
+  Ready ready();
+  /// The results. The launches run outside the graph's mutex, unless they are short; the tensors that the program
+  /// assigns have their new versions before, which others wait for. Kernels that read nothing but versions of tensors
+  /// that the run before read too are not launched: what they gave is kept in `repeated`, which the first run makes.
+  /// Throws OutOfMemory, and every tensor is as it was; or BackendError, and what it assigns is poisoned.
   std::vector<Tensor> run(std::unique_ptr<Repeated>& repeated);
 
  private:
@@ -30,10 +34,7 @@ class Rerun {
   bool is_input(const ir::Storage* storage) const;
   Repeated::Versions versions() const;
   void draw();
-  void poison(const std::string& text);
-  std::shared_ptr<ir::Notice> notice(schedule::Execution& run, bool index_error) const;
-  std::vector<Tensor> land(schedule::Execution& run, bool index_error);
-  ir::UOp value(const ReplayTarget& target, ir::Storage* storage) const;
+  class Takeoff;
 
   const Replay& replay_;
   std::span<const Tensor> inputs_;

@@ -119,6 +119,39 @@ TEST_CASE("V7 a child has what plans in flight have computed", "[semantics]") {
   if (fails) CHECK_THROWS_AS(read(y), BackendError);
 }
 
+TEST_CASE("V7 a child has what a jitted function's kernels have computed", "[semantics]") {
+  debug::set_executor(debug::Executor::Compiled);
+  const bool fails = GENERATE(false, true);
+  Tensor w = full64({3}, 1);
+  w.realize();
+  const Tensor one = full64({3}, 1).contiguous().realize();
+  auto step = jit([&](const Tensor& t) { w += t; });
+  for (int i = 0; i < 3; ++i) step(one);
+  Meeting meeting;
+  runtime::faults().before_launch = [&] { meeting.work(); };
+  if (fails) runtime::faults().fail_at_launch = 0;
+  std::thread other([&] {
+    try {
+      step(one);
+    } catch (const BackendError&) {}
+  });
+  while (!meeting.at_work) std::this_thread::yield();
+  meeting.fork_now();
+  const bool holds = holds_in_child([&] {
+    try {
+      if (read(w) != Vec{5, 5, 5} || fails) return false;
+      step(one);
+      return read(w) == Vec{6, 6, 6};
+    } catch (const BackendError&) { return fails; }
+  });
+  CHECK(holds);
+  other.join();
+  if (fails)
+    CHECK_THROWS_AS(read(w), BackendError);
+  else
+    CHECK(read(w) == Vec{5, 5, 5});
+}
+
 TEST_CASE("V7 fork among threads that train", "[semantics]") {
   debug::set_executor(debug::Executor::Compiled);
   std::atomic<bool> stop{false};
