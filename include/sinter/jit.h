@@ -87,13 +87,14 @@ class Jitted {
 /// The function is run no more, so it must say all that it does with tensors: numbers of the C++ program, and which
 /// tensors it uses, are those of the first calls. What can be seen to break this is a UsageError: reading or realising
 /// a tensor inside (a step() of sinter::optim too, whose counts the program does not hold); data made from host memory,
-/// number(), or a Generator of its own, inside; numbers that changed between the first two calls; handles to what it
-/// makes, or to its inputs, that outlive the call, unless to constants: who wants a value has it returned; what it does
-/// to grad() or requires_grad() of tensors that it has not made, as backward() does (use gradient()); results that
-/// require grad (call it under no_grad, or return them detached); assigning an input; several devices. Reading means
-/// the numbers, stored already or not: item(), to_vector(), to_bytes(), to_string(), `<<`, save(); shapes, dtypes,
-/// devices, needs_grad() and has_grad() may be asked for. Tensors that it uses beside its inputs have been computed
-/// before: realize() them. Who else holds or builds equal expressions does not matter.
+/// number(), or a Generator of its own, inside; numbers that changed between the first two calls;
+/// handles to what it makes, or to its inputs, that outlive the call, unless to constants: who wants a value has it
+/// returned; what it does to grad() or requires_grad() of tensors that it has not made, as backward() does (use
+/// gradient()); results that require grad (call it under no_grad, or return them detached); assigning an input; several
+/// devices. Reading means the numbers, stored already or not: item(), to_vector(), to_bytes(), to_string(), `<<`,
+/// save(); shapes, dtypes, devices, needs_grad() and has_grad() may be asked for. Tensors that it uses beside its
+/// inputs have been computed before, each in memory of its own: realize() them, and what shares memory as
+/// t.clone().realize(). Who else holds or builds equal expressions does not matter.
 ///
 /// From several threads: results are those of the calls in some order. One thread at a time runs the function, so that
 /// its own C++ state needs no lock; others' calls wait meanwhile. A tensor that it uses may be read by other threads at

@@ -242,7 +242,8 @@ class Tensor {
   Tensor& operator/=(Arg value) &;  ///< as +=
   /// A part of this cell that can be written: `x.at({2, Slice{0, 3}}) = v`.
   Place at(std::vector<Index> items, Loc where = Loc::current()) &;
-  /// A second cell with the same value: what `auto y = x` is in a language of values.
+  /// A copy: a cell of its own, and once it is realised memory of its own. Until then it costs nothing where it is
+  /// read.
   Tensor clone(Loc where = Loc::current()) const;
   /// Computes it now; returns itself. `realize(a, b)` computes several in one plan.
   const Tensor& realize(Loc where = Loc::current()) const;

@@ -59,8 +59,10 @@ UOp seed_of(const Tensor& given, UOp value) {
   return tensor::on_device(seed, value->device, value->shape);
 }
 
-/// Parameters without storage, and gradients still lazy: accumulation needs the memory of one micro-batch (G3, G4).
+/// Parameters without storage, and gradients still lazy: accumulation needs the memory of one micro-batch (G3, G4). In
+/// a jitted function all of them are its own, and values of its one plan.
 bool realize_reached(const std::vector<Reached>& reached) {
+  if (tensor::Capture::current()) return false;
   std::vector<UOp> lazy;
   for (const Reached& r : reached) {
     if (!r.leaf->storage()) lazy.push_back(r.leaf);

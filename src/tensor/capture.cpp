@@ -9,6 +9,7 @@
 #include "runtime/buffer.h"
 #include "schedule/collect/canonical.h"
 #include "uop/splat.h"
+#include "uop/walk.h"
 
 namespace sinter::tensor {
 namespace {
@@ -19,10 +20,17 @@ std::string made_by(const ir::Origin& origin) {
                              : fmt::format("made at {}:{} by {}", origin.file, origin.line, origin.call);
 }
 
+constexpr std::string_view kCopy = "t = t.clone().realize()";  ///< what gives a tensor memory of its own
+
+/// Computed, a reshape lies where its source lies (SEMANTICS H3), which the function may use too.
+bool would_share(ir::UOp n) {
+  while (!n->storage() && (n->op == ir::Op::Reshape || n->op == ir::Op::Detach)) n = n->src[0];
+  return n->storage();
+}
+
 [[noreturn]] void refuse_waiting(ir::UOp n) {
-  usage_error(
-      fmt::format("the jitted function uses a tensor that waits to be computed, from one {}; realize() it before",
-                  made_by(*n->state.origin)));
+  usage_error(fmt::format("the jitted function uses a tensor that waits to be computed, {}; compute it before, by {}",
+                          made_by(*n->state.origin), would_share(n) ? kCopy : "t.realize()"));
 }
 
 template <class Range, class T>
@@ -60,7 +68,7 @@ void Capture::met(const std::shared_ptr<Cell>& cell) {
   const bool alias = std::any_of(met_.begin(), met_.end(), same);
   const bool of_input = std::any_of(inputs_.begin(), inputs_.end(),
                                     [&](const auto& c) { return storage && c->node->storage() == storage; });
-  if (own && (alias || of_input)) return;  // a clone of what was met before, or its value
+  if (own && (alias || of_input)) return;  // the value of what was met before, as detach() or a reshape gives it
   if (own)
     usage_error(fmt::format(
         "the jitted function makes data from host memory ({}), which later calls would not make again; make "
@@ -69,8 +77,8 @@ void Capture::met(const std::shared_ptr<Cell>& cell) {
   if (alias || of_input)
     usage_error(
         fmt::format("the jitted function uses two tensors that share their memory, one of them {}; which of them later "
-                    "calls should read is unknown: use one, or a computed copy",
-                    made_by(cell->origin)));
+                    "calls should read is unknown: use one, or copy the other before, by {}",
+                    made_by(cell->origin), kCopy));
   if (storage) storage->retain();
   waits_for_others_ |= !storage && (cell->recorded_by || cell->node->state.claimed);
   met_.push_back({cell, storage});
@@ -128,7 +136,8 @@ void Capture::returned(std::span<const Tensor> results) {
   for (size_t i = 0; i < results.size(); ++i) {
     const ir::UOp n = node_of(results[i]);
     if (n->storage() || results[i].cell()->number <= start_)
-      usage_error(fmt::format("result {} of the jitted function is not computed by it; return what it computes", i));
+      usage_error(fmt::format(
+          "result {} of the jitted function is not computed by it; return what it computes, a clone() perhaps", i));
     if (n->has_history())
       usage_error(fmt::format(
           "result {} of the jitted function requires grad, and later calls would record no history; call it "
@@ -147,10 +156,10 @@ void Capture::returned(std::span<const Tensor> results) {
 void Capture::refuse_what_stays(std::span<const Tensor> results) const {
   for (size_t i = 0; i < inputs_.size(); ++i)
     if (inputs_[i].use_count() > input_handles_[i])
-      usage_error(
-          fmt::format("the jitted function keeps a handle to its input {}, which later calls would not renew; return a "
-                      "copy, or keep what the caller has",
-                      i));
+      usage_error(fmt::format(
+          "the jitted function keeps a handle to its input {}, which later calls would not renew; return its "
+          "clone() and keep that, or keep what the caller has",
+          i));
   for (const std::weak_ptr<Cell>& made : made_) {
     const std::shared_ptr<Cell> cell = made.lock();
     if (!cell) continue;
@@ -185,6 +194,17 @@ void Capture::planned(const schedule::Parametrised& plan, size_t plans) {
   take_targets(plan);
 }
 
+template <class Reads>
+ir::UOp Capture::waiting(Reads reads) const {
+  for (const Met& m : met_) {
+    const ir::UOp n = m.cell->node.get();
+    if (m.storage || n->src.empty()) continue;
+    const std::vector<ir::UOp> nodes = ir::topological({&n, 1}, [](ir::UOp s) { return !s->storage(); });
+    if (std::any_of(nodes.begin(), nodes.end(), reads)) return n;
+  }
+  return {};
+}
+
 void Capture::take_slots(const schedule::Parametrised& plan) {
   for (const schedule::StorageUse& use : plan.plan.storages) {
     SlotSource source{.alignment = schedule::alignment_of(*use.storage)};
@@ -197,7 +217,8 @@ void Capture::take_slots(const schedule::Parametrised& plan) {
     } else if (met != met_.end()) {
       source.number = static_cast<uint32_t>(met - met_.begin());
     } else {
-      refuse_waiting(use.node);
+      const ir::UOp user = waiting([&](ir::UOp n) { return n->storage() == use.storage; });
+      refuse_waiting(user ? user : use.node);
     }
     replay.slots.push_back(source);
   }
@@ -217,11 +238,12 @@ void Capture::take_numbers(const schedule::Parametrised& plan) {
       if (n->id == drawn_[d].seed) replay.randoms[d].seed = arg_of[number], known = true;
       if (n->id == drawn_[d].first) replay.randoms[d].first = arg_of[number], known = true;
     }
-    if (!known)
-      usage_error(
-          fmt::format("the jitted function uses a number() ({}), whose value later calls would not know; pass it as a "
-                      "tensor",
-                      made_by(*n->state.origin)));
+    if (!known) {
+      if (const ir::UOp user = waiting([&](ir::UOp m) { return m == n; })) refuse_waiting(user);
+      usage_error(fmt::format(
+          "the jitted function uses a number() ({}), whose value later calls would not know; pass it as a tensor",
+          made_by(*n->state.origin)));
+    }
     replay.numbers[number] = {};
   }
   for (const uint32_t n : plan.executable->arg_numbers) replay.args.push_back(replay.numbers[n]);

@@ -122,6 +122,9 @@ class Capture {
   };
   void refuse_what_stays(std::span<const Tensor> results) const;
   bool disturbed() const;
+  /// A tensor that was not computed when the function met it, and reads such a node; null if none does.
+  template <class Reads>
+  ir::UOp waiting(Reads reads) const;
   void take_slots(const schedule::Parametrised& plan);
   void take_numbers(const schedule::Parametrised& plan);
   void take_targets(const schedule::Parametrised& plan);

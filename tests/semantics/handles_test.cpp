@@ -160,6 +160,72 @@ TEST_CASE("H5 slices are values of a version, at() is a place, clone() a second 
   CHECK(read(q) == Vec{1, 1});
 }
 
+TEST_CASE("H5 a clone is a copy once it is realised, and the value itself before", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  const auto own = [](const Tensor& a, const Tensor& b) {
+    return node(a)->storage() && node(b)->storage() && node(a)->storage() != node(b)->storage();
+  };
+  const Tensor x = from(Vec{1, 2, 3, 4}), parameter = full64({4}, 2).requires_grad(), lazy = exp(x);
+  const std::vector<std::pair<const char*, Tensor>> kinds{
+      {"stored", x},
+      {"a reshape", x.reshape({2, 2})},
+      {"detached", parameter.detach()},
+      {"a parameter", parameter},
+      {"a view", x.flip()},
+      {"a slice", x.slice(0, {1, 3})},
+      {"lazy", lazy},
+      {"a constant", full({4}, 0.5)},
+      {"a constant of memory", full({4}, 0.25).realize()},
+      {"a clone", x.clone()},
+  };
+  for (const auto& [kind, t] : kinds) {
+    CAPTURE(kind);
+    const Vec value = read(t.to(float64));
+    Tensor c = t.clone(), d = t.clone();
+    CHECK_FALSE(node(c) == node(d));
+    CHECK_FALSE(node(c)->storage());
+    t.realize();
+    realize(c, d);  // in one plan
+    CHECK(own(c, t));
+    CHECK(own(c, d));
+    const Tensor e = c.clone().contiguous().realize(), f = c.contiguous().clone().realize();
+    CHECK(own(e, c));
+    CHECK(own(f, c));
+    for (const Tensor& copy : {c, d, e, f}) CHECK(read(copy.to(float64)) == value);
+    Tensor written = t.detach().clone();
+    written += 1.0;
+    written.realize();
+    CHECK(read(t.to(float64)) == value);
+  }
+}
+
+TEST_CASE("H5 what reads a clone computes and stores nothing for it", "[semantics]") {
+  ON_EACH_EXECUTOR();
+  const Tensor x = noise({8, 8});
+  const auto plan = [](const std::function<Tensor(const Tensor&)>& of, const Tensor& t) {
+    debug::clear_plans();
+    const debug::Counters before = debug::counters();
+    of(t).item();
+    return std::pair(debug::counters().launches - before.launches,
+                     debug::counters().live_buffers - before.live_buffers);
+  };
+  const auto sum = [](const Tensor& t) { return (exp(t) * t).sum(); };
+  const Tensor held = x.clone(), turned = x.transpose().clone();
+  CHECK(plan(sum, held) == plan(sum, x));
+  CHECK_FALSE(node(held)->storage());
+  CHECK(plan(sum, turned) == plan(sum, x.transpose()));
+  CHECK_FALSE(node(turned)->storage());
+  CHECK(plan([&](const Tensor& t) { return sum(t.clone()); }, x) == plan(sum, x));
+  Tensor alone = x.clone().transpose().clone();
+  const Vec value = read(alone);
+  Tensor last = noise({8, 8}), kept = last.clone();
+  const Vec old = read(last);
+  last += 1.0;  // what it was a clone of is no more: it is stored when it is read
+  CHECK(read(last)[0] == old[0] + 1);
+  CHECK(read(kept) == old);
+  CHECK(read(alone) == value);
+}
+
 TEST_CASE("H6 threads share one graph: a claimed node is waited for, and computed once", "[semantics]") {
   ON_EACH_EXECUTOR();
   for (int round = 0; round < 20; ++round) {

@@ -204,7 +204,8 @@ TEST_CASE("a tensor that waits, of positions alone, is part of a jitted function
   auto fast = jit([&](const Tensor& t) { return t + positions.to(float32); });
   for (int i = 0; i < 5; ++i) CHECK(values(fast(x)) == values(x + arange(3).to(float32)));
   const Tensor w = numbers({3}, 1), waits = w * 2.0;
-  CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t * waits + w; })(x); }), Contains("realize() it before"));
+  CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t * waits + w; })(x); }),
+             Contains("by operator*; compute it before, by t.realize()"));
 }
 
 TEST_CASE("one jitted model called from several threads gives what eager calls give", "[jit]") {

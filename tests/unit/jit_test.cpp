@@ -222,6 +222,16 @@ TEST_CASE("an index out of range in a jitted function is met at the read", "[jit
   CHECK(values(pick(from({1, 3}))) == std::vector<float>{1, 1.5f, 3, 3.5f});
 }
 
+TEST_CASE("an index that a jitted function says is out of range is named without jit", "[jit]") {
+  const Tensor table = numbers({4});
+  const auto pick = [&](const Tensor& index) { return table[index] * 2.0; };
+  auto fast = jit(pick);
+  const Tensor good = from({0, 1}).realize(), bad = from({0, 9}).realize();
+  for (int i = 0; i < 3; ++i) values(fast(good));
+  CHECK_THAT(refusal([&] { values(fast(bad)); }), Contains("call the function without jit to see which"));
+  CHECK_THAT(refusal([&] { values(pick(bad)); }), Contains("index 9"));
+}
+
 TEST_CASE("a launch that fails poisons what was written in place", "[jit]") {
   Tensor count = numbers({3});
   auto tick = jit([&] { count += 1.0; });
@@ -233,6 +243,24 @@ TEST_CASE("a launch that fails poisons what was written in place", "[jit]") {
   count.assign(numbers({3}));
   tick();
   CHECK(values(count) == values(numbers({3}, 1)));
+}
+
+TEST_CASE("b.clone().contiguous().realize() before jit is a copy that it may use beside b", "[jit]") {
+  Tensor b = numbers({4});
+  const Tensor copies[] = {b.clone().contiguous().realize(), b.clone().realize(), b.contiguous().clone().realize(),
+                           b.detach().clone().realize(),
+                           b.reshape({2, 2}).clone().realize().reshape({4}).clone().realize()};
+  for (const Tensor& copy : copies) {
+    const std::vector<float> old = values(copy);
+    auto fast = jit([&](const Tensor& x) { return x * copy + b; });
+    for (int i = 0; i < 6; ++i) {
+      const Tensor x = numbers({4}, i);
+      CHECK(values(fast(x)) == values(x * copy + b));
+      CHECK(values(fast(copy.clone())) == values(copy * copy + b));
+      b += 1.0;  // the copy stays
+    }
+    CHECK(values(copy) == old);
+  }
 }
 
 TEST_CASE("what cannot be repeated is refused", "[jit]") {
@@ -253,7 +281,8 @@ TEST_CASE("what cannot be repeated is refused", "[jit]") {
   CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t * w; })(w); }), Contains("share their memory"));
   CHECK_THAT(refusal([&] { jit([](const Tensor&) {})(x); }), Contains("computes nothing"));
   const Tensor lazy = exp(w);
-  CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t * lazy; })(x); }), Contains("realize() it before"));
+  CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t * lazy; })(x); }),
+             Contains("by exp; compute it before, by t.realize()"));
   Tensor p = numbers({3}).requires_grad();
   CHECK_THAT(refusal([&] { jit([&](const Tensor& t) { return t * p; })(x); }), Contains("requires grad"));
   optim::SGD sgd({p}, {.lr = 0.1});

@@ -16,9 +16,14 @@ using ir::Op;
 /// A leaf that lies nowhere: it is what its attribute says.
 bool is_given(Op op) { return op == Op::Const || op == Op::Arange || op == Op::Var || op == Op::Num; }
 
+/// A whole version that has no memory to go to, such as a clone: the value of its source.
+bool is_copy(const Position& p) { return p.node->op == Op::After && p.source_count == 1 && p.home < 0; }
+
 /// So cheap that a later plan computes it again rather than this one storing it.
-bool is_cheap(Op op) {
-  return ir::is_movement(op) || op == Op::Detach || is_given(op) || (ir::is_alu(op) && weight_of(op) <= 1);
+bool is_cheap(const Position& p) {
+  const Op op = p.node->op;
+  return ir::is_movement(op) || op == Op::Detach || is_given(op) || is_copy(p) ||
+         (ir::is_alu(op) && weight_of(op) <= 1);
 }
 
 /// What a lean plan asks of each value that nobody asked for: is it smaller than the memory that it would hold if it
@@ -77,10 +82,11 @@ void find_stored(const Collected& plan, Liveness& d) {
     }
     const bool moves = ir::is_movement(p.node->op);
     given[i] = is_given(p.node->op);
-    if (moves || p.node->op == Op::Cast) {
+    const bool copies = is_copy(p);
+    if (moves || copies || p.node->op == Op::Cast) {
       const Operand source = plan.sources_of(p)[0];
       given[i] = source.constant() || given[source.position()];
-      if (moves && !source.constant()) base[i] = base[source.position()];
+      if ((moves || copies) && !source.constant()) base[i] = base[source.position()];
     }
     if (p.outlives && !p.root && moves) {
       const Position& q = plan.positions[base[i]];
@@ -88,7 +94,7 @@ void find_stored(const Collected& plan, Liveness& d) {
       if (q.slot < 0 && smaller && (!held || held->smaller(base[i]))) d.stored[base[i]] = true;
       viewed[base[i]] |= d.stored[base[i]];
     }
-    bool near = is_cheap(p.node->op);
+    bool near = is_cheap(p);
     for (Operand s : plan.sources_of(p)) {
       if (!near) break;
       if (s.constant()) continue;

@@ -100,9 +100,11 @@ Place& Place::operator/=(Arg value) {
   return assign(static_cast<Tensor>(*this) / value);
 }
 
+/// A version without a home: never merged with what it copies, and stored in memory of its own if it is asked for.
 Tensor Tensor::clone(Loc where) const {
   const tensor::Call call("clone", where);
-  return tensor::wrap(tensor::node_of(*this));
+  const UOp n = tensor::node_of(*this);
+  return tensor::wrap(ir::TensorGraph::get().make({ir::Op::After, n->dtype, n->shape, {n}}));
 }
 
 Tensor Tensor::detach(Loc where) const {
