@@ -115,18 +115,18 @@ nn::NamedTensors Optimizer::state_dict() const {
   return found;
 }
 
-void Optimizer::load(const nn::NamedTensors& from, bool strict, Loc where) {
+void Optimizer::load(const nn::NamedTensors& from, nn::LoadOptions options, Loc where) {
   const tensor::OuterCall call("load", where);
   const nn::NamedTensors into = state_dict();
   const nn::NamedTensors numbers(into.begin(), into.begin() + 2);
-  nn::load(numbers, from, /*strict=*/false, where);
+  nn::load(numbers, from, {.strict = false, .cast = options.cast}, where);
   const double rate = numbers[0].second.item<double>();
   const std::vector<int64_t> steps = numbers[1].second.to_vector<int64_t>();
   check_settings("load", {{"lr", rate}}, where);
   for (int64_t count : steps)
     if (count < 0)
       throw UsageError(fmt::format("load: a parameter was updated {} times; that is no state", count), where);
-  nn::load(into, from, strict, where);
+  nn::load(into, from, options, where);
   lr = rate;
   steps_ = steps;
 }

@@ -50,6 +50,33 @@ void check_names(std::string_view call, const NamedTensors& tensors, Loc where) 
   }
 }
 
+void check_fits(const std::string& name, const Tensor& target, const Tensor& value, LoadOptions options, Loc where) {
+  const auto refuse = [&](std::string_view why) {
+    throw UsageError(
+        fmt::format("load: \"{}\" is {} {} where it belongs and {} {} in the state; {}", name, name_of(target.dtype()),
+                    sinter::to_string(target.shape()), name_of(value.dtype()), sinter::to_string(value.shape()), why),
+        where);
+  };
+  if (!(value.shape() == target.shape())) refuse("they must agree");
+  if (value.dtype() == target.dtype()) return;
+  const auto kind = [](DType t) { return is_float(t) ? 2 : is_bool(t) ? 0 : 1; };
+  if (kind(value.dtype()) > kind(target.dtype()))  // as Tensor::assign() has it
+    refuse("what one holds does not fit the other; convert it with .to()");
+  if (!options.cast) refuse("pass {.cast = true} to convert it");
+}
+
+/// Batches that a batch norm of PyTorch has seen, which it needs where it has no momentum.
+bool counts_batches(const std::string& name, const NamedTensors& into) {
+  constexpr std::string_view kCount = "num_batches_tracked";
+  if (!name.ends_with(kCount)) return false;
+  const std::string module = name.substr(0, name.size() - kCount.size());
+  const auto has = [&](std::string_view statistic) {
+    return std::any_of(into.begin(), into.end(),
+                       [&](const auto& entry) { return entry.first == module + std::string(statistic); });
+  };
+  return (module.empty() || module.ends_with('.')) && has("running_mean") && has("running_var");
+}
+
 /// A file that is read from its beginning to its end.
 class Source {
  public:
@@ -183,7 +210,7 @@ NamedTensors load_file(const std::filesystem::path& path, Device device, Loc whe
   }
 }
 
-void load(const NamedTensors& into, const NamedTensors& from, bool strict, Loc where) {
+void load(const NamedTensors& into, const NamedTensors& from, LoadOptions options, Loc where) {
   CallScope call("load", where);
   check_names("load", into, where);
   check_names("load", from, where);
@@ -192,26 +219,23 @@ void load(const NamedTensors& into, const NamedTensors& from, bool strict, Loc w
   for (const auto& [name, target] : into) {
     auto it = given.find(name);
     if (it == given.end()) {
-      if (strict)
-        throw UsageError(
-            fmt::format("load: \"{}\" is to be loaded, but the state has it not; pass strict = false to leave it alone",
-                        name),
-            where);
+      if (options.strict)
+        throw UsageError(fmt::format("load: \"{}\" is to be loaded, but the state has it not; pass {{.strict = false}} "
+                                     "to leave it alone",
+                                     name),
+                         where);
       continue;
     }
-    const Tensor& value = it->second;
-    if (!(value.shape() == target.shape()) || value.dtype() != target.dtype())
-      throw UsageError(fmt::format("load: \"{}\" is {} {} where it belongs and {} {} in the state; they must agree",
-                                   name, name_of(target.dtype()), sinter::to_string(target.shape()),
-                                   name_of(value.dtype()), sinter::to_string(value.shape())),
-                       where);
-    pairs.emplace_back(target, value);
+    check_fits(name, target, it->second, options, where);
+    pairs.emplace_back(target, it->second);
     given.erase(it);
   }
-  if (strict && !given.empty())
-    throw UsageError(fmt::format("load: the state has \"{}\", which belongs nowhere; pass strict = false to skip it",
-                                 given.begin()->first),
-                     where);
+  std::erase_if(given, [&](const auto& entry) { return counts_batches(entry.first, into); });
+  if (options.strict && !given.empty())
+    throw UsageError(
+        fmt::format("load: the state has \"{}\", which belongs nowhere; pass {{.strict = false}} to skip it",
+                    given.begin()->first),
+        where);
   no_grad guard;
   std::vector<Tensor> assigned;
   for (auto& [target, value] : pairs)

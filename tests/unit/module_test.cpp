@@ -191,11 +191,11 @@ TEST_CASE("a load that is not strict leaves alone what only one side has", "[nn]
   const std::vector<float> second = std::get<1>(target.layers).weight.to_vector<float>();
   nn::NamedTensors state{{"0.weight", full({2, 2}, 5.0)}, {"somebody.else", ones({9})}};
   CHECK_THROWS_AS(nn::load(target, state), UsageError);
-  nn::load(target, state, /*strict=*/false);
+  nn::load(target, state, {.strict = false});
   CHECK(std::get<0>(target.layers).weight.to_vector<float>() == std::vector<float>(4, 5));
   CHECK(std::get<1>(target.layers).weight.to_vector<float>() == second);
   state.push_back({"1.weight", ones({3, 2})});
-  CHECK_THROWS_WITH(nn::load(target, state, /*strict=*/false), Catch::Contains("1.weight"));
+  CHECK_THROWS_WITH(nn::load(target, state, {.strict = false}), Catch::Contains("1.weight"));
 }
 
 TEST_CASE("load of values that are targets too is a permutation", "[nn]") {

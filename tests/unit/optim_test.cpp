@@ -116,8 +116,8 @@ void check_resumes(Make make) {
 
   Training second = make();
   second.opt->lr = 123;
-  nn::load({{"p", second.p}, {"q", second.q}}, saved, /*strict=*/false);
-  second.opt->load(saved, /*strict=*/false);
+  nn::load({{"p", second.p}, {"q", second.q}}, saved, {.strict = false});
+  second.opt->load(saved, {.strict = false});
   CHECK(second.opt->lr == whole.opt->lr);
   second.run(5);
   CHECK(second.numbers() == whole.numbers());

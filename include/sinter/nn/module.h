@@ -150,6 +150,12 @@ concept Module = walk::HasVisit<M>;
 /// Paths and tensors, in the order of the members.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
+/// How a state is loaded: load(model, path, {.cast = true}).
+struct LoadOptions {
+  bool strict = true;  ///< every name is on both sides; otherwise names that only one side has are left alone
+  bool cast = false;   ///< values are converted to the dtypes where they belong, as Tensor::assign() does
+};
+
 /// @defgroup modules Models
 /// Functions of modules.
 /// @snippet training.cpp module

@@ -37,9 +37,9 @@ class Optimizer {
   /// the next step.
   /// @snippet training.cpp resume
   nn::NamedTensors state_dict() const;
-  /// Goes on where a state_dict() of the same rule over equal parameters was taken, to the bit. Errors and `strict` as
+  /// Goes on where a state_dict() of the same rule over equal parameters was taken, to the bit. Errors and `options` as
   /// nn::load.
-  void load(const nn::NamedTensors& from, bool strict = true, Loc where = Loc::current());
+  void load(const nn::NamedTensors& from, nn::LoadOptions options = {}, Loc where = Loc::current());
   /// The learning rate; may be set between steps and compiles nothing anew.
   double lr;
 

@@ -29,19 +29,19 @@ void save(const M& module, const std::filesystem::path& path, Loc where = Loc::c
 /// does not fit into memory OutOfMemory, before its numbers are read.
 NamedTensors load_file(const std::filesystem::path& path, Device device = default_device(), Loc where = Loc::current());
 
-/// Assigns to each tensor the one of that name. Names, shapes and dtypes must agree, or a UsageError names the
-/// difference and nothing is loaded. Each stays on its device. With strict = false, names that only one side has are
-/// left alone.
-void load(const NamedTensors& into, const NamedTensors& from, bool strict = true, Loc where = Loc::current());
+/// Assigns to each tensor the one of that name. Names, shapes and, unless `options` say otherwise, dtypes must agree,
+/// or a UsageError names the difference and nothing is loaded. Each stays on its device. "x.num_batches_tracked", which
+/// PyTorch keeps with a batch norm, is passed over where there are x.running_mean and x.running_var and no such tensor.
+void load(const NamedTensors& into, const NamedTensors& from, LoadOptions options = {}, Loc where = Loc::current());
 /// Into the module's tensors: state_dict(module).
 template <Module M>
-void load(M& module, const NamedTensors& from, bool strict = true, Loc where = Loc::current()) {
-  load(state_dict(module), from, strict, where);
+void load(M& module, const NamedTensors& from, LoadOptions options = {}, Loc where = Loc::current()) {
+  load(state_dict(module), from, options, where);
 }
 /// The same from a file.
 template <Module M>
-void load(M& module, const std::filesystem::path& path, bool strict = true, Loc where = Loc::current()) {
-  load(state_dict(module), load_file(path, Device::cpu(), where), strict, where);
+void load(M& module, const std::filesystem::path& path, LoadOptions options = {}, Loc where = Loc::current()) {
+  load(state_dict(module), load_file(path, Device::cpu(), where), options, where);
 }
 /// @}
 
