@@ -119,6 +119,18 @@ int main() {
   std::remove("adam.safetensors");
   //! [resume]
 
+  //! [generator]
+  sn::nn::NamedTensors checkpoint = sn::nn::state_dict(model);
+  checkpoint.emplace_back("generator", sn::default_generator().state());  // what Dropout draws from
+  sn::nn::save(checkpoint, "checkpoint.safetensors");
+  const sn::Tensor drawn = sn::rand({3});
+  for (const auto& [name, t] : sn::nn::load_file("checkpoint.safetensors"))
+    if (name == "generator") sn::default_generator().set_state(t);
+  std::cout << (sn::rand({3}) == drawn).all() << '\n';
+  //> True
+  std::remove("checkpoint.safetensors");
+  //! [generator]
+
   SignMomentum rule(sn::nn::parameters(net), 0.01);
   net(sn::ones({3, 4})).sum().backward();
   rule.step();

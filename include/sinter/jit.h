@@ -87,7 +87,7 @@ class Jitted {
 /// The function is run no more, so it must say all that it does with tensors: numbers of the C++ program, and which
 /// tensors it uses, are those of the first calls. What can be seen to break this is a UsageError: reading or realising
 /// a tensor inside (a step() of sinter::optim too, whose counts the program does not hold); data made from host memory,
-/// number(), or a Generator of its own, inside; numbers that changed between the first two calls;
+/// number(), or a Generator of its own, or where one is set, inside; numbers that changed between the first two calls;
 /// handles to what it makes, or to its inputs, that outlive the call, unless to constants: who wants a value has it
 /// returned; what it does to grad() or requires_grad() of tensors that it has not made, as backward() does (use
 /// gradient()); results that require grad (call it under no_grad, or return them detached); assigning an input; several

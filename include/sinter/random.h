@@ -29,10 +29,17 @@ class Generator {
   Generator& operator=(const Generator&) = delete;
   /// Starts again at counter 0.
   void manual_seed(uint64_t seed);
+  /// Where it stands, {seed, counter}: uint64 [2] on the CPU, which can be saved with a model. A copy: it stays as it
+  /// is.
+  Tensor state(Loc where = Loc::current()) const;
+  /// Goes on where state() was taken, of this generator or another: the numbers that followed there follow here. Reads
+  /// the tensor; UsageError unless it is uint64 [2].
+  /// @snippet training.cpp generator
+  void set_state(const Tensor& state, Loc where = Loc::current());
   /// Takes `count` counters: {seed, the first of them}.
   std::pair<uint64_t, uint64_t> take(uint64_t count);
-  /// Lets a jitted function see that the generator is gone.
-  const std::shared_ptr<GeneratorState>& state() const { return state_; }
+  /// What it holds; lets a jitted function see that the generator is gone. For the library alone.
+  const std::shared_ptr<GeneratorState>& shared() const { return state_; }
 
  private:
   std::shared_ptr<GeneratorState> state_;

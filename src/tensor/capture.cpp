@@ -115,8 +115,13 @@ void Capture::changes(const std::shared_ptr<Cell>& cell, std::string_view what) 
 }
 
 void Capture::drawn(Generator& generator, uint64_t count, ir::UOp seed, ir::UOp first) {
-  replay.randoms.push_back({generator.state(), count, -1, -1});
+  replay.randoms.push_back({generator.shared(), count, -1, -1});
   drawn_.push_back({seed->id, first->id});
+}
+
+void Capture::seeds() const {
+  if (!returned_)
+    usage_error("the jitted function sets the state of a generator, and later calls would not; do it outside");
 }
 
 void Capture::reads(std::span<const ir::UOp> asked) const {

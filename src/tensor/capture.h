@@ -98,6 +98,8 @@ class Capture {
   void changes(const std::shared_ptr<Cell>& cell, std::string_view what) const;
   /// It draws numbers: the nodes that stand for them.
   void drawn(Generator& generator, uint64_t count, ir::UOp seed, ir::UOp first);
+  /// Throws UsageError: it says where a generator stands, once.
+  void seeds() const;
   /// Throws UsageError unless the function has returned: it is not to read or to compute anything.
   void reads(std::span<const ir::UOp> asked) const;
   /// It has returned these. Throws UsageError if it leaves anything behind beside them and what it assigned.

@@ -1,4 +1,5 @@
-// Files that PyTorch has written.
+// Trainings that are saved and go on elsewhere, and files that PyTorch has written.
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <bit>
@@ -35,6 +36,86 @@ std::string refusal(const std::function<void()>& run) {
     run();
   } catch (const UsageError& error) { return error.what(); }
   return "nothing was refused";
+}
+
+// -- training
+
+struct Net {
+  nn::Linear in{8, 16}, out{16, 4};
+  nn::Dropout drop{0.3}, late{0.5};
+  SINTER_MODULE(in, drop, late, out)
+  Tensor operator()(const Tensor& x) const { return out(late(relu(drop(in(x))))); }
+};
+
+/// A network with dropout and its optimiser, jitted or not.
+class Training {
+ public:
+  explicit Training(bool jitted) : jitted_(jitted) { realize_all(nn::parameters(net_)); }
+
+  void run(int steps) {
+    for (int i = 0; i < steps; ++i) {
+      const Tensor x = randn({6, 8}).realize(), y = randint(0, 4, {6}).realize();  // these come from the generator too
+      if (jitted_) {
+        const std::vector<Tensor> gradients = gradients_(x, y);
+        const std::vector<Tensor> parameters = nn::parameters(net_);
+        for (size_t p = 0; p < parameters.size(); ++p) Tensor(parameters[p]).set_grad(gradients[p]);
+      } else {
+        cross_entropy(net_(x), y).backward();
+      }
+      adam_.step();
+    }
+  }
+  void save(const fs::path& path) const {
+    nn::NamedTensors all = nn::state_dict(net_);
+    for (const auto& entry : adam_.state_dict()) all.push_back(entry);
+    all.emplace_back("generator", default_generator().state());
+    nn::save(all, path);
+  }
+  void load(const fs::path& path) {
+    const nn::NamedTensors all = nn::load_file(path);
+    nn::load(net_, all, {.strict = false});
+    adam_.load(all, {.strict = false});
+    for (const auto& [name, t] : all)
+      if (name == "generator") default_generator().set_state(t);
+  }
+  /// All that a training goes on from.
+  std::vector<std::vector<std::byte>> bytes() const {
+    std::vector<std::vector<std::byte>> out{default_generator().state().to_bytes()};
+    for (const auto& [name, t] : nn::state_dict(net_)) out.push_back(t.to_bytes());
+    for (const auto& [name, t] : adam_.state_dict()) out.push_back(t.to_bytes());
+    return out;
+  }
+
+ private:
+  std::vector<Tensor> derive(const Tensor& x, const Tensor& y) const {
+    std::vector<Tensor> out;
+    for (const Tensor& g : gradient(cross_entropy(net_(x), y), nn::parameters(net_))) out.push_back(g.detach());
+    return out;
+  }
+  struct Derive {
+    const Training* training;
+    std::vector<Tensor> operator()(const Tensor& x, const Tensor& y) const { return training->derive(x, y); }
+  };
+
+  const bool jitted_;
+  Net net_;
+  optim::Adam adam_{nn::parameters(net_), {.lr = 0.01}};
+  Jitted<Derive> gradients_ = jit(Derive{this});
+};
+
+/// In a process of its own, which has a minute.
+bool in_child(const std::function<bool()>& check) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    int status = 1;
+    try {
+      status = check() ? 0 : 2;
+    } catch (...) { status = 3; }
+    _exit(status);
+  }
+  int status = -1;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 // -- files in PyTorch's layout
@@ -84,6 +165,71 @@ struct Counted {
 };
 
 }  // namespace
+
+TEST_CASE("a checkpoint of a network with Dropout resumes to the bit", "[nn]") {
+  const bool jitted = GENERATE(false, true);
+  const bool jitted_later = GENERATE(false, true);
+  CAPTURE(jitted, jitted_later);
+  const File file("sinter-checkpoint");
+  manual_seed(5);
+  Training whole(jitted);
+  whole.run(10);
+  const auto expected = whole.bytes();
+
+  manual_seed(5);
+  Training first(jitted);
+  first.run(6);
+  first.save(file.path);
+  const auto saved = first.bytes();
+  const auto resumes = [&] {
+    manual_seed(99);  // another state than that of the file, and other parameters
+    Training second(jitted_later);
+    second.run(1);
+    second.load(file.path);
+    if (second.bytes() != saved) return false;
+    second.run(4);
+    return second.bytes() == expected;
+  };
+  CHECK(resumes());
+  CHECK(in_child(resumes));
+  // The one that was saved goes back to where it was, with the plans that it has.
+  first.run(3);
+  first.load(file.path);
+  first.run(4);
+  CHECK(first.bytes() == expected);
+}
+
+TEST_CASE("a generator goes on where another one's state was taken", "[random]") {
+  const std::vector<std::function<Tensor(Generator&)>> calls{
+      [](Generator& g) { return rand({5}, {.generator = &g}); },
+      [](Generator& g) { return randn({3}, {.dtype = float64, .generator = &g}); },
+      [](Generator& g) { return randint(0, 100, {7}, {.generator = &g}).to(float32); },
+      [](Generator& g) { return bernoulli(0.5, {9}, {.generator = &g}).to(float32); },
+  };
+  const auto draw = [&](Generator& g) {
+    std::vector<std::vector<std::byte>> all;
+    for (const auto& call : calls) all.push_back(call(g).to_bytes());
+    return all;
+  };
+  Generator a(uint64_t{1} << 63 | 5), b(2);
+  draw(a);
+  const Tensor state = a.state();
+  CHECK(state.dtype() == uint64);
+  CHECK(state.shape() == Shape{2});
+  CHECK(state.device() == Device::cpu());
+  const auto expected = draw(a);
+  CHECK(state.to_vector<uint64_t>()[0] == (uint64_t{1} << 63 | 5));  // what was taken stays
+  CHECK(draw(b) != expected);
+  b.set_state(state);
+  CHECK(draw(b) == expected);
+  a.set_state(state.clone());
+  CHECK(draw(a) == expected);
+  b.set_state(a.state());
+  b.manual_seed(2);
+  CHECK(b.state().to_vector<uint64_t>() == std::vector<uint64_t>{2, 0});
+  CHECK_THAT(refusal([&] { b.set_state(zeros({2}, int64)); }), Contains("set_state: the state is int64 [2]"));
+  CHECK_THAT(refusal([&] { b.set_state(zeros({3}, uint64)); }), Contains("uint64 [3]") && Contains("state() gave"));
+}
 
 TEST_CASE("PyTorch's BatchNorm weights load, with their num_batches_tracked", "[nn]") {
   const File file("sinter-batch-norm");

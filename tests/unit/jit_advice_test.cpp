@@ -278,6 +278,15 @@ const std::vector<Advice>& table() {
          const auto f = caller([&](const Tensor& x) { return x * rand({4}, {.generator = &own}); });
          return over_calls([&](int i) { return f(input(i)); });
        }},
+      {"sets the state of a generator", "do it outside",
+       [](const Caller& caller) {
+         const auto f = caller([](const Tensor& x) { return manual_seed(7), x * rand({4}); });
+         return over_calls([&](int i) { return f(input(i)); });
+       },
+       [](const Caller& caller) {
+         const auto f = caller([](const Tensor& x) { return x * rand({4}); });
+         return over_calls([&](int i) { return manual_seed(7), f(input(i)); });
+       }},
       {"result 0 of the jitted function is not computed by it", "a clone()",
        [](const Caller& caller) {
          const auto f = caller([](const Tensor& x) { return x; });

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "sinter/create.h"
 #include "tensor/axes.h"
 #include "tensor/capture.h"
 #include "tensor/operands.h"
@@ -17,7 +18,22 @@ std::pair<uint64_t, uint64_t> GeneratorState::take(uint64_t count) { return {see
 
 void Generator::manual_seed(uint64_t seed) {
   const ir::GraphScope lock;
+  if (const tensor::Capture* watching = tensor::Capture::current()) watching->seeds();
   *state_ = {seed};
+}
+Tensor Generator::state(Loc where) const {
+  const tensor::Call call("state", where);
+  return from(std::vector<uint64_t>{state_->seed, state_->next}, Device::cpu(), where);
+}
+void Generator::set_state(const Tensor& state, Loc where) {
+  const tensor::Call call("set_state", where);
+  const ir::UOp n = tensor::node_of(state);
+  if (n->dtype != uint64 || n->shape != Shape{2})
+    tensor::usage_error(
+        fmt::format("the state is {}, and one of a generator uint64 [2]; give what state() gave", tensor::describe(n)));
+  if (const tensor::Capture* watching = tensor::Capture::current()) watching->seeds();
+  const std::vector<uint64_t> numbers = state.to_vector<uint64_t>(where);
+  *state_ = {numbers[0], numbers[1]};
 }
 std::pair<uint64_t, uint64_t> Generator::take(uint64_t count) {
   const ir::GraphScope lock;
