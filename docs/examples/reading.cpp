@@ -17,13 +17,23 @@ int main() {
   realize(y, z);  // both in one plan; otherwise each read computes what it needs
   //! [reading]
 
+  //! [denormal]
+  const sn::Tensor tiny = (sn::ones({2}) * 1e-30).realize();
+  sn::set_flush_denormal(true);
+  std::cout << (tiny * 1e-10).max() << ' ' << (tiny * 1e-5 > 0.0).all() << '\n';
+  //> 0.0 True
+  sn::set_flush_denormal(false);
+  std::cout << ((tiny * 1e-10) > 0.0).all() << '\n';
+  //> True
+  //! [denormal]
+
   //! [errors]
   try {
     matmul(x, sn::ones({3, 2}));
   } catch (const sn::UsageError& e) {
     std::cout << e.what() << '\n';
     //> matmul: inner sizes differ: float32 [2, 2] x float32 [3, 2], 2 against 3; ...
-    //>   at ...reading.cpp:22
+    //>   at ...reading.cpp:32
   }
   //! [errors]
 }

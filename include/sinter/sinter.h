@@ -7,6 +7,7 @@
 #include "sinter/create.h"
 #include "sinter/cuda.h"
 #include "sinter/debug.h"
+#include "sinter/floats.h"
 #include "sinter/gradient.h"
 #include "sinter/jit.h"
 #include "sinter/memory.h"

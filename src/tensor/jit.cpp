@@ -16,6 +16,7 @@
 #include "tensor/realize.h"
 #include "tensor/rerun.h"
 #include "tensor/version.h"
+#include "uop/denormals.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -39,6 +40,7 @@ struct Signature {
   };
   std::vector<Input> inputs;
   bool grad;
+  bool flush;
   debug::Executor executor;
 };
 
@@ -49,7 +51,7 @@ size_t memory_of(std::span<const Tensor> inputs, UOp n) {
 }
 
 Signature signature_of(std::span<const Tensor> inputs) {
-  Signature out{{}, ir::grad_enabled(), debug::executor()};
+  Signature out{{}, ir::grad_enabled(), ir::flush_denormals(), debug::executor()};
   for (const Tensor& t : inputs) {
     const UOp n = t.cell()->node.get();
     out.inputs.push_back({n->dtype, n->shape, n->device, memory_of(inputs, n), n->state.requires_grad});
@@ -59,7 +61,9 @@ Signature signature_of(std::span<const Tensor> inputs) {
 
 /// It is theirs.
 bool is_of(const Signature& signature, std::span<const Tensor> inputs) {
-  if (signature.grad != ir::grad_enabled() || signature.executor != debug::executor()) return false;
+  if (signature.grad != ir::grad_enabled() || signature.flush != ir::flush_denormals() ||
+      signature.executor != debug::executor())
+    return false;
   const auto same = [&](const Signature::Input& a, const Tensor& t) {
     const UOp n = t.cell()->node.get();
     return a.dtype == n->dtype && a.shape == n->shape && a.device == n->device && a.memory == memory_of(inputs, n) &&

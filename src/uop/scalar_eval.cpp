@@ -5,8 +5,10 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "sinter/error.h"
+#include "uop/denormals.h"
 #include "uop/short_float.h"
 
 namespace sinter::ir {
@@ -115,6 +117,22 @@ Scalar on_integers(Op op, DType dtype, DType from, std::span<const Scalar> a) {
   }
 }
 
+/// A zero for a number that is denormal in this type. 16 bits are computed in float32, where none of float16 is.
+Scalar flushed(DType dtype, Scalar x) {
+  const double least = dtype == DType::F64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+  const double v = x.as_double();
+  return std::fabs(v) < least ? Scalar::of(dtype, std::copysign(0.0, v)) : x;
+}
+
+/// As the machine computes where denormals are zeros: but for what only sets the sign.
+Scalar on_flushed_floats(Op op, DType dtype, DType from, std::span<const Scalar> args) {
+  if (op == Op::Neg || op == Op::Abs) return on_floats(op, dtype, args);
+  Scalar normal[3];
+  for (size_t i = 0; i < args.size(); ++i) normal[i] = flushed(from, args[i]);
+  const Scalar result = on_floats(op, dtype, {normal, args.size()});
+  return is_float(dtype) ? flushed(dtype, result) : result;
+}
+
 Scalar convert(DType to, DType from, Scalar x) {
   if (is_float(from)) return Scalar::of(to, x.as_double());
   if (from == DType::U64 && is_float(to)) {
@@ -138,7 +156,9 @@ Scalar evaluate(Op op, DType dtype, DType from, std::span<const Scalar> args) {
     default: break;
   }
   if (!is_float(from)) return on_integers(op, dtype, from, args);
-  const Scalar result = on_floats(op, compute_type(dtype), args);
+  const DType computed = compute_type(dtype);
+  const Scalar result =
+      flushing() ? on_flushed_floats(op, computed, compute_type(from), args) : on_floats(op, computed, args);
   return is_short_float(dtype) ? Scalar::of(dtype, result.as_double()) : result;
 }
 

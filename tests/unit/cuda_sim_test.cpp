@@ -161,6 +161,20 @@ TEST_CASE("text is compiled, launched on a simulated device, and computes", "[cu
   CHECK(y.read() == expected);
 }
 
+TEST_CASE("N7 a GPU keeps denormals", "[cuda][cuda-sim]") {
+  using namespace sinter;
+  const Setting device("SINTER_DEVICE", "cuda-sim");
+  const Tensor x = from(std::vector<float>{2e-38f, -3e-38f}, Device::cpu());
+  const auto product = [&] { return (x.cuda() * 0.01).to_vector<float>(); };
+  const std::vector<float> kept = product();
+  set_flush_denormal(true);
+  const std::vector<float> got = product(), host = (x * 0.01).to_vector<float>();
+  set_flush_denormal(false);
+  CHECK(kept == std::vector<float>{2e-38f * 0.01f, -3e-38f * 0.01f});
+  CHECK(got == kept);
+  CHECK(host == std::vector<float>{0, 0});
+}
+
 TEST_CASE("several simulated devices run the same program and copy to one another", "[cuda][cuda-sim]") {
   const Simulated simulated({.devices = 2});
   if (!can_compile()) return;

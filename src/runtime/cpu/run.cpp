@@ -9,6 +9,7 @@
 #include "runtime/cpu/pool.h"
 #include "runtime/program.h"
 #include "runtime/sanitizer.h"
+#include "uop/denormals.h"
 
 namespace sinter::runtime::cpu {
 
@@ -36,7 +37,8 @@ struct alignas(64) Run::Call {
   const Program* program;
   Scratch* scratch;  ///< null for a kernel that needs none
   const StepLoad* load;
-  size_t stride = 0;  ///< of `bufs`, which are so many, once or per piece of scratch
+  size_t stride = 0;                  ///< of `bufs`, which are so many, once or per piece of scratch
+  const bool flush = ir::flushing();  ///< as the caller, on all threads
   std::vector<int64_t> numbers;
   InlineVector<void*, 16> bufs;
 
@@ -45,6 +47,7 @@ struct alignas(64) Run::Call {
 
  private:
   int run(Program::Entry entry, int64_t begin, int64_t end) const {
+    const ir::FlushDenormals zeros(flush);
     if (!scratch) return entry(bufs.data(), numbers.data(), begin, end);
     const Scratch::Piece piece(*scratch);
     return entry(bufs.data() + piece.number() * stride, numbers.data(), begin, end);

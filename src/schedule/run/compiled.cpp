@@ -18,6 +18,7 @@
 #include "schedule/run/executable.h"
 #include "schedule/run/search.h"
 #include "sinter/error.h"
+#include "uop/denormals.h"
 #include "uop/origin.h"
 #include "uop/scalar_eval.h"
 #include "uop/walk.h"
@@ -79,6 +80,7 @@ class Run final : public Execution {
   /// A launch that needs memory of its own and does not get it comes too late for OutOfMemory, which says that nothing
   /// happened: others of the plan may have run.
   uint32_t run() override {
+    const ir::FlushDenormals zeros(plan_.flushes);
     try {
       const uint32_t bits = run_->run(same_);
       for (const runtime::SlowLaunch& slow : run_->slow())

@@ -79,6 +79,7 @@ class Executable {
   std::vector<uint32_t> arg_numbers;  ///< Arg n is this one of Canonical::numbers
   Liveness decision;                  ///< before stores that wait for each other were cut
   bool spares = false;                ///< it stores what a lean Request would not
+  bool flushes = false;               ///< denormals are zeros in it (SEMANTICS N7)
   mutable uint64_t used =
       0;  ///< when it was last asked for, by the plan cache's clock; guarded by the tensor graph's mutex
 };

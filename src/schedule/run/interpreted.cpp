@@ -11,6 +11,7 @@
 #include "runtime/interpreter/interpreter.h"
 #include "schedule/run/executable.h"
 #include "sinter/error.h"
+#include "uop/denormals.h"
 #include "uop/walk.h"
 
 namespace sinter::schedule {
@@ -100,6 +101,7 @@ class Run final : public Execution {
   /// Values between two stores take memory while the plan runs: if there is none, what was written is put back.
   uint32_t run() override {
     const std::lock_guard lock(plan_.running_);
+    const ir::FlushDenormals zeros(plan_.flushes);
     try {
       return steps();
     } catch (const OutOfMemory&) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "runtime/log.h"
 #include "runtime/target.h"
 #include "sinter/error.h"
+#include "uop/denormals.h"
 
 namespace sinter::schedule {
 namespace {
@@ -58,10 +60,11 @@ std::unique_ptr<Parametrised> known(const Request& request, const Reach& reached
 
 /// Collected, keyed and looked up.
 std::unique_ptr<Parametrised> keyed(const Request& request, const Reach& reached, const runtime::Target& target,
-                                    const runtime::Hash128& salt) {
+                                    const runtime::Hash128& salt, bool flushes) {
   auto out = std::make_unique<Parametrised>();
   out->target = target;
   out->copies = request.copies;
+  out->flushes = flushes;
   out->salt = salt;
   out->place = place_of(request, reached);
   out->plan = collect(request, reached);
@@ -121,10 +124,15 @@ std::unique_ptr<Parametrised> parametrise(const Request& request, Executor execu
     out->mixed = reached.mixed;
   } else {
     runtime::Hash128 salt = schedule::salt(executor, target, request.copies);
-    if (request.lean) salt = runtime::HashBuilder().add("lean").add(salt.low).add(salt.high).hash();
+    const auto also = [&](std::string_view what) {
+      salt = runtime::HashBuilder().add(what).add(salt.low).add(salt.high).hash();
+    };
+    if (request.lean) also("lean");
+    const bool flushes = ir::flush_denormals() && !request.copies && request.roots[0]->device == Device::cpu();
+    if (flushes) also("denormals are zeros");
     out = known(request, reached, salt);
-    if (!out) out = keyed(request, reached, target, salt);
-    if (out->executable && checking()) check(*out, *keyed(request, reached, target, salt));
+    if (!out) out = keyed(request, reached, target, salt, flushes);
+    if (out->executable && checking()) check(*out, *keyed(request, reached, target, salt, flushes));
   }
   if (reached.order.size() > kLarge) reached = {};
   return out;
@@ -160,12 +168,14 @@ Build build_plan(const Parametrised& program, Executor executor) {
     make = std::move(compilation.run);
     build.write = std::move(compilation.write);
   }
-  build.run = [make = std::move(make), decision = std::move(decision), spares,
+  build.run = [make = std::move(make), decision = std::move(decision), spares, flushes = program.flushes,
                positions = program.plan.positions.size()] {
     runtime::count(runtime::counters().plan_misses);
+    const ir::FlushDenormals zeros(flushes);  // constants are folded as kernels would compute them
     std::shared_ptr<Executable> plan = make();
     plan->decision = decision;
     plan->spares = spares;
+    plan->flushes = flushes;
     plan->target_of.assign(positions, -1);
     for (size_t t = 0; t < plan->targets.size(); ++t)
       plan->target_of[static_cast<size_t>(plan->targets[t].position)] = static_cast<int32_t>(t);

@@ -18,8 +18,9 @@ using debug::Executor;
 struct Parametrised {
   Collected plan;
   runtime::Target
-      target;           ///< the device's, at this moment: the plan's key names it, and its kernels are written for it
-  bool copies = false;  ///< the plan copies between devices, and computes nothing
+      target;            ///< the device's, at this moment: the plan's key names it, and its kernels are written for it
+  bool copies = false;   ///< the plan copies between devices, and computes nothing
+  bool flushes = false;  ///< denormals are zeros in the plan (SEMANTICS N7)
   Canonical canonical;
   std::shared_ptr<const Executable> executable;  ///< null: not seen before
   bool claimed =
