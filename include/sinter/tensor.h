@@ -222,7 +222,7 @@ class Tensor {
   Tensor cuda(int index = 0, Loc where = Loc::current()) const;
   /// to(Device::cpu()).
   Tensor cpu(Loc where = Loc::current()) const;
-  /// The value in a buffer of its own: what reads it does not compute it again.
+  /// The value, stored: what reads it does not compute it again. What is stored already is itself; clone() copies.
   Tensor contiguous(Loc where = Loc::current()) const;
   /// @}
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "on_cpu.h"
 #include "sinter/sinter.h"
 #include "uop/short_float.h"
 
@@ -167,6 +168,7 @@ struct Counted {
 }  // namespace
 
 TEST_CASE("a checkpoint of a network with Dropout resumes to the bit", "[nn]") {
+  const OnCpu cpu;  // a forked child has no GPU
   const bool jitted = GENERATE(false, true);
   const bool jitted_later = GENERATE(false, true);
   CAPTURE(jitted, jitted_later);
