@@ -29,8 +29,8 @@ CompileResult compile(const FoundNvrtc& nvrtc, const std::string& name, const st
 struct ImageCompiler {
   const FoundNvrtc* nvrtc = nullptr;  ///< null: Clang, or nothing
   Form form = Form::Cubin;            ///< of what it makes, or would
-  std::string name;    ///< "NVRTC 12.8 (/usr/local/cuda/lib64/libnvrtc.so.12)"
-  std::string reason;  ///< a sentence, if there is none
+  std::string name;                   ///< "NVRTC 12.8 (/usr/local/cuda/lib64/libnvrtc.so.12)"
+  std::string reason;                 ///< a sentence, if there is none
 
   /// As compiler_id() and compile() above.
   std::string id(int sm) const;
