@@ -150,3 +150,23 @@ TEST_CASE("F9 products and sums of 2^24 elements have the error of blocks", "[se
     check("means of rows", a.mean(1) * static_cast<double>(k), rows, false);
   }
 }
+
+TEST_CASE("F9 a long sum over a symbolic axis inside another has one order", "[semantics]") {
+  const Var length("length", 1, 1024);
+  for (const auto& [rows, t, columns] :
+       {std::tuple<int64_t, int64_t, int64_t>{64, 100, 3}, {64, 1000, 3}, {40, 77, 1}, {3, 1024, 20}}) {
+    const Tensor x =
+        from(long_sums::terms(Terms::Uniform, rows * t * columns, semantics::random()), {rows, length(t), columns})
+            .realize();
+    for (const auto& sum : {std::function([](const Tensor& a) { return a.sum({0, 1}); }),
+                            std::function([](const Tensor& a) { return a.mean({0, 1, 2}); }),
+                            std::function([](const Tensor& a) { return a.var({0, 1}); }),
+                            std::function([](const Tensor& a) { return einsum("btc,btd->cd", {a, a}); })}) {
+      INFO(rows << " x " << t << " x " << columns);
+      debug::set_executor(debug::Executor::Interpreter);
+      const std::vector<float> want = sum(x).to_vector<float>();
+      debug::set_executor(debug::Executor::Compiled);
+      CHECK(sum(x).to_vector<float>() == want);
+    }
+  }
+}

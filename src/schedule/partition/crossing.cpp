@@ -121,6 +121,8 @@ bool Partitioner::may_cross(const Kernel& k, const AxisPairs& pairs, Blocks& blo
     last = axis;
     const ir::Tree& tree = st.node->reduction().tree;
     if (is_float(st.node->src[0]->dtype)) {  // as all sources are, but for places of extremes
+      // Blocks are so many elements of the sum; how many indices that is must not change from call to call.
+      if (std::any_of(axes.begin() + 1, axes.end(), [&](int a) { return space_.size(a).symbolic(); })) return false;
       std::vector<int64_t> possible;
       const int64_t elements = inside(n, count);
       for (const int64_t part : {tree.block, tree.block * tree.group}) {

@@ -29,19 +29,26 @@ int64_t divisor_near(int64_t n, const Near& near, int64_t inside, int64_t lanes)
   return smooth ? smooth : whole ? whole : best;
 }
 
-/// How many elements are about as many as wanted, so that they are some values of one axis with all of the axes inside
-/// it, and divide that axis if others stand around it. Any number divides the outermost axis: its last piece is
-/// shorter.
-int64_t aligned(const Sizes& sizes, const Near& near, int64_t lanes) {
+/// How many elements are near to those wanted, so that they are some values of one axis with all of the axes inside it,
+/// and divide that axis if others stand around it; 0 if there is no such number. Any number divides the outermost axis:
+/// its last piece is shorter.
+int64_t aligned_near(const Sizes& sizes, const Near& near, int64_t lanes) {
   int64_t inside = 1;
   for (size_t i = sizes.size(); i-- > 0; inside *= sizes[i]) {
     if (sizes[i] && inside * sizes[i] <= near.most && i > 0) continue;
     const int64_t divisor = sizes[i] ? divisor_near(sizes[i], near, inside, lanes) : 0;
     if (divisor) return divisor * inside;
     if (i == 0) return std::max<int64_t>(near.wanted / inside, 1) * inside;
-    if (inside >= near.least) return inside;  // the axes inside are one
-    return near.wanted;                       // which no loops follow: codegen makes one axis of all
+    return inside >= near.least ? inside : 0;  // the axes inside are one
   }
+  return 0;
+}
+
+/// The same, and where none is near one that is not as near: pieces that end inside of values are no loops, and codegen
+/// makes one axis of all.
+int64_t aligned(const Sizes& sizes, const Near& near, int64_t lanes) {
+  for (const Near& n : {near, Near{near.least / 8, near.wanted, near.wanted * 2}})
+    if (const int64_t elements = aligned_near(sizes, n, lanes)) return elements;
   return near.wanted;
 }
 
