@@ -211,7 +211,7 @@ void PlanRun::judge(size_t first, size_t number, double us) try {
   const auto begin = plan_.steps.begin() + static_cast<std::ptrdiff_t>(first);
   const auto longest = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(number),
                                         [](const Step& a, const Step& b) { return a.time < b.time; });
-  slow_.push_back({fmt::format("{} took {:.1f} ms, {:.1f} % of {}, {} thread{}", name_of(first, number), us * 1e-3,
+  slow_.push_back({fmt::format("{} took {:.1f} ms, {:.2f} % of {}, {} thread{}", name_of(first, number), us * 1e-3,
                                100 * limit.us / us, limit.of, limit.threads, limit.threads == 1 ? "" : "s"),
                    longest->position});
 } catch (const std::exception& error) {  // of measuring roofs, which is not to fail the plan

@@ -148,7 +148,7 @@ TEST_CASE("DEBUG=1 names a kernel above 5 ms below 5 % of its roof, with the use
   const auto slow = [&] {
     Tensor z = x;
     slow_line = __LINE__ + 1;
-    for (int i = 0; i < 200; ++i) z = z % y + x;
+    for (int i = 0; i < 60; ++i) z = z % y + x;
     return z;
   };
   Tensor big = ones({1 << 24}).contiguous().realize();
@@ -191,7 +191,7 @@ TEST_CASE("DEBUG=1 names the call of a slow kernel in a program of many, from th
     Tensor product = matmul(a, a).sum();
     Tensor z = x;
     line = __LINE__ + 1;
-    for (int i = 0; i < 200; ++i) z = z % y + x;
+    for (int i = 0; i < 60; ++i) z = z % y + x;
     realize_all(std::vector<Tensor>{product, z});
   };
   for (int run = 0; run < 2; ++run) {
