@@ -61,10 +61,11 @@ class Rerun::Takeoff {
     try {
       flight_.land();
     } catch (const OutOfMemory&) {
-      for (size_t i = 0; i < versions_.size(); ++i) versions_[i].first->node = std::move(before_[i]);
+      for (size_t i = 0; i < versions_.size(); ++i) versions_[i].cell->node = std::move(before_[i]);
       throw;
     }
     std::vector<Tensor> results;
+    results.reserve(nodes_.size());
     for (size_t r = 0; r < nodes_.size(); ++r)
       results.push_back(replay_.results[r] == r ? wrap(nodes_[r]) : results[replay_.results[r]]);
     return results;
@@ -84,7 +85,7 @@ class Rerun::Takeoff {
         return n;
       };
       for (uint32_t r : target.results) nodes_[r] = value();
-      for (uint32_t c : target.cells) versions_.emplace_back(rerun.cells_[c].get(), value());
+      for (uint32_t c : target.cells) versions_.push_back({rerun.cells_[c].get(), value()});
     }
     return RerunFlight(execution, replay_, std::move(slots), std::move(stored), std::move(read));
   }
@@ -100,9 +101,13 @@ class Rerun::Takeoff {
   }
 
   const Replay& replay_;
-  std::vector<UOp> nodes_;                       ///< per result, of copies of a handle the first
-  std::vector<std::pair<Cell*, UOp>> versions_;  ///< of what is assigned
-  std::vector<ir::Hold> before_;                 ///< per version
+  struct Version {
+    Cell* cell;
+    UOp node;
+  };
+  InlineVector<UOp, 4> nodes_;         ///< per result, of copies of a handle the first
+  InlineVector<Version, 4> versions_;  ///< of what is assigned
+  std::vector<ir::Hold> before_;       ///< per version
   RerunFlight flight_;
 };
 
