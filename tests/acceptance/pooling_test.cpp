@@ -49,7 +49,7 @@ TEST_CASE("max_pool2d alone is a maximum, beside its gradient one loop finds ele
   const MaxPoolOptions overlapping{.stride = 2, .padding = 1};
   for (const auto& [kernel, options] : {std::pair{2, MaxPoolOptions{}}, {3, overlapping}}) {
     INFO("kernel " << kernel);
-    const Tensor x = stored(rand({2, 3, 8, 8})), leaf = x.clone().requires_grad();
+    const Tensor x = stored(rand({2, 3, 8, 8})), leaf = x.detach().requires_grad();
     const Content alone = content_of({max_pool2d(x, kernel, options)}),
                   history = content_of({max_pool2d(leaf, kernel, options)});
     CHECK(alone.maxima == 1);
@@ -82,7 +82,7 @@ TEST_CASE("beside a loss that sums its elements, max_pool2d finds them in the ke
 
 TEST_CASE("max_pool2d's gradient looks nothing up, and stores no positions for a loss that is held", "[launches]") {
   const FixedTarget fixed(kSmallPrograms);
-  const Tensor x = stored(rand({4, 8, 16, 16})), leaf = x.clone().requires_grad(),
+  const Tensor x = stored(rand({4, 8, 16, 16})), leaf = x.detach().requires_grad(),
                index = stored(zeros({4, 8, 16, 1}, int64));
   leaf.realize();
   const Tensor loss = max_pool2d(leaf, 2).sum(), g = gradient(loss, {leaf})[0];
@@ -118,7 +118,7 @@ TEST_CASE("the place of a large window's first largest is found once, not for ea
 TEST_CASE("max_pool2d has the same bits with and without history, alone and beside its gradient", "[launches]") {
   for (const int64_t kernel : {2, 3, 8, 16}) {  // the last two in lanes
     INFO("kernel " << kernel);
-    const Tensor x = ties({2, 3, kernel == 8 ? 8 : 16, kernel == 8 ? 8 : 16}), leaf = x.clone().requires_grad();
+    const Tensor x = ties({2, 3, kernel == 8 ? 8 : 16, kernel == 8 ? 8 : 16}), leaf = x.detach().requires_grad();
     const auto bits = [](const Tensor& t) {
       std::vector<uint32_t> out;
       for (const float v : t.to_vector<float>()) out.push_back(std::bit_cast<uint32_t>(v));
