@@ -24,6 +24,7 @@
 #include "schedule/partition/hazards.h"
 #include "schedule/simplify/quotients.h"
 #include "schedule/simplify/reductions.h"
+#include "schedule/simplify/repeats.h"
 #include "schedule/simplify/sums.h"
 #include "schedule/simplify/tuples.h"
 #include "schedule/simplify/unit_axes.h"
@@ -72,6 +73,7 @@ StageGraph stages_in_order(PlanGraph& plan, const PlanGraph& versions, std::vect
     step(plan, "unit axes", [&] { drop_unit_axes(plan); });
     step(plan, "sums", [&] { join_sums(plan); });
     step(plan, "quotients", [&] { divide_sums(plan); });
+    step(plan, "repeats", [&] { store_repeats(plan); });
     step(plan, "tuples", [&] { join_reductions(plan); });
     step(plan, "reductions", [&] { choose_reductions(plan, target); });
     StageGraph stages = build_stages(plan, prices_for(target));

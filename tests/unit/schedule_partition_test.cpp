@@ -367,3 +367,60 @@ TEST_CASE("reductions of several accumulators run on all units", "[schedule]") {
   REQUIRE(s.plan.steps.size() == 1);
   CHECK(s.plan.steps[0].buffers.size() == 1 + 2 + 2);
 }
+
+namespace {
+
+/// x by w as a network's layer, [n, in, h, w] by [out, in, k, k]: windows of what is padded by k / 2.
+UOp convolution(UOp x, UOp w, int64_t stride) {
+  const int64_t k = w->shape[2].value(), out = w->shape[0].value();
+  for (const int64_t axis : {3, 2}) {
+    Shape room = x->shape;
+    room[axis] = room[axis].value() + 2 * (k / 2);
+    ir::Region box;
+    for (size_t i = 0; i < x->rank(); ++i) box.push_back({static_cast<int64_t>(i) == axis ? k / 2 : 0, x->shape[i]});
+    x = ir::window(ir::pad(x, box, room), axis, k, stride, 1);
+  }
+  // x: [n, in, h, k, w, k]; both factors: [n, out, h, w, in, k, k].
+  x = ir::permute(x, {0, 2, 4, 1, 3, 5});
+  const Dim n = x->shape[0], h = x->shape[1], wide = x->shape[2], in = x->shape[3];
+  const Shape all{n, Dim(out), h, wide, in, Dim(k), Dim(k)};
+  return ir::sum(ir::expand(x, all, {1}) * ir::expand(w, all, {0, 2, 3}), {4, 5, 6});
+}
+
+}  // namespace
+
+TEST_CASE("a convolution is no loop inside the row of its batch norm", "[schedule]") {
+  for (const int64_t k : {1, 3})
+    for (const int64_t stride : {1, 2}) {
+      Program p;
+      UOp c = convolution(p.slot({32, 64, 32, 32}), p.slot({128, 64, k, k}), stride);
+      const auto each = [&](UOp v) { return ir::expand(v, c->shape, {0, 2, 3}); };
+      const double count = static_cast<double>(c->shape.bound()) / 128;
+      UOp d = c - each(sum(c, {0, 2, 3}) * (1 / count));
+      UOp variance = sum(d * d, {0, 2, 3}) * (1 / count);
+      UOp y = relu(d / each(sqrt(variance + 1e-5)));
+      for (UOp v : {c, d, y, variance}) p.store(v);
+      const Partition cut = schedule::cut(p.plan, kTarget);
+      INFO(k << " x " << k << ", stride " << stride << "\n" << to_string(cut));
+      for (const schedule::Kernel& kernel : cut.kernels)
+        for (const Nest& nest : kernel.nests) {
+          if (!cut.graph.stages[static_cast<size_t>(nest.stage)].contraction) continue;
+          for (int a : cut.space.axes_of(nest.at)) CHECK(contains(kernel.outer, a));
+        }
+    }
+}
+
+TEST_CASE("windows slide over an enlarged image that is stored", "[schedule]") {
+  for (const bool enlarged : {false, true}) {
+    Program p;
+    UOp x = enlarged ? reshape(expand(p.slot({4, 8, 7, 7}), {4, 8, 7, 2, 7, 2}, {3, 5}), {4, 8, 14, 14})
+                     : p.slot({4, 8, 14, 14});
+    p.store(convolution(x, p.slot({16, 8, 3, 3}), 1));
+    PlanGraph plan = p.plan;
+    const Partition cut = schedule::cut(plan, kTarget);
+    INFO(to_string(cut));
+    CHECK(cut.kernels.size() == (enlarged ? 2 : 1));
+    CHECK(std::any_of(cut.graph.stages.begin(), cut.graph.stages.end(),
+                      [](const Stage& s) { return s.kind == StageKind::Contiguous; }) == enlarged);
+  }
+}

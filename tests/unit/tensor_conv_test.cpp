@@ -223,3 +223,30 @@ TEST_CASE("gradients of convolution and pooling agree with differences, to the s
   };
   for (const Differences& c : cases) check_differences(c);
 }
+
+TEST_CASE("a convolution of an enlarged image, and its gradients, are those of a stored one", "[tensor]") {
+  const auto twice = [](const Tensor& x) {
+    const Shape s = x.shape();
+    return x.reshape({s[0], s[1], s[2], 1, s[3], 1})
+        .expand({s[0], s[1], s[2], 2, s[3], 2})
+        .reshape({s[0], s[1], s[2] * 2, s[3] * 2});
+  };
+  const Tensor small = rand({2, 3, 5, 6}).realize(), w = rand({4, 3, 3, 3}).realize();
+  const Tensor large = twice(small).clone().realize();
+  const auto all = [](const Tensor& x, const Tensor& weights) {
+    Tensor a = x.detach().requires_grad(), b = weights.detach().requires_grad();
+    const Tensor y = conv2d(a, b, {}, {.padding = 1});
+    std::vector<std::vector<float>> values{y.to_vector<float>()};
+    for (const Tensor& g : gradient((y * y).sum(), {a, b})) values.push_back(g.to_vector<float>());
+    return values;
+  };
+  const Tensor lazy = small * 1.0;
+  CHECK(conv2d(twice(lazy), w, {}, {.padding = 1}).to_vector<float>() == all(large, w)[0]);
+  Tensor x = small.detach().requires_grad(), weights = w.detach().requires_grad();
+  const Tensor y = conv2d(twice(x), weights, {}, {.padding = 1});
+  const std::vector<Tensor> got = gradient((y * y).sum(), {x, weights});
+  const auto want = all(large, w);
+  const Tensor of_large = from(want[1], {2, 3, 5, 2, 6, 2}).sum({3, 5});
+  CHECK(close(numbers(got[0]), numbers(of_large), 1e-5));
+  CHECK(close(numbers(got[1]), std::vector<double>(want[2].begin(), want[2].end()), 1e-5));
+}

@@ -255,7 +255,9 @@ Union Partitioner::unite_as_guest(const Kernel& host, const Kernel& guest, const
   if (!stay_apart(swapped ? guest : host, swapped ? host : guest, u)) return {};
   u.swapped = swapped;
   u.why = "at the first point of a range that it lacks";
-  u.price = std::max(0.0, u.idle);
+  // One thread of a GPU sums there what a block of threads would share.
+  const double serial = guest.nests.empty() ? 0 : guest.time * static_cast<double>(prices_.threads - 1);
+  u.price = std::max(0.0, u.idle) + serial;
   return u;
 }
 
