@@ -17,14 +17,17 @@ UOp over_stored(UOp factor) {
   std::vector<UOp> moved;  // from the factor down
   for (UOp n = factor; ir::is_movement(n->op); n = n->src[0]) moved.push_back(n);
   const auto window = std::find_if(moved.rbegin(), moved.rend(), [](UOp n) { return n->op == Op::Window; });
-  size_t seen = static_cast<size_t>(window.base() - moved.begin());  // what the windows slide over is moved[seen]
+  if (window == moved.rend()) return factor;
+  // Below the lowest window stands the EXPAND that makes its taps.
+  size_t seen = static_cast<size_t>(window.base() - moved.begin()) + 1;
   while (seen < moved.size() && moved[seen]->op == Op::Pad) ++seen;
+  if (seen >= moved.size()) return factor;
   const auto below = [&](Op op) {
     return std::any_of(moved.begin() + static_cast<std::ptrdiff_t>(seen), moved.end(),
                        [op](UOp n) { return n->op == op; });
   };
   // Zeros between elements are no repeats: codegen goes by their phases.
-  if (window == moved.rend() || !below(Op::Expand) || below(Op::Pad)) return factor;
+  if (!below(Op::Expand) || below(Op::Pad)) return factor;
   Strides strides = row_major(moved.back()->src[0]->shape);
   for (size_t i = moved.size(); i-- > seen;) strides = strides_after(moved[i], strides);
   if (std::find(strides.begin(), strides.end(), kNoDistance) == strides.end()) return factor;
