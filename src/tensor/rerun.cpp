@@ -30,25 +30,26 @@ schedule::Steady steady_of(const Replay& replay) {
   return steady;
 }
 
-/// Whose nodes have no sources, which could say where an index came from.
-class RerunFlight final : public Flight {
- public:
-  RerunFlight(schedule::Execution& run, const Replay& replay, Slots slots, Nodes stored, NoticesRead read)
-      : Flight(run, replay.executable->targets, std::move(slots), std::move(stored), std::move(read)) {}
-
- private:
-  IndexFault fault() const override {
-    return [] {
-      return std::string("an index of a jitted function was out of range; call the function without jit to see which");
-    };
-  }
-};
-
 }  // namespace
 
 /// The nodes of what a run stores, claimed until it lands. What the tensors held before waits for that too: a run that
 /// changes nothing gives it back to them.
 class Rerun::Takeoff {
+  /// Whose nodes have no sources, which could say where an index came from.
+  class RerunFlight final : public Flight {
+   public:
+    RerunFlight(schedule::Execution& run, const Replay& replay, Slots slots, Nodes stored, NoticesRead read)
+        : Flight(run, replay.executable->targets, std::move(slots), std::move(stored), std::move(read)) {}
+
+   private:
+    IndexFault fault() const override {
+      return [] {
+        return std::string(
+            "an index of a jitted function was out of range; call the function without jit to see which");
+      };
+    }
+  };
+
  public:
   Takeoff(const Rerun& rerun, schedule::Execution& execution)
       : replay_(rerun.replay_), nodes_(replay_.results.size()), flight_(flight(rerun, execution)) {

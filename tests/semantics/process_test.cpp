@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "semantics/support.h"
+#include "sinter/jit.h"
 #include "tensor/cell.h"
 
 using namespace semantics;
