@@ -136,7 +136,9 @@ struct T {
   const ValPtr& v() const { return cell->v; }
   const Mat& a() const { return cell->v->a; }
 
-  T clone() const { return T(v()); }
+  T clone() const {
+    return T(made(a(), {v()}, [](const Mat& g) { return std::vector<Mat>{g}; }));
+  }
   T detach() const { return T(a()); }
   void assign(const T& value) { assign(value, 0, a().rows); }
   /// Rows [begin, end) become those of the value.
