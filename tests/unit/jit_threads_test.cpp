@@ -6,11 +6,13 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
 
 #include "catch.h"
+#include "on_cpu.h"
 #include "runtime/faults.h"
 #include "unit/jit_support.h"
 #include "unit/runtime_support.h"
@@ -93,7 +95,12 @@ struct Reset {
 TEST_CASE("two threads, each its jitted model, launch at the same time", "[jit][threads]") {
   const std::string kind = GENERATE("own models", "a common weight", "one model", "own state", "own models on GPUs");
   const bool gpu = kind == "own models on GPUs";
-  const Setting device("SINTER_DEVICE", gpu ? "cuda-sim" : "cpu");
+  std::optional<Setting> simulated;
+  std::optional<OnCpu> host;
+  if (gpu)
+    simulated.emplace("SINTER_DEVICE", "cuda-sim");
+  else
+    host.emplace();
   if (gpu && !cuda::is_available()) return;
   INFO(kind);
   const Tensor common = large(0.5);
