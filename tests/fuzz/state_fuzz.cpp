@@ -142,13 +142,19 @@ class Program {
       case Clone: return value([&] { return x.t.clone(); }, [&] { return x.e.clone(); });
       case Detach: return value([&] { return x.t.detach(); }, [&] { return x.e.detach(); });
       case Leaf:
-        if (chance(.3))
-          value([&] { return x.t.detach().clone().requires_grad(); },
-                [&] {
-                  eager::T leaf = x.e.detach();
-                  leaf.requires_grad();
-                  return leaf;
-                });
+        if (chance(.3)) {
+          const bool copied = chance(.3);  // else it shares the memory of x
+          value(
+              [&] {
+                Tensor leaf = copied ? x.t.detach().clone() : x.t.detach();
+                return leaf.requires_grad();
+              },
+              [&] {
+                eager::T leaf = x.e.detach();
+                leaf.requires_grad();
+                return leaf;
+              });
+        }
         return;
       case Toggle: no_grad_ = !no_grad_; return;
       case Backward: return backward(x);
