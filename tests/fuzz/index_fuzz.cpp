@@ -15,7 +15,7 @@ using sinter::test::Oracle;
 
 namespace {
 
-constexpr int kExpressions = 200000;
+constexpr int kExpressions = 60000;
 constexpr int kPoints = 12;
 
 bool divides(UOp u) { return u->op == Op::IDiv || u->op == Op::Mod; }

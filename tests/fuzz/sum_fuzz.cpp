@@ -220,7 +220,7 @@ uint64_t setting(const char* name, uint64_t otherwise) {
 TEST_CASE("random long sums have the error of blocks, and bits of their own", "[sums]") {
   const bool simulated = !(default_device() == Device::cpu());
   const uint64_t first = setting("FUZZ_SEED", 1),
-                 count = setting("FUZZ_SUMS", (simulated ? 30 : 120) / SINTER_TEST_SHARE);
+                 count = setting("FUZZ_SUMS", (simulated ? 30 : 60) / SINTER_TEST_SHARE);
   for (uint64_t seed = first; seed < first + count; ++seed)
     if (const std::string fault = fault_of(seed, simulated ? 14 : kLongest); !fault.empty()) FAIL_CHECK(fault);
 }

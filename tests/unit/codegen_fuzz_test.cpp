@@ -9,7 +9,7 @@ using namespace codegen_test;
 
 TEST_CASE("random kernels under random Opts", "[codegen][opts]") {
   const auto first = number("CODEGEN_SEED", 1);
-  const auto kernels = number("CODEGEN_FUZZ", cases(300));
+  const auto kernels = number("CODEGEN_FUZZ", cases(100));
   const runtime::Target target = runtime::host_target();
   int legal = 0, refused = 0, transposed = 0;
   std::map<std::string, int> used;
