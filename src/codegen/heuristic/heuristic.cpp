@@ -101,15 +101,12 @@ std::vector<Opt> stream(Choice& c) {
   return is_legal(c.kernel, opts) ? opts : std::vector<Opt>{};
 }
 
-/// All Opts with the busiest product's operand in a tile; none where that is not worth it, or not legal.
-std::vector<Opt> pack(Choice& c) {
-  if (c.products.empty()) return {};
+/// All Opts with an operand of this product in a tile; none where that is not worth it, or not legal.
+std::vector<Opt> pack(Choice& c, const Product& p) {
   std::vector<Opt> opts = c.opts;
-  const std::vector<Opt> blocks =
-      block_product(c.kernel, c.view, *c.products[0].work, c.products[0].tile, c.lanes, c.target);
+  const std::vector<Opt> blocks = block_product(c.kernel, c.view, *p.work, p.tile, c.lanes, c.target);
   if (blocks.empty()) return {};
   opts.insert(opts.end(), blocks.begin(), blocks.end());
-  const Product& p = c.products[0];
   const bool peeled = peel_of(c.view, *p.work, p.tile, c.target)
                           .has_value();  // with rows that rest it would go through blocks of the image
   for (std::vector<Opt> choice : {peeled ? std::vector<Opt>{} : rest_results(c.view, *p.work, p.tile, opts), opts}) {
@@ -117,6 +114,13 @@ std::vector<Opt> pack(Choice& c) {
     choice = add_rows(c.kernel, std::move(choice), c.rows);
     if (is_legal(c.kernel, choice)) return choice;
   }
+  return {};
+}
+
+/// The same of the busiest product that is worth it: there is one order of the loops that they share.
+std::vector<Opt> pack(Choice& c) {
+  for (const Product& p : c.products)
+    if (std::vector<Opt> opts = pack(c, p); !opts.empty()) return opts;
   return {};
 }
 

@@ -137,7 +137,8 @@ std::string CSpelling::below(int lanes, const std::string& count) {
                      count);
 }
 
-constexpr int kFewestBits = 16;  ///< bools that are compared at once
+constexpr int kFewestBits = 16;      ///< bools that are compared at once
+constexpr size_t kFewestBytes = 16;  ///< of a vector that is loaded under a mask
 
 /// Instructions on some lanes of a vector of 16 to 64 bytes, as Clang and GCC spell them.
 struct Masked {
@@ -175,17 +176,20 @@ struct Masked {
   }
 };
 
+/// `count` lanes, those of a vector again and again.
+std::string repeated(const std::string& vector, int lanes, int count) {
+  if (count == lanes) return vector;
+  std::string text = fmt::format("__builtin_shufflevector({0}, {0}", vector);
+  for (int i = 0; i < count; ++i) text += fmt::format(", {}", i % lanes);
+  return text + ")";
+}
+
 /// The function that makes a mask of up to 64 bools, by a comparison of 16 or more: fewer are repeated.
 std::string CSpelling::bits(int lanes) {
   const std::string gates = type({DType::Bool, lanes}), name = "sn_bits_" + gates;
   if (known_.contains(name)) return name;
   const int count = std::max(lanes, kFewestBits);
-  std::string all = "g";
-  if (count > lanes) {
-    all = "__builtin_shufflevector(g, g";
-    for (int i = 0; i < count; ++i) all += fmt::format(", {}", i % lanes);
-    all += ")";
-  }
+  const std::string all = repeated("g", lanes, count);
   const char* mask = Masked::mask_of(count);
   return function(name, mask,
                   fmt::format("({} g) {{\n  typedef char b __attribute__((vector_size({})));\n  return "
@@ -199,7 +203,8 @@ std::string CSpelling::all(int lanes, const std::string& truths) {
                      Masked::mask_of(std::max(lanes, kFewestBits)));
 }
 
-/// The function for the lanes of a vector in memory whose bools hold; vectors wider than a register by halves.
+/// The function for the lanes of a vector in memory whose bools hold; vectors wider than a register by halves, short
+/// ones as part of a longer one.
 std::string CSpelling::where(Type t) {
   const std::string name = "sn_where_" + type(t);
   if (known_.contains(name)) return name;
@@ -225,6 +230,13 @@ std::string CSpelling::where(Type t) {
         "| ((v)x & ~m));",
         size == 4 ? "int" : "long long", bytes, kAll[std::countr_zero(static_cast<unsigned>(t.lanes)) - 1], bytes,
         type(t), size == 4 ? "d" : "q", bytes == 32 ? "256" : "");
+  } else if (bytes < kFewestBytes) {  // the first lanes of a vector of which nothing else is read
+    const Type whole{t.dtype, static_cast<int>(kFewestBytes / size)};
+    const Masked m(whole);
+    const std::string other = "(v)" + repeated("x", t.lanes, whole.lanes),
+                      gate = fmt::format("({}(g) & {})", bits(t.lanes), (uint64_t{1} << t.lanes) - 1);
+    body = fmt::format("{}\n  const {} all = {};\n  return {};", m.vector(), type(whole),
+                       m.load(type(whole), other, gate), part(t, "all", 0));
   } else {
     const Masked m(t);
     body = fmt::format("{}\n  return {};", m.vector(), m.load(type(t), "(v)x", bits(t.lanes) + "(g)"));

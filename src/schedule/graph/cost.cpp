@@ -2,6 +2,8 @@
 // by its data sheet, per multiprocessor: what was not measured yet decides no more than orders of magnitude.
 #include "schedule/graph/cost.h"
 
+#include <algorithm>
+
 namespace sinter::schedule {
 
 namespace {
@@ -32,7 +34,8 @@ Prices prices_for_gpu(const runtime::Target& target) {
 Prices prices_for(const runtime::Target& target) {
   if (target.cuda()) return prices_for_gpu(target);
   Prices p;
-  double lanes = target.vector_bytes / 4.0 * target.threads;
+  p.lanes = std::max(1, target.vector_bytes / 4);
+  const auto lanes = static_cast<double>(p.lanes * target.threads);
   p.elementwise = 2.25 * lanes;
   p.contraction = (target.fma ? 15.6 : 7.8) * lanes;
   p.cached = 100.0 * target.threads;

@@ -22,6 +22,7 @@ struct Prices {
   double contraction = 0;            ///< flops per ns of a product of matrices
   int64_t parallel = 0;              ///< outer points below which units stand idle
   int64_t threads = 1;               ///< so many more of them, where a sum has no chains that threads could share
+  int64_t lanes = 1;                 ///< floats of a vector
   double shared_contraction = 0.15;  ///< share of a product's time lost when it shares a kernel with another
   double blow_up = 6;                ///< factor on writing a value that is far larger than what it was made from:
   int64_t far_larger = 4;            ///< so many times,

@@ -95,7 +95,31 @@ double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
   return times;
 }
 
-/// The price of fewer outer points: units that stand idle, and register tiles of products that lose an axis.
+/// Time to read operands of the kernel's products that no cache holds once more for each outer point whose loops run
+/// over all of them, when these are left as outer ranges.
+double Partitioner::read_again(const Kernel& k, const std::vector<int>& outer) {
+  double ns = 0;
+  for (const Nest& nest : k.nests) {
+    if (!stage(nest.stage).contraction) continue;
+    std::vector<int> reduced = nest.axes;
+    const IndexId at = summed(stage(nest.stage), nest.at, reduced);
+    for (const Source& source : stage(nest.stage).sources) {
+      if (source.stage < 0) continue;
+      const std::vector<int>& axes = space_.axes_of(space_.down(source.head, at));
+      int64_t bytes = static_cast<int64_t>(size_of(stage(source.stage).node->dtype)), times = 1;
+      for (int a : axes)
+        if (!contains(outer, a)) bytes *= space_.bound(a);
+      if (bytes <= prices_.cached_bytes) continue;
+      for (int a : outer)
+        if (!contains(axes, a)) times *= space_.bound(a);
+      ns += static_cast<double>(times - 1) * prices_.transfer(bytes);
+    }
+  }
+  return ns;
+}
+
+/// The price of fewer outer points: units that stand idle, and products that lose an axis of their register tiles, and
+/// with it what the rows of one tile share.
 double Partitioner::shrink(const Kernel& k, const std::vector<int>& lost, double extra) {
   if (lost.empty()) return 0;
   if (k.blocks.axis >= 0) {
@@ -111,6 +135,7 @@ double Partitioner::shrink(const Kernel& k, const std::vector<int>& lost, double
     if (contains(k.contraction_outer, a)) tile *= space_.bound(a);
   if (tile == 1) return ns;
   if (prices_.tile_rows * 4 * tile > prices_.row_bytes_far) return kNever;
+  ns += read_again(k, rest);
   return ns + k.contraction_time * (tile > prices_.tile ? prices_.wide_row : prices_.narrow_row);
 }
 

@@ -131,21 +131,25 @@ const Member* Partitioner::other_accumulator(const Kernel& k, int s, const std::
   return nullptr;
 }
 
+/// Where a reduction at this index needs what it sums, in loops over `reduced`; those that these lack are made here.
+IndexId Partitioner::summed(const Stage& s, IndexId ix, std::vector<int>& reduced) {
+  size_t next = 0;
+  return space_.intern(ir::with_axes(space_[ix], s.node->reduction().axes, [&](int64_t d) {
+    const Dim& size = s.node->src[0]->shape[d];
+    if (size == 1) return DimIndex{};
+    if (next == reduced.size()) reduced.push_back(space_.axis(size));
+    return space_.whole(reduced[next++]);
+  }));
+}
+
 /// Tells the sources of s where the kernel needs them. `reduced` are the axes of its loops, the same at each index;
 /// those that it lacks are made here.
 void Partitioner::push(int kernel, int s, IndexId ix, const std::vector<int>& within, std::vector<int>& reduced) {
   const Stage& st = stage(s);
   switch (st.kind) {
     case StageKind::Reduce: {
-      size_t next = 0;
-      Index inner = ir::with_axes(space_[ix], st.node->reduction().axes, [&](int64_t d) {
-        const Dim& size = st.node->src[0]->shape[d];
-        if (size == 1) return DimIndex{};
-        if (next == reduced.size()) reduced.push_back(space_.axis(size));
-        return space_.whole(reduced[next++]);
-      });
+      const IndexId id = summed(st, ix, reduced);
       at(kernel).nests.push_back({ix, reduced, s});
-      const IndexId id = space_.intern(std::move(inner));
       for (const Source& src : st.sources) want(kernel, src, id, within);
       return;
     }

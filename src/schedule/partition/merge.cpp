@@ -111,6 +111,15 @@ AxisPairs Partitioner::correspondence(int a, int b, int s) {
   return pairs;
 }
 
+/// Time to read what both kernels need.
+double Partitioner::shared_reads(const Kernel& k1, const Kernel& k2) const {
+  double ns = 0;
+  for (const Uses* list : {&k1.wanted, &k1.reads})
+    for (const auto& [t, indices] : *list)
+      if (k2.wanted.contains(t) || k2.reads.contains(t)) ns += prices_.transfer(stage(t).read_bytes);
+  return ns;
+}
+
 /// What products lose when a sum of the other kernel runs over what they sum: their loops are no longer theirs alone.
 double Partitioner::sums_beside(const Kernel& k1, const Kernel& k2, const AxisPairs& pairs) const {
   const auto shared = [&](const Nest& m, const Nest& n) {
@@ -146,10 +155,7 @@ Union Partitioner::unite(int a, int b, int s) {
 
   const AxisPairs pairs = correspondence(a, b, s);
   if (pairs.empty()) return none;
-  double gain = prices_.launch;
-  for (const Uses* list : {&k1.wanted, &k1.reads})
-    for (const auto& [t, indices] : *list)
-      if (k2.wanted.contains(t) || k2.reads.contains(t)) gain += prices_.transfer(stage(t).read_bytes);
+  const double gain = prices_.launch + shared_reads(k1, k2);
   Union best;
   const double beside = sums_beside(k1, k2, pairs);
   auto consider = [&](Union u) {
@@ -258,6 +264,10 @@ Union Partitioner::unite_as_guest(const Kernel& host, const Kernel& guest, const
   // One thread of a GPU sums there what a block of threads would share.
   const double serial = guest.nests.empty() ? 0 : guest.time * static_cast<double>(prices_.threads - 1);
   u.price = std::max(0.0, u.idle) + serial;
+  // Lanes and tiles of a product go along ranges that the guest lacks: its sums take one element at a time, and read for
+  // themselves what the product reads tile by tile.
+  if (host.contractions && !guest.nests.empty())
+    u.price += guest.time * static_cast<double>(prices_.lanes - 1) + shared_reads(host, guest);
   return u;
 }
 

@@ -122,6 +122,7 @@ class Partitioner {
 
   // evaluate.cpp
   void evaluate(int kernel, int s, std::vector<IndexId> at, const Absorb& form);
+  IndexId summed(const Stage& s, IndexId at, std::vector<int>& reduced);
   void push(int kernel, int s, IndexId at, const std::vector<int>& within, std::vector<int>& reduced);
   const Member* other_accumulator(const Kernel& k, int s, const std::vector<IndexId>& ix, bool late) const;
   void want(int kernel, const Source& source, IndexId at, const std::vector<int>& within);
@@ -138,6 +139,7 @@ class Partitioner {
   std::vector<int> loops_around(const Kernel& k, int s, IndexId at) const;
   double repeats(const Kernel& k, IndexId at) const;
   double evaluations(const Kernel& k, int s, IndexId at) const;
+  double read_again(const Kernel& k, const std::vector<int>& outer);
   double shrink(const Kernel& k, const std::vector<int>& lost, double extra);
   int64_t row_bytes(const Kernel& k, const Stage& s, IndexId at, const std::vector<int>& lost) const;
   double row(const Kernel& k, const Stage& s, IndexId at, const std::vector<int>& lost) const;
@@ -166,6 +168,7 @@ class Partitioner {
   // rows.cpp
   bool siblings(const Kernel& k, IndexId a, IndexId b, AxisPairs& pairs, std::vector<int>& lost);
   bool loops_stay_apart(const Kernel& k, const AxisPairs& pairs, const std::vector<int>& lost);
+  bool products_apart(const Nest& a, const Nest& b) const;
   void share_rows(Kernel& k);
   void order_loops(Kernel& k) const;
 
@@ -185,6 +188,7 @@ class Partitioner {
   void merge_users(int s, std::vector<int>& kernels);
   void merge_readers();
   void pair_axes(IndexId first, IndexId second, AxisPairs& pairs);
+  double shared_reads(const Kernel& k1, const Kernel& k2) const;
   double sums_beside(const Kernel& k1, const Kernel& k2, const AxisPairs& pairs) const;
   AxisPairs correspondence(int a, int b, int s);
   Union unite(int a, int b, int s);

@@ -80,6 +80,17 @@ bool Partitioner::loops_stay_apart(const Kernel& k, const AxisPairs& pairs, cons
   return acyclic(std::move(edges));
 }
 
+/// Whether two sums are products that read nothing in common: in one loop each would take registers from the other's
+/// tile, and give it nothing.
+bool Partitioner::products_apart(const Nest& a, const Nest& b) const {
+  const Stage &one = stage(a.stage), &other = stage(b.stage);
+  if (!one.contraction || !other.contraction) return false;
+  return std::none_of(one.sources.begin(), one.sources.end(), [&](const Source& p) {
+    return std::any_of(other.sources.begin(), other.sources.end(),
+                       [&](const Source& q) { return p.stage >= 0 && p.stage == q.stage; });
+  });
+}
+
 /// When all is decided: loops that read one buffer along the same row, or that run over equal extents at one place, are
 /// one range, so that they can be one loop.
 void Partitioner::share_rows(Kernel& k) {
@@ -120,7 +131,8 @@ void Partitioner::share_rows(Kernel& k) {
   };
   for (size_t i = 0; i < k.nests.size(); ++i) {
     for (size_t j = 0; j < i; ++j)
-      if (loops_of(k.nests[i].at) == loops_of(k.nests[j].at)) join(pair_up(k.nests[j].axes, k.nests[i].axes));
+      if (loops_of(k.nests[i].at) == loops_of(k.nests[j].at) && !products_apart(k.nests[i], k.nests[j]))
+        join(pair_up(k.nests[j].axes, k.nests[i].axes));
     if (!loops_of(k.nests[i].at).empty()) continue;
     for (const Stored& o : k.outputs) join(pair_up(loops_of(o.at), k.nests[i].axes));
   }
