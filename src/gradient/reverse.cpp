@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "gradient/joined.h"
 #include "gradient/rules.h"
 #include "sinter/error.h"
 #include "uop/build.h"
@@ -17,6 +18,12 @@ namespace {
 using ir::UOp;
 
 bool passes(UOp n) { return n->state.requires_grad && !n->state.leaf; }
+
+UOp sum_of(std::span<const UOp> parts) {
+  UOp sum = parts[0];
+  for (UOp p : parts.subspan(1)) sum = sum + p;
+  return sum;
+}
 
 }  // namespace
 
@@ -61,30 +68,27 @@ std::vector<UOp> gradient(UOp y, UOp seed, std::span<const UOp> xs) {
     if (passes(order[i]))
       for (UOp s : order[i]->src) leads[i] = leads[i] || (carries(s) && leads[s->position]);
 
-  std::vector<UOp> grads(order.size());
-  grads[0] = seed;
+  std::vector<std::vector<UOp>> grads(order.size());  // of each value: their sum is its gradient
+  grads[0] = {seed};
   for (size_t i = 0; i < order.size(); ++i) {
     UOp n = order[i];
-    if (!grads[i] || !leads[i] || !passes(n)) continue;
+    if (grads[i].empty() || !leads[i] || !passes(n)) continue;
     std::vector<bool> sources;
     for (UOp s : n->src) sources.push_back(carries(s) && leads[s->position]);
     if (std::find(sources.begin(), sources.end(), true) == sources.end()) continue;
     const Rule rule = rule_of(n->op);
     if (!rule) throw InternalError(fmt::format("no gradient rule for {}", ir::info(n->op).name));
-    Adjoint a(n, grads[i], std::move(sources));
+    Adjoint a(n, sum_of(joined(grads[i])), std::move(sources));
     rule(a);
     for (size_t k = 0; k < n->src.size(); ++k)
-      if (UOp part = a.given(k)) {
-        UOp& sum = grads[n->src[k]->position];
-        sum = sum ? sum + part : part;
-      }
+      if (UOp part = a.given(k)) grads[n->src[k]->position].push_back(part);
     if (!wanted[i]) grads[i] = {};
   }
 
   std::vector<UOp> out;
   for (UOp x : xs) {
-    UOp g = grads[x->position];
-    out.push_back(g ? g : ir::like(x, 0.0));
+    const std::vector<UOp>& parts = grads[x->position];
+    out.push_back(parts.empty() ? ir::like(x, 0.0) : sum_of(joined(parts)));
   }
   return out;
 }

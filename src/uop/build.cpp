@@ -191,6 +191,24 @@ UOp pad(UOp x, const Region& box, const Shape& shape) {
 
 UOp flip(UOp x, const Ints& axes) { return axes.empty() ? x : move(x, Op::Flip, x->shape, axes); }
 
+UOp cat(std::span<const UOp> parts, int64_t axis) {
+  const auto a = static_cast<size_t>(axis);
+  int64_t total = 0, begin = 0;
+  for (UOp p : parts) total += p->shape[a].value();
+  Shape shape = parts[0]->shape;
+  shape[a] = total;
+  UOp joined;
+  for (UOp p : parts) {
+    const int64_t end = begin + p->shape[a].value();
+    Region box = whole(p->shape);
+    box[a] = {begin, end};
+    UOp placed = pad(p, box, shape);
+    joined = joined ? where(pad(everywhere(p), box, shape), placed, joined) : placed;
+    begin = end;
+  }
+  return joined;
+}
+
 UOp reduce(Combine combine, UOp x, Ints axes) {
   return axes.empty() ? x : reduce(combine, std::span<const UOp>(&x, 1), std::move(axes), 0);
 }

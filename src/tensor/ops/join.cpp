@@ -34,21 +34,6 @@ std::vector<UOp> promoted(const std::vector<Tensor>& parts) {
 /// at a time are joined and stored: the code of a selection among n parts grows faster than n.
 constexpr size_t kMostSelected = 30, kJoinedFirst = 16;
 
-/// Each element is selected by its place, never added to zeros: so -0.0 and NaN stay what they are.
-UOp select(std::span<const UOp> parts, int64_t axis) {
-  const size_t a = static_cast<size_t>(axis);
-  int64_t total = 0, begin = 0;
-  for (UOp p : parts) total += p->shape[a].value();
-  UOp joined;
-  for (UOp p : parts) {
-    UOp placed = tensor::pad_axis(p, axis, begin, total);
-    UOp inside = tensor::pad_axis(ir::everywhere(p), axis, begin, total);
-    joined = joined ? ir::where(inside, placed, joined) : placed;
-    begin += p->shape[a].value();
-  }
-  return joined;
-}
-
 /// Many parts are a tree of joins: equal groups are one kernel's work on other buffers, and no element is copied more
 /// often than the tree is deep.
 UOp join(std::vector<UOp> parts, int64_t axis) {
@@ -67,12 +52,12 @@ UOp join(std::vector<UOp> parts, int64_t axis) {
       std::vector<UOp> groups;
       for (std::span<const UOp> rest = parts; !rest.empty();) {
         const std::span<const UOp> group = rest.first(std::min(kJoinedFirst, rest.size()));
-        groups.push_back(group.size() > 1 ? ir::contiguous(select(group, axis)) : group[0]);
+        groups.push_back(group.size() > 1 ? ir::contiguous(ir::cat(group, axis)) : group[0]);
         rest = rest.subspan(group.size());
       }
       parts = std::move(groups);
     }
-  return select(parts, axis);
+  return ir::cat(parts, axis);
 }
 
 }  // namespace
