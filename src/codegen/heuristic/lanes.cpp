@@ -12,8 +12,6 @@ namespace {
 using ir::Op;
 using ir::UOp;
 
-constexpr double kPicked =
-    2;  ///< cycles of a vector for each element that lies between its lanes' elements, and shuffled out
 constexpr double kTurned = 0.75;  ///< cycles of an element that is transposed in registers,
 constexpr int64_t kFewest = 4;    ///< which takes so many copies
 constexpr double kInOrder = 2;    ///< cycles more of an element of a sum whose lanes are added one after the other
@@ -66,11 +64,9 @@ class Taker {
       const int64_t stride = range ? view_.lane_stride(a, range) : 0;
       if (stride == 0 || stride == 1)
         vector += 1;
-      else if (const double apart = turns(w, a, range) ? kTurned : kGather;
-               a->op == Op::Load && stride > 1 && stride <= kWidestStride)
-        scalar += std::min(kPicked * static_cast<double>(stride) / lanes_, apart);
       else
-        scalar += apart;
+        scalar += std::min(turns(w, a, range) ? kTurned : kGather,
+                           a->op == Op::Load ? cycles_apart(stride, lanes_) / lanes_ : kGather);
     }
     if (range && in(w.own, range) && w.chains() == 1) scalar += kInOrder;
     return (vector + w.operations) / (range ? used(range) : 1) + scalar;
