@@ -203,8 +203,23 @@ Absorb Partitioner::absorb(int kernel, int s, const std::vector<IndexId>& ix) {
   return turned.ns < each.ns ? turned : each;
 }
 
+/// Whether a reduction at this index stands inside a loop that goes along memory in steps shorter than a vector: it is
+/// the same for so many elements that lie side by side.
+bool Partitioner::cuts_vectors(const Kernel& k, IndexId ix) {
+  std::vector<int> rows;  // the loops that go along what is stored
+  for (const Stored& o : k.outputs)
+    if (const Index& at = space_[space_.normal(o.at)]; !at.empty() && !at.back().digits.empty())
+      add_once(rows, at.back().digits.back().axis);
+  const Index& index = space_[space_.normal(ix)];
+  return std::any_of(index.begin(), index.end(), [&](const DimIndex& dim) {
+    return std::any_of(dim.digits.begin(), dim.digits.end(), [&](const Digit& d) {
+      return d.div > 1 && d.div < prices_.lanes && contains(rows, d.axis) && !contains(k.outer, d.axis);
+    });
+  });
+}
+
 /// Evaluated at every index by itself; the kernel stays as it is.
-Absorb Partitioner::absorb_each(const Kernel& k, int number, const std::vector<IndexId>& ix) const {
+Absorb Partitioner::absorb_each(const Kernel& k, int number, const std::vector<IndexId>& ix) {
   const Stage& s = stage(number);
   if (ix.size() > prices_.max_instances) return {kNever, "needed at too many indices"};
   double times = 0;
@@ -217,6 +232,8 @@ Absorb Partitioner::absorb_each(const Kernel& k, int number, const std::vector<I
   if (s.contraction && (k.contractions || times > 1)) ns += prices_.shared_contraction * (s.own + k.contraction_time);
   if (s.contraction && inner)
     for (IndexId i : ix) ns += tile_loss(k, s, i, {}) * s.own / static_cast<double>(ix.size());
+  if (inner && std::any_of(ix.begin(), ix.end(), [&](IndexId i) { return cuts_vectors(k, i); }))
+    ns += static_cast<double>(prices_.lanes - 1) * (k.time + s.own);
   return {ns, ix.size() > 1 ? "reduction, at several indices"
               : times > 1   ? "reduction, recomputed"
               : inner       ? "reduction inside a loop"

@@ -134,11 +134,12 @@ class Partitioner {
 
   // absorb.cpp
   Absorb absorb(int kernel, int s, const std::vector<IndexId>& at);
-  Absorb absorb_each(const Kernel& k, int s, const std::vector<IndexId>& at) const;
+  Absorb absorb_each(const Kernel& k, int s, const std::vector<IndexId>& at);
   Absorb absorb_row(Kernel& k, int s, const std::vector<IndexId>& at);
   std::vector<int> loops_around(const Kernel& k, int s, IndexId at) const;
   double repeats(const Kernel& k, IndexId at) const;
   double evaluations(const Kernel& k, int s, IndexId at) const;
+  bool cuts_vectors(const Kernel& k, IndexId at);
   double read_again(const Kernel& k, const std::vector<int>& outer);
   double shrink(const Kernel& k, const std::vector<int>& lost, double extra);
   int64_t row_bytes(const Kernel& k, const Stage& s, IndexId at, const std::vector<int>& lost) const;
