@@ -95,8 +95,8 @@ double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
   return times;
 }
 
-/// Time to read operands of the kernel's products that no cache holds once more for each outer point whose loops run
-/// over all of them, when these are left as outer ranges.
+/// Time to read operands of the kernel's products once more for each of the points that these outer ranges leave, as far
+/// as they are more than a row: the loops of a point run over all of them, and few rows of points pass at a time.
 double Partitioner::read_again(const Kernel& k, const std::vector<int>& outer) {
   double ns = 0;
   for (const Nest& nest : k.nests) {
@@ -106,13 +106,13 @@ double Partitioner::read_again(const Kernel& k, const std::vector<int>& outer) {
     for (const Source& source : stage(nest.stage).sources) {
       if (source.stage < 0) continue;
       const std::vector<int>& axes = space_.axes_of(space_.down(source.head, at));
-      int64_t bytes = static_cast<int64_t>(size_of(stage(source.stage).node->dtype)), times = 1;
+      int64_t bytes = static_cast<int64_t>(size_of(stage(source.stage).node->dtype));
+      double times = 1, apart = 1;  // how often, and of how many operands
       for (int a : axes)
         if (!contains(outer, a)) bytes *= space_.bound(a);
-      if (bytes <= prices_.cached_bytes) continue;
-      for (int a : outer)
-        if (!contains(axes, a)) times *= space_.bound(a);
-      ns += static_cast<double>(times - 1) * prices_.transfer(bytes);
+      for (int a : outer) (contains(axes, a) ? apart : times) *= static_cast<double>(space_.bound(a));
+      if (bytes > prices_.row_bytes)
+        ns += apart * (times - 1) / static_cast<double>(prices_.tile_rows) * prices_.transfer(bytes);
     }
   }
   return ns;
