@@ -7,13 +7,12 @@
 
 #include <atomic>
 #include <deque>
-#include <map>
-#include <mutex>
 #include <vector>
 
 #include "runtime/cuda/sim/driver.h"
 #include "runtime/env.h"
 #include "runtime/fork.h"
+#include "runtime/remembered.h"
 
 namespace sinter::runtime::cuda {
 namespace {
@@ -105,10 +104,10 @@ FoundDriver search(const std::string& given) {
       tried += fmt::format("{}{}", tried.empty() ? "" : "; ", dlerror());
       continue;
     }
-    static auto& tables = *new std::map<std::string, Driver>;
+    auto& table = *new Driver;  // stays, as the library does
     FoundDriver found;
-    found.reason = fill(library, place, tables[place]);
-    return found.reason.empty() ? examine(tables[place], place) : found;
+    found.reason = fill(library, place, table);
+    return found.reason.empty() ? examine(table, place) : found;
   }
   FoundDriver none;
   none.reason = fmt::format(
@@ -127,13 +126,8 @@ std::string describe(const Driver& driver, Result code) {
 }
 
 const FoundDriver& find_driver() {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& known = *new std::map<std::string, FoundDriver>;  // by where it was looked for
-  static const bool once = [] {
-    hold_at_fork(mutex);
-    call_in_child([] { forked = begun.load(); });
-    return true;
-  }();
+  static auto& known = *new Remembered<std::string, FoundDriver>;  // by where it was looked for
+  static const bool once = (call_in_child([] { forked = begun.load(); }), true);
   (void)once;
   if (in_forked_child()) {
     static const FoundDriver& child = *[] {
@@ -146,13 +140,12 @@ const FoundDriver& find_driver() {
   }
   if (const FoundDriver* given = injected) return *given;
   const bool simulated = env().device == "cuda-sim";
-  std::lock_guard lock(mutex);
-  const auto [place, fresh] = known.try_emplace(simulated ? "cuda-sim" : env().cuda_lib);
-  if (fresh) {
-    place->second = simulated ? examine(simulated_driver(), "simulated") : search(env().cuda_lib);
-    place->second.simulated = simulated;
-  }
-  return place->second;
+  const std::string& library = env().cuda_lib;
+  return known.get(simulated ? "cuda-sim" : library, [&] {
+    FoundDriver found = simulated ? examine(simulated_driver(), "simulated") : search(library);
+    found.simulated = simulated;
+    return found;
+  });
 }
 
 bool in_forked_child() { return forked.load(std::memory_order_relaxed); }

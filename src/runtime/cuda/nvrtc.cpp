@@ -8,13 +8,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
-#include <mutex>
 #include <utility>
 
 #include "runtime/ending.h"
 #include "runtime/env.h"
-#include "runtime/fork.h"
+#include "runtime/remembered.h"
 
 namespace sinter::runtime::cuda {
 namespace {
@@ -142,14 +140,9 @@ FoundNvrtc search(const std::string& given, int most_major) {
 }  // namespace
 
 const FoundNvrtc& find_nvrtc(int most_major) {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& known = *new std::map<std::pair<std::string, int>, FoundNvrtc>;
-  static const bool once = (hold_at_fork(mutex), true);
-  (void)once;
-  std::lock_guard lock(mutex);
-  const auto [place, fresh] = known.try_emplace({env().nvrtc_lib, most_major});
-  if (fresh) place->second = search(env().nvrtc_lib, most_major);
-  return place->second;
+  static auto& known = *new Remembered<std::pair<std::string, int>, FoundNvrtc>;
+  const std::string& given = env().nvrtc_lib;
+  return known.get({given, most_major}, [&] { return search(given, most_major); });
 }
 
 }  // namespace sinter::runtime::cuda
