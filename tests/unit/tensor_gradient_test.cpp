@@ -2,6 +2,8 @@
 #include <functional>
 
 #include "tensor_support.h"
+#include "uop/tensor_graph.h"
+#include "uop/walk.h"
 
 using namespace sinter;
 using namespace sinter::testing;
@@ -175,4 +177,37 @@ TEST_CASE("a seed is the factor of each element", "[tensor][gradient]") {
   y.backward(seed, true);
   y.backward(seed);
   CHECK(x.grad().to_vector<float>() == std::vector<float>{4, 0, -12});
+}
+
+TEST_CASE("a weight that each step of a loop uses gets few products", "[tensor][gradient]") {
+  constexpr int64_t kSteps = 70, kRows = 3, kIn = 4, kOut = 5;
+  std::vector<double> values(kSteps * kRows * kIn), matrix(kIn * kOut);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<double>(i) * 0.7);
+  for (size_t i = 0; i < matrix.size(); ++i) matrix[i] = std::cos(static_cast<double>(i) * 1.3);
+  const Tensor x = from(values, {kSteps, kRows, kIn});
+  for (const bool transposed : {false, true}) {
+    Tensor w = transposed ? from(matrix, {kIn, kOut}).transpose().contiguous() : from(matrix, {kIn, kOut});
+    w.requires_grad();
+    Tensor loss;
+    for (int64_t t = 0; t < kSteps; ++t) {
+      const Tensor y = matmul(x[t], transposed ? w.transpose() : w);
+      loss = t == 0 ? (y * y).sum() : loss + (y * y).sum();
+    }
+    const Tensor grad = gradient(loss, {w})[0];
+    size_t products = 0;
+    {
+      ir::GraphScope scope;
+      for (ir::UOp n : ir::topological(tensor::node_of(grad)))
+        products += n->op == ir::Op::Reduce && n->shape.rank() == 2 && n->src[0]->shape.rank() == 4;
+    }
+    CHECK(products == 3);  // of 23 or 24 steps each
+    // The same of all rows at once: 2 x^T x w.
+    const Tensor rows = x.reshape({kSteps * kRows, kIn});
+    const Tensor want = matmul(rows.transpose(), matmul(rows, from(matrix, {kIn, kOut}))) * 2.0;
+    const std::vector<double> got = numbers(grad), expected = numbers(transposed ? want.transpose() : want);
+    REQUIRE(got.size() == expected.size());
+    for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(expected[i]).epsilon(1e-12));
+    loss.backward();
+    CHECK(numbers(w.grad()) == got);
+  }
 }
