@@ -457,21 +457,3 @@ TEST_CASE("a sum over what a large product sums is no guest in its kernel", "[sc
   INFO(to_string(cut));
   CHECK(cut.kernels.size() == 2);
 }
-
-TEST_CASE("a reduction that repeats along a row is evaluated before the row's loop", "[schedule]") {
-  Program p;  // of each 2 x 2 the place of the maximum, then a row's mean of what is there
-  UOp x = p.slot({8, 16, 32, 32}), g = p.slot({8, 16, 16, 16});
-  UOp blocks = reshape(permute(reshape(x, {8, 16, 16, 2, 16, 2}), {0, 1, 2, 4, 3, 5}), {8, 16, 16, 16, 4});
-  UOp place = reduce(Combine::ArgMax, {{blocks, position(*x->graph, blocks->shape, 4, x->device)}}, {4}, 1);
-  const auto each = [](UOp v) { return reshape(expand(v, {8, 16, 16, 2, 16, 2}, {3, 5}), {8, 16, 32, 32}); };
-  UOp row = x * each(g * cast(place, DType::F32));
-  UOp mean = sum(row, {0, 2, 3});
-  p.store(mean);
-  p.store(row - expand(mean, row->shape, {0, 2, 3}));
-  const Partition cut = schedule::cut(p.plan, kTarget);
-  INFO(to_string(cut));
-  for (const schedule::Kernel& kernel : cut.kernels)
-    for (const Nest& nest : kernel.nests)
-      if (cut.graph.stages[static_cast<size_t>(nest.stage)].node->reduction().combine == Combine::ArgMax)
-        CHECK(kernel.nests.size() == 1);
-}
