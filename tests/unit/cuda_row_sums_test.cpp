@@ -153,6 +153,7 @@ TEST_CASE("every integer reduction has kernels for a GPU", "[cuda][row-sums]") {
   const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
   for (const int64_t rows : {64, 65, 255, 257, 5000})
     for (const DType dtype : kTypes) {
+      if (SINTER_TEST_SHARE > 1 && rows != 65) continue;
       const Operands given(rows, dtype);
       for (const Form& form : forms())
         for (const Combine& combine : combines())
@@ -208,7 +209,9 @@ std::vector<Tensor> both(const Combine& first, const Combine& second, const Tens
 
 TEST_CASE("sums across rows have kernels for a GPU beside sums within rows", "[cuda][row-sums]") {
   size_t turn = 0;
+  size_t number = 0;
   for (const Joint& j : joints()) {
+    if (number++ % SINTER_TEST_SHARE) continue;
     const Tensor x = zeros(j.shape, j.dtype, Device::cpu()).contiguous().realize();
     for (int i = 0; i < 2; ++i, ++turn) {
       const Combine &first = combines()[turn / 5 % combines().size()], &second = combines()[turn % combines().size()];
@@ -222,7 +225,7 @@ TEST_CASE("sums across rows have kernels for a GPU beside sums within rows", "[c
 
 TEST_CASE("sums across rows are right on a GPU beside sums within rows", "[cuda][row-sums]") {
   const runtime_test::Setting device("SINTER_DEVICE", "cuda-sim");
-  constexpr int64_t kRows = 2048, kGroups = 2, kLanes = 32, kRow = kGroups * kLanes;
+  constexpr int64_t kRows = 2048 / SINTER_TEST_SHARE, kGroups = 2, kLanes = 32, kRow = kGroups * kLanes;
   std::vector<int64_t> values(kRows * kRow), inside(kRows * kGroups), across(kGroups);
   for (int64_t i = 0; i < kRows * kRow; ++i) values[static_cast<size_t>(i)] = i * i % 101 - 50;
   for (auto row = values.begin(); row != values.end(); row += kRow) {
