@@ -16,6 +16,13 @@ int64_t count_of(std::span<const int64_t> shape) {
   return n;
 }
 
+Array::Array() = default;
+Array::Array(const Array& other) = default;
+Array::Array(Array&& other) noexcept = default;
+Array& Array::operator=(const Array& other) = default;
+Array& Array::operator=(Array&& other) noexcept = default;
+Array::~Array() = default;
+
 Array::Array(DType dtype, std::vector<int64_t> shape) : dtype(dtype), shape(std::move(shape)) {
   data.resize(static_cast<size_t>(numel()) * size_of(dtype));
 }

@@ -33,9 +33,15 @@ struct Array {
   std::vector<int64_t> shape;
   PooledVector<std::byte> data;
 
-  Array() = default;
+  Array();
   /// Zeros.
   Array(DType dtype, std::vector<int64_t> shape);
+  // Not inline: a vector with an allocator of its own goes through its bytes one by one, where nothing is optimised.
+  Array(const Array& other);
+  Array(Array&& other) noexcept;
+  Array& operator=(const Array& other);
+  Array& operator=(Array&& other) noexcept;
+  ~Array();
   template <class T>
   static Array of(std::vector<int64_t> shape, std::span<const T> values) {
     return from_memory(dtype_of<T>::value, std::move(shape), std::as_bytes(values));

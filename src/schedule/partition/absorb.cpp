@@ -95,8 +95,9 @@ double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
   return times;
 }
 
-/// Time to read operands of the kernel's products once more for each of the points that these outer ranges leave, as far
-/// as they are more than a row: the loops of a point run over all of them, and few rows of points pass at a time.
+/// Time to read operands of the kernel's products once more for each of the points that these outer ranges leave: those
+/// that lie along what is summed, and are more of it than a row. Vectors go along the sum then, and of an element of the
+/// other operand all that a point has of results needs an element of its own.
 double Partitioner::read_again(const Kernel& k, const std::vector<int>& outer) {
   double ns = 0;
   for (const Nest& nest : k.nests) {
@@ -105,14 +106,19 @@ double Partitioner::read_again(const Kernel& k, const std::vector<int>& outer) {
     const IndexId at = summed(stage(nest.stage), nest.at, reduced);
     for (const Source& source : stage(nest.stage).sources) {
       if (source.stage < 0) continue;
-      const std::vector<int>& axes = space_.axes_of(space_.down(source.head, at));
-      int64_t bytes = static_cast<int64_t>(size_of(stage(source.stage).node->dtype));
+      const IndexId from = space_.down(source.head, at);
+      if (space_[from].empty() || space_[from].back().digits.empty() ||
+          !contains(reduced, space_[from].back().digits.back().axis))
+        continue;
+      const std::vector<int>& axes = space_.axes_of(from);
+      int64_t row = static_cast<int64_t>(size_of(stage(source.stage).node->dtype)), bytes = row;
       double times = 1, apart = 1;  // how often, and of how many operands
-      for (int a : axes)
+      for (int a : axes) {
+        if (contains(reduced, a)) row *= space_.bound(a);
         if (!contains(outer, a)) bytes *= space_.bound(a);
+      }
       for (int a : outer) (contains(axes, a) ? apart : times) *= static_cast<double>(space_.bound(a));
-      if (bytes > prices_.row_bytes)
-        ns += apart * (times - 1) / static_cast<double>(prices_.tile_rows) * prices_.transfer(bytes);
+      if (row > prices_.row_bytes) ns += apart * (times - 1) * prices_.transfer(bytes);
     }
   }
   return ns;
