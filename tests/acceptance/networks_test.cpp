@@ -1,0 +1,81 @@
+// A training step of each network of the benchmark, planned for the reference machine: how many launches it takes, how
+// much arithmetic, which grows where something is evaluated more than once, and whether that is in vectors.
+#include "bench/networks/gpt.h"
+#include "bench/networks/lstm.h"
+#include "bench/networks/mixer.h"
+#include "bench/networks/mobilenet.h"
+#include "bench/networks/resnet.h"
+#include "bench/networks/unet.h"
+#include "bench/networks/vae.h"
+#include "catch.h"
+#include "cost.h"
+#include "fixed_target.h"
+#include "tensor/explain.h"
+
+using namespace sinter;
+
+namespace {
+
+struct Planned {
+  size_t launches = 0;
+  double gflop = 0;
+  double plain = 0;  ///< share of the arithmetic in kernels without vectors
+};
+
+/// A step without its optimiser: the loss and the gradients.
+template <class Model>
+Planned planned(const Model& model, const Tensor& loss) {
+  std::vector<Tensor> asked{loss};
+  for (Tensor& g : gradient(loss, nn::parameters(model))) asked.push_back(g);
+  const schedule::Written written = tensor::explain(asked, runtime::host_target());
+  const runtime::Plan& plan = written.scheduled.plan;
+  Planned out{.launches = plan.launches.size()};
+  for (const runtime::Step& step : plan.steps) {
+    const auto program = static_cast<size_t>(step.program);
+    const double flops = plan.work[program].flops.at({});
+    out.gflop += flops * 1e-9;
+    if (written.sources[program].text.find("vector_size") == std::string::npos) out.plain += flops * 1e-9;
+  }
+  out.plain /= out.gflop;
+  return out;
+}
+
+/// `launches` and `gflop` are what was counted when they were written down, and 3 percent.
+void check(const char* name, const Planned& got, size_t launches, double gflop) {
+  INFO(name << ": " << got.launches << " launches, " << got.gflop << " GFLOP");
+  CHECK(got.launches <= launches);
+  CHECK(got.gflop <= gflop);
+  CHECK(got.plain < 0.001);
+}
+
+Tensor images(const Shape& shape) { return stored(randn(shape)); }
+Tensor classes(const Shape& shape) { return stored(randint(0, 10, shape)); }
+
+template <class Model>
+Planned classified(const Tensor& x, const Tensor& y) {
+  const Model model;
+  return planned(model, cross_entropy(model(x), y));
+}
+template <class Model>
+Planned written(int64_t n) {
+  const Model model;
+  const Shape shape{n, Model::kPositions};
+  const Tensor x = stored(randint(0, Model::kTokens, shape)), y = stored(randint(0, Model::kTokens, shape));
+  return planned(model, cross_entropy(model(x).flatten(0, 1), y.flatten()));
+}
+
+}  // namespace
+
+TEST_CASE("networks take as few launches and as little arithmetic as they did", "[networks]") {
+  const FixedTarget fixed(kSmallPrograms);
+  manual_seed(0);
+  const Tensor x = images({32, 3, 32, 32}), y = classes({32});
+  check("ResNet-18", classified<bench::ResNet18>(x, y), 88, 121);
+  check("MobileNetV2", classified<bench::MobileNetV2>(x, y), 203, 17.4);
+  check("MLP-mixer", classified<bench::Mixer>(x, y), 133, 15.4);
+  check("U-Net", classified<bench::UNet>(images({8, 3, 64, 64}), classes({8, 64, 64})), 75, 29.7);
+  check("GPT", written<bench::Gpt>(32), 83, 24.6);
+  check("LSTM", written<bench::LstmModel>(32), 397, 7.6);
+  const bench::Vae vae;
+  check("VAE", planned(vae, vae.loss(images({64, 1, 28, 28}))), 22, 2.17);
+}
