@@ -15,8 +15,8 @@ class Remembered {
  public:
   Remembered() { hold_at_fork(mutex_); }
 
-  /// find() makes the value under no mutex, since it may take others. Two threads may find one out at a time; the answer
-  /// of the first is everybody's.
+  /// find() makes the value under no mutex, since it may take others. Two threads may find one out at a time; the
+  /// answer of the first is everybody's.
   template <class Find>
   const Value& get(const Key& key, Find&& find) {
     {

@@ -90,8 +90,8 @@ UOp shrink(UOp x, const Region& box);
 /// x lies in `box` of `shape`, zero elsewhere.
 UOp pad(UOp x, const Region& box, const Shape& shape);
 UOp flip(UOp x, const Ints& axes);
-/// The parts behind one another along an axis: at least one, whose sizes along it are fixed. Each element is selected by
-/// its place, never added to zeros: so -0.0 and NaN stay what they are.
+/// The parts behind one another along an axis: at least one, whose sizes along it are fixed. Each element is selected
+/// by its place, never added to zeros: so -0.0 and NaN stay what they are.
 UOp cat(std::span<const UOp> parts, int64_t axis);
 /// out[.., i, k, ..] = x[.., i + k*step, k, ..] with i along `axis`, which becomes `size` long, and k along the axis
 /// behind it; zero where i + k*step lies outside. The adjoint is a slide back: step -step, size that of x.

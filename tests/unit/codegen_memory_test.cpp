@@ -121,8 +121,8 @@ TEST_CASE("loads whose gates differ from lane to lane read what their masks leav
       b.stores({b.put(out, {i, j}, b.at(in, {i, j - b.index(3)}, gate, b.at(other, {j})))});
       const std::string text = b.check({Lanes{1, lanes}, Unroll{1, 2}});
       const runtime::Target& host = runtime::host_target();
-      const bool vector = host.masks || (host.loads_under_masks(size_of(dtype)) &&
-                                         size_of(dtype) * static_cast<size_t>(lanes) >= 16);
+      const bool vector =
+          host.masks || (host.loads_under_masks(size_of(dtype)) && size_of(dtype) * static_cast<size_t>(lanes) >= 16);
       CHECK((count(text, "sn_where_") > 0) == vector);
     }
 }

@@ -292,7 +292,9 @@ class Model {
         slow += step >= kFarBytes ? kFarStep : kLineStep;
       if (varies(q, t)) vectors += copies;
       if (t.lanes && view_.depends(q, t.lanes) && view_.stride(q, t.lanes) != 1)
-        slow += copies * (t.turned > 1 ? kTurnedVector : packed(q, t) ? 0 : cycles_apart(view_.stride(q, t.lanes), lanes_));
+        slow += copies * (t.turned > 1   ? kTurnedVector
+                          : packed(q, t) ? 0
+                                         : cycles_apart(view_.stride(q, t.lanes), lanes_));
     }
     const double busy =
         std::max({rows * columns * w_.operations / multiplications_, loads / multiplications_, kLatency / vectors_});
