@@ -75,9 +75,9 @@ struct Variable {
 constexpr std::array<Variable, 13> kVariables = {{
     {{"DEBUG", "0 to 7", "0",
       "what is printed to stderr: 1 a line per plan, and on the CPU each launch above 5 ms that stays below 5 % of "
-      "the machine's limit, with the call that it computes, 2 a line per launch with its speed and the machine's "
-      "limit, 3 partition and scheduling decisions, 4 generated source, 5 IR after each pass, 6 each rewrite rule, 7 "
-      "disassembly"},
+      "the machine's limit, with the call that it computes, 2 a line per launch with its speed, the machine's "
+      "limit, and the time that the partition expected beside moving memory, 3 partition and scheduling decisions, 4 "
+      "generated source, 5 IR after each pass, 6 each rewrite rule, 7 disassembly"},
      [](Env& e, std::string_view v) { return parse_number(v, 0, 7, e.debug); }},
     {{"SINTER_NOTICES", "0 or 1", "1",
       "0: stderr gets no notices: that sizes change and programs are compiled anew for each, that there is no "

@@ -244,7 +244,9 @@ double PlanRun::launch_logged(size_t first, size_t number, const StepLoad& load,
     if (limit)
       line += fmt::format(" {:>6.1f} % of {}, {} thread{}", 100 * limit->us / us, limit->of, limit->threads,
                           limit->threads == 1 ? "" : "s");
-    log(2, line);
+    double priced = 0;
+    for (size_t i = first; i < first + number; ++i) priced += plan_.steps[i].time * 1e-3;
+    log(2, line + fmt::format(", priced at {:.1f} us", priced));
   }
   return us;
 }

@@ -41,7 +41,7 @@ int lines_with(const std::string& text, const std::string& what) {
 
 /// The one launch that a text of DEBUG=2 shows.
 struct Launch {
-  double us = 0, bytes = 0, flops = 0, gbs = 0, gflops = 0, percent = 0;
+  double us = 0, bytes = 0, flops = 0, gbs = 0, gflops = 0, percent = 0, priced = 0;
   char of[20] = "";
   int threads = 0;
 };
@@ -53,6 +53,9 @@ Launch launch(const std::string& text) {
   REQUIRE(std::sscanf(text.c_str() + text.find("  "),
                       " %199s %ld points %lf us %lf MB %lf MFLOP %lf GB/s %lf GFLOP/s %lf %% of %19[a-z], %d", name,
                       &points, &l.us, &l.bytes, &l.flops, &l.gbs, &l.gflops, &l.percent, l.of, &l.threads) == 10);
+  const size_t priced = text.find(", priced at ");
+  REQUIRE(priced != std::string::npos);
+  l.priced = std::stod(text.substr(priced + 12));
   l.bytes *= 1e6, l.flops *= 1e6;
   return l;
 }
@@ -138,7 +141,10 @@ TEST_CASE("DEBUG=2 holds launches against the machine's roofs", "[runtime][debug
 
   const auto little = [&] { return a[0] + b[0]; };
   const int enough = runtime::kSanitizer == runtime::Sanitizer::Thread ? 2 : 1;  // every launch is shared out under it
-  CHECK(launch(printed("2", [&] { little().realize(); })).threads == enough);
+  const Launch least = launch(printed("2", [&] { little().realize(); }));
+  CHECK(least.threads == enough);
+  CHECK(product.priced > 10 * stream.priced);
+  CHECK(stream.priced > 10 * least.priced);
 }
 
 TEST_CASE("DEBUG=1 names a kernel above 5 ms below 5 % of its roof, with the user's line", "[runtime][debug]") {
