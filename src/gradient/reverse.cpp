@@ -78,7 +78,8 @@ std::vector<UOp> gradient(UOp y, UOp seed, std::span<const UOp> xs) {
     if (std::find(sources.begin(), sources.end(), true) == sources.end()) continue;
     const Rule rule = rule_of(n->op);
     if (!rule) throw InternalError(fmt::format("no gradient rule for {}", ir::info(n->op).name));
-    Adjoint a(n, sum_of(joined(grads[i])), std::move(sources));
+    grads[i] = {sum_of(joined(grads[i]))};
+    Adjoint a(n, grads[i][0], std::move(sources));
     rule(a);
     for (size_t k = 0; k < n->src.size(); ++k)
       if (UOp part = a.given(k)) grads[n->src[k]->position].push_back(part);
@@ -87,8 +88,9 @@ std::vector<UOp> gradient(UOp y, UOp seed, std::span<const UOp> xs) {
 
   std::vector<UOp> out;
   for (UOp x : xs) {
-    const std::vector<UOp>& parts = grads[x->position];
-    out.push_back(parts.empty() ? ir::like(x, 0.0) : sum_of(joined(parts)));
+    std::vector<UOp>& parts = grads[x->position];
+    if (!parts.empty()) parts = {sum_of(joined(parts))};
+    out.push_back(parts.empty() ? ir::like(x, 0.0) : parts[0]);
   }
   return out;
 }

@@ -14,9 +14,10 @@ template <class Key, class Value>
 class Remembered {
  public:
   Remembered() { hold_at_fork(mutex_); }
+  ~Remembered() = delete;
 
-  /// find() makes the value under no mutex, since it may take others. Two threads may find one out at a time; the
-  /// answer of the first is everybody's.
+  /// find() makes the value under no mutex, since it may take others. Two threads may find it out at the same time; the
+  /// answer of the first is everybody's. fork() does not wait for find(): a child finds out anew what was not known.
   template <class Find>
   const Value& get(const Key& key, Find&& find) {
     {

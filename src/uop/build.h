@@ -90,6 +90,8 @@ UOp shrink(UOp x, const Region& box);
 /// x lies in `box` of `shape`, zero elsewhere.
 UOp pad(UOp x, const Region& box, const Shape& shape);
 UOp flip(UOp x, const Ints& axes);
+/// Parts of a cat() that one kernel reads: with the result all that a kernel may (schedule/graph/cost.h).
+inline constexpr size_t kMostJoined = 30;
 /// The parts behind one another along an axis: at least one, whose sizes along it are fixed. Each element is selected
 /// by its place, never added to zeros: so -0.0 and NaN stay what they are.
 UOp cat(std::span<const UOp> parts, int64_t axis);

@@ -1,5 +1,5 @@
 // A training step of each network of the benchmark, planned for the reference machine: how many launches it takes, how
-// much arithmetic, which grows where something is evaluated more than once, and whether that is in vectors.
+// much arithmetic, which grows where something is evaluated more than once, and whether kernels have vectors at all.
 #include "bench/networks/gpt.h"
 #include "bench/networks/lstm.h"
 #include "bench/networks/mixer.h"

@@ -184,17 +184,19 @@ TEST_CASE("every rule agrees with central differences, to the second order", "[g
   c.differences(
       "windows of one vector",
       [](const auto& x) { return sum(window(x[0], 0, 3, 2, 1) * expand(x[1], {4, 3}, {0}), {1}); }, {{9}, {3}}, -1, 1);
+  // Five are joined; two go the other way and stay.
   c.differences(
       "one matrix in many products",
       [](const auto& x) {
         UOp w = x[0], y = x[1];
-        for (int64_t t = 0; t < 7; ++t) {  // five, which are joined, and two that go the other way
-          y = y * reshape(shrink(x[2], {{t, t + 1}, {0, 3}}), {3});
-          y = alu(Op::Tanh, {t < 5 ? sum(expand(y, {3, 3}, {1}) * w, {0}) : sum(w * expand(y, {3, 3}, {0}), {1})});
+        for (int64_t t = 0; t < 7; ++t) {
+          y = y * reshape(shrink(x[2], {{t, t + 1}, {0, 3}}), {1, 3});
+          UOp rows = expand(y, {1, 3, 3}, {t < 5 ? 2 : 1}), all = expand(w, {1, 3, 3}, {0});
+          y = alu(Op::Tanh, {sum(rows * all, {t < 5 ? 1 : 2})});
         }
         return y;
       },
-      {{3, 3}, {3}, {7, 3}}, -1, 1);
+      {{3, 3}, {1, 3}, {7, 3}}, -1, 1);
   c.differences("Flip", [](const auto& x) { return flip(x[0], {0}) * x[0]; }, {{4, 2}}, -1, 1);
 
   c.differences(

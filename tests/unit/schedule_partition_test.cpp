@@ -437,8 +437,8 @@ UOp product(UOp a, UOp b) {  // [m, k] and [k, n]
 TEST_CASE("two products in one kernel share loops only where they share an operand", "[schedule]") {
   for (const bool shared : {false, true}) {
     Program p;
-    UOp a = p.slot({64, 96}), b = p.slot({96, 128}), c = shared ? a : p.slot({64, 96});
-    p.store(product(a, b) + product(c, p.slot({96, 128})));
+    UOp a = p.slot({512, 16}), b = p.slot({16, 512}), c = shared ? a : p.slot({512, 16});
+    p.store(product(a, b) + product(c, p.slot({16, 512})));
     const Partition cut = schedule::cut(p.plan, kTarget);
     INFO(to_string(cut));
     REQUIRE(cut.kernels.size() == 1);
@@ -456,4 +456,36 @@ TEST_CASE("a sum over what a large product sums is no guest in its kernel", "[sc
   const Partition cut = schedule::cut(p.plan, kTarget);
   INFO(to_string(cut));
   CHECK(cut.kernels.size() == 2);
+}
+
+TEST_CASE("a sum beside two products of one kernel does not make their loops one", "[schedule]") {
+  Program p;
+  UOp a = p.slot({512, 16}), b = p.slot({16, 512}), c = p.slot({512, 16}), d = p.slot({16, 512});
+  p.store(product(a, b) + sum(p.slot({512, 16, 512}), {1}) + product(c, d));
+  const Partition cut = schedule::cut(p.plan, kTarget);
+  INFO(to_string(cut));
+  std::vector<std::vector<int>> loops;
+  for (const Nest& nest : cut.kernels.at(0).nests)
+    if (cut.graph.stages[static_cast<size_t>(nest.stage)].contraction) loops.push_back(nest.axes);
+  REQUIRE(loops.size() == 2);
+  CHECK(loops[0] != loops[1]);
+}
+
+TEST_CASE("a product along long sums keeps its tile beside a norm's row", "[schedule]") {
+  Program p;  // the gradients of a 1 x 1 convolution's filter and of the batch norm before it
+  UOp x = p.slot({32, 24, 32, 32}), z = p.slot({32, 144, 32, 32}), dy = p.slot({32, 144, 32, 32});
+  const auto each = [&](UOp v) { return expand(v, z->shape, {0, 2, 3}); };
+  UOp mean = p.slot({144}), scale = p.slot({144}), rest = p.slot({144});
+  UOp unit = (z - each(mean)) * each(scale);
+  UOp g = where(le(unit, like(unit, 0.0)), like(dy, 0.0), dy) * each(scale) + unit * each(rest);
+  const Shape all{32, 24, 144, 32, 32};
+  p.store(sum(expand(x, all, {2}) * expand(g, all, {1}), {0, 3, 4}));
+  p.store(sum(g, {0, 2, 3}));
+  p.store(sum(g * unit, {0, 2, 3}));
+  const Partition cut = schedule::cut(p.plan, kTarget);
+  INFO(to_string(cut));
+  for (const schedule::Kernel& kernel : cut.kernels)
+    for (const Nest& nest : kernel.nests)
+      if (cut.graph.stages[static_cast<size_t>(nest.stage)].contraction)
+        for (int a : cut.space.axes_of(nest.at)) CHECK(contains(kernel.outer, a));
 }

@@ -179,8 +179,22 @@ TEST_CASE("a seed is the factor of each element", "[tensor][gradient]") {
   CHECK(x.grad().to_vector<float>() == std::vector<float>{4, 0, -12});
 }
 
+namespace {
+
+/// Products of stacked factors: sums over steps and rows.
+size_t joined_products(const Tensor& grad) {
+  ir::GraphScope scope;
+  size_t count = 0;
+  for (ir::UOp n : ir::topological(tensor::node_of(grad)))
+    count += n->op == ir::Op::Reduce && n->shape.rank() == 2 && n->src[0]->op == ir::Op::Mul &&
+             n->src[0]->shape.rank() == 4;
+  return count;
+}
+
+}  // namespace
+
 TEST_CASE("a weight that each step of a loop uses gets few products", "[tensor][gradient]") {
-  constexpr int64_t kSteps = 70, kRows = 3, kIn = 4, kOut = 5;
+  constexpr int64_t kSteps = 70, kRows = 3, kIn = 8, kOut = 9;
   std::vector<double> values(kSteps * kRows * kIn), matrix(kIn * kOut);
   for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<double>(i) * 0.7);
   for (size_t i = 0; i < matrix.size(); ++i) matrix[i] = std::cos(static_cast<double>(i) * 1.3);
@@ -194,13 +208,7 @@ TEST_CASE("a weight that each step of a loop uses gets few products", "[tensor][
       loss = t == 0 ? (y * y).sum() : loss + (y * y).sum();
     }
     const Tensor grad = gradient(loss, {w})[0];
-    size_t products = 0;
-    {
-      ir::GraphScope scope;
-      for (ir::UOp n : ir::topological(tensor::node_of(grad)))
-        products += n->op == ir::Op::Reduce && n->shape.rank() == 2 && n->src[0]->shape.rank() == 4;
-    }
-    CHECK(products == 3);  // of 23 or 24 steps each
+    CHECK(joined_products(grad) == 3);  // of 23 or 24 steps each
     // The same of all rows at once: 2 x^T x w.
     const Tensor rows = x.reshape({kSteps * kRows, kIn});
     const Tensor want = matmul(rows.transpose(), matmul(rows, from(matrix, {kIn, kOut}))) * 2.0;
@@ -210,4 +218,85 @@ TEST_CASE("a weight that each step of a loop uses gets few products", "[tensor][
     loss.backward();
     CHECK(numbers(w.grad()) == got);
   }
+}
+
+TEST_CASE("products of a recurrent loop are joined in every type, and differentiate again", "[tensor][gradient]") {
+  for (const DType dtype : {float64, float16}) {
+    INFO(dtype);
+    const auto matrix = [&](int64_t rows, int64_t columns, double phase) {
+      std::vector<double> values(static_cast<size_t>(rows * columns));
+      for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<double>(i) * 0.9 + phase) * 0.5;
+      return from(values, {rows, columns}).to(dtype);
+    };
+    Tensor w = matrix(8, 8, 0).realize();
+    w.requires_grad();
+    const auto loss = [&](const Tensor& weight) {
+      Tensor h = matrix(2, 8, 1);
+      for (int t = 0; t < 6; ++t) h = tanh(matmul(h, weight));
+      return (h * h).sum();
+    };
+    const Tensor grad = gradient(loss(w), {w})[0];
+    CHECK(joined_products(grad) == 1);
+    CHECK(grad.dtype() == dtype);
+    // Against six weights of the same value, each of which is used once.
+    std::vector<Tensor> copies;
+    Tensor h = matrix(2, 8, 1);
+    for (int t = 0; t < 6; ++t) {
+      copies.push_back(w.detach().clone().realize().requires_grad());
+      h = tanh(matmul(h, copies.back()));
+    }
+    std::vector<double> want(64);
+    for (const Tensor& g : gradient((h * h).sum(), copies)) {
+      const std::vector<double> part = numbers(g.to(float64));
+      for (size_t i = 0; i < want.size(); ++i) want[i] += part[i];
+    }
+    const std::vector<double> got = numbers(grad.to(float64));
+    for (size_t i = 0; i < want.size(); ++i)
+      CHECK(got[i] == Approx(want[i]).epsilon(0).margin(dtype == float64 ? 1e-13 : 2e-2));
+    if (dtype != float64) continue;
+    // The second derivative, through the joined product.
+    const auto slope_at = [&](const Tensor& weight) {
+      const std::vector<double> g = numbers(gradient(loss(weight), {weight})[0]);
+      double sum = 0;
+      for (size_t i = 0; i < g.size(); ++i) sum += g[i] * std::cos(static_cast<double>(i));
+      return sum;
+    };
+    std::vector<double> factors(64);
+    for (size_t i = 0; i < factors.size(); ++i) factors[i] = std::cos(static_cast<double>(i));
+    const std::vector<double> second =
+        numbers(gradient((gradient(loss(w), {w})[0] * from(factors, {8, 8})).sum(), {w})[0]);
+    for (const size_t at : {size_t{0}, size_t{19}, size_t{63}}) {
+      std::vector<double> values = numbers(w), low = values;
+      values[at] += 1e-5, low[at] -= 1e-5;
+      const double want_second = (slope_at(from(values, {8, 8}).requires_grad()) -
+                                  slope_at(from(low, {8, 8}).requires_grad())) /
+                                 2e-5;
+      CHECK(second[at] == Approx(want_second).epsilon(1e-6).margin(1e-8));
+    }
+  }
+}
+
+TEST_CASE("gradients that are stored are read, not walked into", "[tensor][gradient]") {
+  Tensor w = from(Values{1, 2, 3, 4, 5, 6}, {6});
+  w.requires_grad();
+  Tensor seed = (from(Values{1, 2, 3, 4, 5, 6}, {2, 3}) * 2.0).reshape({6});
+  seed.realize();
+  (w + w + w + w).backward(seed);
+  CHECK(numbers(w.grad()) == Values{8, 16, 24, 32, 40, 48});
+
+  Tensor s = from(Values{0.5, -1, 2}, {3});
+  s.requires_grad();
+  const auto terms = [&](const Tensor& m, const Tensor& v) {
+    Tensor loss;
+    for (int t = 0; t < 4; ++t) {
+      const Tensor term = tanh((v.expand({4, 3}) * m).sum(1)).sum();
+      loss = t == 0 ? term : loss + term;
+    }
+    return loss;
+  };
+  const Tensor stored = sin(from(Values{0.1, 0.2, 0.3}, {3})).expand({4, 3}).realize();
+  terms(stored, s).backward();
+  const Tensor lazy = sin(from(Values{0.1, 0.2, 0.3}, {3})).expand({4, 3});
+  const Values want = numbers(gradient(terms(lazy, s), {s})[0]), got = numbers(s.grad());
+  for (size_t i = 0; i < want.size(); ++i) CHECK(got[i] == Approx(want[i]).epsilon(1e-14));
 }

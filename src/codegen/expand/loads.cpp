@@ -49,7 +49,7 @@ Id Values::make_load(UOp n, int lane) {
 
 /// Whether a load of some lanes of a vector is one instruction.
 bool Values::has_mask(UOp load) {
-  constexpr size_t kSmallest = 16;  // bytes, of AVX2's; with masks of their own shorter vectors are part of such a one
+  constexpr size_t kSmallest = 16;  // bytes: AVX2 masks whole registers; AVX-512 loads less as part of one
   const size_t element = size_of(load->dtype);
   return target_.loads_under_masks(element) &&
          (target_.masks || element * static_cast<size_t>(lanes(load)) >= kSmallest);

@@ -66,7 +66,7 @@ class Taker {
         vector += 1;
       else
         scalar += std::min(turns(w, a, range) ? kTurned : kGather,
-                           a->op == Op::Load ? cycles_apart(stride, lanes_) / lanes_ : kGather);
+                           cycles_apart(a->op == Op::Load ? stride : 0, lanes_) / lanes_);
     }
     if (range && in(w.own, range) && w.chains() == 1) scalar += kInOrder;
     return (vector + w.operations) / (range ? used(range) : 1) + scalar;

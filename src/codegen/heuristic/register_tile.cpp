@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "codegen/heuristic/lanes.h"
 #include "codegen/heuristic/operand.h"
 #include "codegen/heuristic/peel.h"
 #include "codegen/heuristic/steps.h"

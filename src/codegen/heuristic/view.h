@@ -5,7 +5,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "codegen/expand/transpose.h"
 #include "codegen/kernel/kernel.h"
 #include "codegen/kernel/ranges.h"
 #include "rewrite/linear.h"
@@ -21,14 +20,6 @@ double operations_of(ir::UOp n);
 
 inline constexpr double kLatency = 4;   ///< cycles until an accumulator can be used again
 inline constexpr double kGather = 1.5;  ///< cycles of an element of a vector whose lanes do not lie side by side
-inline constexpr double kPicked =
-    2;  ///< cycles of a vector for each element that lies between its lanes' elements, and shuffled out
-
-/// Cycles of a vector that is loaded from elements `stride` apart: picked out of wide loads where they are near.
-inline double cycles_apart(int64_t stride, int lanes) {
-  const double gathered = kGather * lanes;
-  return stride > 1 && stride <= kWidestStride ? std::min(kPicked * static_cast<double>(stride), gathered) : gathered;
-}
 
 /// A REDUCE or STORE; a SCAN counts for the statements that read it. A product of matrices in blocks counts as one sum
 /// over the blocks and inside them: the REDUCEs that join its blocks have no Work of their own.

@@ -140,7 +140,7 @@ std::string CSpelling::below(int lanes, const std::string& count) {
 constexpr int kFewestBits = 16;      ///< bools that are compared at once
 constexpr size_t kFewestBytes = 16;  ///< of a vector that is loaded under a mask
 
-/// Instructions on some lanes of a vector of 16 to 64 bytes, as Clang and GCC spell them.
+/// Instructions on some lanes of a vector of kFewestBytes to 64 bytes, as Clang and GCC spell them.
 struct Masked {
   const size_t bytes;
   const int which;         ///< 1, 2, 4 or 8 bytes an element

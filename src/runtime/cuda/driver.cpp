@@ -104,7 +104,7 @@ FoundDriver search(const std::string& given) {
       tried += fmt::format("{}{}", tried.empty() ? "" : "; ", dlerror());
       continue;
     }
-    auto& table = *new Driver;  // stays, as the library does
+    auto& table = *new Driver;  // never deleted: others may have its address
     FoundDriver found;
     found.reason = fill(library, place, table);
     return found.reason.empty() ? examine(table, place) : found;

@@ -10,7 +10,7 @@
 namespace sinter::schedule {
 
 /// Prices and caps, derived from the Target alone, so that equal Targets cut equal programs alike. Those that stand at
-/// 0 here follow from the Target: prices_for().
+/// 0 here, and `lanes`, follow from the Target: prices_for().
 struct Prices {
   double launch = 500;          ///< ns: fork, join and dispatch
   double small_kernel = 20000;  ///< ns: kernels that take less share a launch with others

@@ -96,20 +96,21 @@ double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
 }
 
 /// Time to read operands of the kernel's products once more for each of the points that these outer ranges leave: those
-/// that lie along what is summed, and are more of it than a row. Vectors go along the sum then, and of an element of
-/// the other operand all that a point has of results needs an element of its own.
+/// that lie along what is summed, and are more of it than a row. Lanes go along the sum then, and each result of a point
+/// reads a row of its own.
 double Partitioner::read_again(const Kernel& k, const std::vector<int>& outer) {
   double ns = 0;
-  for (const Nest& nest : k.nests) {
-    if (!stage(nest.stage).contraction) continue;
-    std::vector<int> reduced = nest.axes;
-    const IndexId at = summed(stage(nest.stage), nest.at, reduced);
-    for (const Source& source : stage(nest.stage).sources) {
+  for (const Member& member : k.members) {
+    const Stage& s = stage(member.stage);
+    if (!s.contraction) continue;
+    std::vector<int> sizes = member.reduced;
+    const IndexId at = space_.normal(summed(s, member.at[0], sizes));
+    const std::vector<int> reduced = space_.expand(member.reduced);
+    for (const Source& source : s.sources) {
       if (source.stage < 0) continue;
       const IndexId from = space_.down(source.head, at);
-      if (space_[from].empty() || space_[from].back().digits.empty() ||
-          !contains(reduced, space_[from].back().digits.back().axis))
-        continue;
+      const Index& index = space_[from];
+      if (index.empty() || index.back().digits.empty() || !contains(reduced, index.back().digits.back().axis)) continue;
       const std::vector<int>& axes = space_.axes_of(from);
       int64_t row = static_cast<int64_t>(size_of(stage(source.stage).node->dtype)), bytes = row;
       double times = 1, apart = 1;  // how often, and of how many operands

@@ -266,7 +266,7 @@ Union Partitioner::unite_as_guest(const Kernel& host, const Kernel& guest, const
   u.price = std::max(0.0, u.idle) + serial;
   // Lanes and tiles of a product go along ranges that the guest lacks: its sums take one element at a time, and read
   // for themselves what the product reads tile by tile.
-  if (host.contractions && !guest.nests.empty())
+  if (prices_.lanes > 1 && host.contractions && !guest.nests.empty())
     u.price += guest.time * static_cast<double>(prices_.lanes - 1) + shared_reads(host, guest);
   return u;
 }

@@ -169,7 +169,7 @@ class Partitioner {
   // rows.cpp
   bool siblings(const Kernel& k, IndexId a, IndexId b, AxisPairs& pairs, std::vector<int>& lost);
   bool loops_stay_apart(const Kernel& k, const AxisPairs& pairs, const std::vector<int>& lost);
-  bool products_apart(const Nest& a, const Nest& b) const;
+  bool joins_products(const Kernel& k, const AxisPairs& pairs) const;
   void share_rows(Kernel& k);
   void order_loops(Kernel& k) const;
 

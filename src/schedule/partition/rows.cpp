@@ -80,22 +80,34 @@ bool Partitioner::loops_stay_apart(const Kernel& k, const AxisPairs& pairs, cons
   return acyclic(std::move(edges));
 }
 
-/// Whether two sums are products that read nothing in common: in one loop each would take registers from the other's
-/// tile, and give it nothing.
-bool Partitioner::products_apart(const Nest& a, const Nest& b) const {
-  const Stage &one = stage(a.stage), &other = stage(b.stage);
-  if (!one.contraction || !other.contraction) return false;
-  return std::none_of(one.sources.begin(), one.sources.end(), [&](const Source& p) {
-    return std::any_of(other.sources.begin(), other.sources.end(),
-                       [&](const Source& q) { return p.stage >= 0 && p.stage == q.stage; });
-  });
+/// Whether a product's loops would become those of another one with which it reads nothing in common: in one loop each
+/// would take registers from the other's tile, and give it nothing.
+bool Partitioner::joins_products(const Kernel& k, const AxisPairs& pairs) const {
+  const auto shares = [&](const Stage& one, const Stage& other) {
+    return std::any_of(one.sources.begin(), one.sources.end(), [&](const Source& p) {
+      return std::any_of(other.sources.begin(), other.sources.end(),
+                         [&](const Source& q) { return p.stage >= 0 && p.stage == q.stage; });
+    });
+  };
+  const AxisNames names(pairs);
+  const auto meet = [&](const Nest& a, const Nest& b) {
+    return std::any_of(a.axes.begin(), a.axes.end(), [&](int x) {
+      return std::any_of(b.axes.begin(), b.axes.end(), [&](int y) { return x != y && names.of(x) == names.of(y); });
+    });
+  };
+  for (size_t i = 0; i < k.nests.size(); ++i)
+    for (size_t j = 0; j < i; ++j) {
+      const Stage &one = stage(k.nests[i].stage), &other = stage(k.nests[j].stage);
+      if (one.contraction && other.contraction && meet(k.nests[i], k.nests[j]) && !shares(one, other)) return true;
+    }
+  return false;
 }
 
 /// When all is decided: loops that read one buffer along the same row, or that run over equal extents at one place, are
 /// one range, so that they can be one loop.
 void Partitioner::share_rows(Kernel& k) {
   auto join = [&](const AxisPairs& pairs) {
-    if (pairs.empty() || !loops_stay_apart(k, pairs, {})) return;
+    if (pairs.empty() || joins_products(k, pairs) || !loops_stay_apart(k, pairs, {})) return;
     for (auto [a, b] : pairs) space_.unify(a, b);
     refresh(k);
   };
@@ -131,8 +143,7 @@ void Partitioner::share_rows(Kernel& k) {
   };
   for (size_t i = 0; i < k.nests.size(); ++i) {
     for (size_t j = 0; j < i; ++j)
-      if (loops_of(k.nests[i].at) == loops_of(k.nests[j].at) && !products_apart(k.nests[i], k.nests[j]))
-        join(pair_up(k.nests[j].axes, k.nests[i].axes));
+      if (loops_of(k.nests[i].at) == loops_of(k.nests[j].at)) join(pair_up(k.nests[j].axes, k.nests[i].axes));
     if (!loops_of(k.nests[i].at).empty()) continue;
     for (const Stored& o : k.outputs) join(pair_up(loops_of(o.at), k.nests[i].axes));
   }

@@ -30,9 +30,9 @@ std::vector<UOp> promoted(const std::vector<Tensor>& parts) {
   return nodes;
 }
 
-/// Parts that one kernel reads: with the result all that a kernel may (schedule/graph/cost.h). Of more parts, so many
-/// at a time are joined and stored: the code of a selection among n parts grows faster than n.
-constexpr size_t kMostSelected = 30, kJoinedFirst = 16;
+/// Of more parts than one kernel reads, so many at a time are joined and stored: the code of a selection among n parts
+/// grows faster than n.
+constexpr size_t kJoinedFirst = 16;
 
 /// Many parts are a tree of joins: equal groups are one kernel's work on other buffers, and no element is copied more
 /// often than the tree is deep.
@@ -47,7 +47,7 @@ UOp join(std::vector<UOp> parts, int64_t axis) {
     parts.resize(1);
   else
     std::erase_if(parts, [&](UOp p) { return p->shape[a].value() == 0; });
-  if (parts.size() > kMostSelected)
+  if (parts.size() > ir::kMostJoined)
     while (parts.size() > kJoinedFirst) {
       std::vector<UOp> groups;
       for (std::span<const UOp> rest = parts; !rest.empty();) {
