@@ -186,8 +186,8 @@ size_t joined_products(const Tensor& grad) {
   ir::GraphScope scope;
   size_t count = 0;
   for (ir::UOp n : ir::topological(tensor::node_of(grad)))
-    count += n->op == ir::Op::Reduce && n->shape.rank() == 2 && n->src[0]->op == ir::Op::Mul &&
-             n->src[0]->shape.rank() == 4;
+    count +=
+        n->op == ir::Op::Reduce && n->shape.rank() == 2 && n->src[0]->op == ir::Op::Mul && n->src[0]->shape.rank() == 4;
   return count;
 }
 
@@ -268,9 +268,8 @@ TEST_CASE("products of a recurrent loop are joined in every type, and differenti
     for (const size_t at : {size_t{0}, size_t{19}, size_t{63}}) {
       std::vector<double> values = numbers(w), low = values;
       values[at] += 1e-5, low[at] -= 1e-5;
-      const double want_second = (slope_at(from(values, {8, 8}).requires_grad()) -
-                                  slope_at(from(low, {8, 8}).requires_grad())) /
-                                 2e-5;
+      const double want_second =
+          (slope_at(from(values, {8, 8}).requires_grad()) - slope_at(from(low, {8, 8}).requires_grad())) / 2e-5;
       CHECK(second[at] == Approx(want_second).epsilon(1e-6).margin(1e-8));
     }
   }

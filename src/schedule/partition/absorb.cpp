@@ -96,8 +96,8 @@ double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
 }
 
 /// Time to read operands of the kernel's products once more for each of the points that these outer ranges leave: those
-/// that lie along what is summed, and are more of it than a row. Lanes go along the sum then, and each result of a point
-/// reads a row of its own.
+/// that lie along what is summed, and are more of it than a row. Lanes go along the sum then, and each result of a
+/// point reads a row of its own.
 double Partitioner::read_again(const Kernel& k, const std::vector<int>& outer) {
   double ns = 0;
   for (const Member& member : k.members) {
