@@ -470,22 +470,3 @@ TEST_CASE("a sum beside two products of one kernel does not make their loops one
   REQUIRE(loops.size() == 2);
   CHECK(loops[0] != loops[1]);
 }
-
-TEST_CASE("a product along long sums keeps its tile beside a norm's row", "[schedule]") {
-  Program p;  // the gradients of a 1 x 1 convolution's filter and of the batch norm before it
-  UOp x = p.slot({32, 24, 32, 32}), z = p.slot({32, 144, 32, 32}), dy = p.slot({32, 144, 32, 32});
-  const auto each = [&](UOp v) { return expand(v, z->shape, {0, 2, 3}); };
-  UOp mean = p.slot({144}), scale = p.slot({144}), rest = p.slot({144});
-  UOp unit = (z - each(mean)) * each(scale);
-  UOp g = where(le(unit, like(unit, 0.0)), like(dy, 0.0), dy) * each(scale) + unit * each(rest);
-  const Shape all{32, 24, 144, 32, 32};
-  p.store(sum(expand(x, all, {2}) * expand(g, all, {1}), {0, 3, 4}));
-  p.store(sum(g, {0, 2, 3}));
-  p.store(sum(g * unit, {0, 2, 3}));
-  const Partition cut = schedule::cut(p.plan, kTarget);
-  INFO(to_string(cut));
-  for (const schedule::Kernel& kernel : cut.kernels)
-    for (const Nest& nest : kernel.nests)
-      if (cut.graph.stages[static_cast<size_t>(nest.stage)].contraction)
-        for (int a : cut.space.axes_of(nest.at)) CHECK(contains(kernel.outer, a));
-}
