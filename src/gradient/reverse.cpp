@@ -19,10 +19,14 @@ using ir::UOp;
 
 bool passes(UOp n) { return n->state.requires_grad && !n->state.leaf; }
 
-UOp sum_of(std::span<const UOp> parts) {
-  UOp sum = parts[0];
-  for (UOp p : parts.subspan(1)) sum = sum + p;
-  return sum;
+/// The sum of what arrived at a value, which is all that is left of it.
+UOp add_up(std::vector<UOp>& parts) {
+  if (parts.size() > 1) {
+    const std::vector<UOp> sums = joined(parts);
+    parts.assign(1, sums[0]);
+    for (size_t i = 1; i < sums.size(); ++i) parts[0] = parts[0] + sums[i];
+  }
+  return parts[0];
 }
 
 }  // namespace
@@ -78,8 +82,7 @@ std::vector<UOp> gradient(UOp y, UOp seed, std::span<const UOp> xs) {
     if (std::find(sources.begin(), sources.end(), true) == sources.end()) continue;
     const Rule rule = rule_of(n->op);
     if (!rule) throw InternalError(fmt::format("no gradient rule for {}", ir::info(n->op).name));
-    grads[i] = {sum_of(joined(grads[i]))};
-    Adjoint a(n, grads[i][0], std::move(sources));
+    Adjoint a(n, add_up(grads[i]), std::move(sources));
     rule(a);
     for (size_t k = 0; k < n->src.size(); ++k)
       if (UOp part = a.given(k)) grads[n->src[k]->position].push_back(part);
@@ -89,8 +92,7 @@ std::vector<UOp> gradient(UOp y, UOp seed, std::span<const UOp> xs) {
   std::vector<UOp> out;
   for (UOp x : xs) {
     std::vector<UOp>& parts = grads[x->position];
-    if (!parts.empty()) parts = {sum_of(joined(parts))};
-    out.push_back(parts.empty() ? ir::like(x, 0.0) : parts[0]);
+    out.push_back(parts.empty() ? ir::like(x, 0.0) : add_up(parts));
   }
   return out;
 }

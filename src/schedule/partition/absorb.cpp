@@ -103,8 +103,8 @@ double Partitioner::read_again(const Kernel& k, const std::vector<int>& outer) {
   for (const Member& member : k.members) {
     const Stage& s = stage(member.stage);
     if (!s.contraction) continue;
-    std::vector<int> sizes = member.reduced;
-    const IndexId at = space_.normal(summed(s, member.at[0], sizes));
+    std::vector<int> loops = member.reduced;
+    const IndexId at = space_.normal(summed(s, member.at[0], loops));
     const std::vector<int> reduced = space_.expand(member.reduced);
     for (const Source& source : s.sources) {
       if (source.stage < 0) continue;
