@@ -106,7 +106,7 @@ struct Deployed {
 };
 
 /// Something here compiles for a simulated GPU.
-bool simulates() { return runtime::cpu::plugin_compiler() || runtime::cuda::find_nvrtc().table; }
+bool simulates() { return runtime::cpu::plugin_compiler() || runtime::cuda::find_nvrtc().table.has_value(); }
 
 /// Where the plugin is installed for all programs nothing can hide it; and programs of a sanitizer take minutes to copy
 /// and to start.

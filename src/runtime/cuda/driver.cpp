@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "runtime/cuda/sim/driver.h"
@@ -104,10 +105,12 @@ FoundDriver search(const std::string& given) {
       tried += fmt::format("{}{}", tried.empty() ? "" : "; ", dlerror());
       continue;
     }
-    auto& table = *new Driver;  // never deleted: others may have its address
+    const auto table = std::make_shared<Driver>();
     FoundDriver found;
-    found.reason = fill(library, place, table);
-    return found.reason.empty() ? examine(table, place) : found;
+    found.reason = fill(library, place, *table);
+    if (found.reason.empty()) found = examine(*table, place);
+    if (found.table) found.owned = table;
+    return found;
   }
   FoundDriver none;
   none.reason = fmt::format(

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace sinter::runtime::cuda {
@@ -113,9 +114,10 @@ struct Driver {
 
 /// The driver of this process, or why there is none.
 struct FoundDriver {
-  const Driver* table = nullptr;  ///< null: none, or no device
-  bool simulated = false;         ///< its devices take PTX, not CUBINs
-  int version = 0;                ///< of the CUDA that it supports: 12040 for 12.4
+  const Driver* table = nullptr;        ///< null: none, or no device
+  std::shared_ptr<const Driver> owned;  ///< what `table` is, if it was read from a library
+  bool simulated = false;               ///< its devices take PTX, not CUBINs
+  int version = 0;                      ///< of the CUDA that it supports: 12040 for 12.4
   int devices = 0;
   std::string library;  ///< the file that was opened
   std::string reason;   ///< a sentence that says what is missing and what to do, if there is no table

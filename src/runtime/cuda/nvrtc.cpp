@@ -97,7 +97,7 @@ std::string open(const std::string& path, int most_major, FoundNvrtc& out) {
   if (t.supported_archs(out.archs.data())) return path + " does not say what it compiles for";
   std::sort(out.archs.begin(), out.archs.end());
   out.library = path;
-  out.table = new Nvrtc(t);
+  out.table = t;
   return "";
 }
 

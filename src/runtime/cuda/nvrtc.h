@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct Nvrtc {
 
 /// The NVRTC of this process, or why there is none.
 struct FoundNvrtc {
-  const Nvrtc* table = nullptr;
+  std::optional<Nvrtc> table;
   int major = 0, minor = 0;
   std::vector<int> archs;  ///< that it compiles for, ascending: 90 for sm_90
   std::string library;     ///< the file that was opened
