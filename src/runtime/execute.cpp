@@ -101,7 +101,7 @@ void PlanRun::let_go() {
 }
 
 bool PlanRun::brief() const {
-  constexpr double kBrief = 4;  // pieces that are worth a thread
+  constexpr double kBrief = 16;  // pieces that are worth a thread: 32 us, or 512 KiB
   double pieces = 0;
   for (const StepLoad& load : loads_) pieces += load.pieces;
   return plan_.device.kind() == Device::Kind::Cpu && pieces <= kBrief;

@@ -3,18 +3,15 @@
 
 #include <pthread.h>
 
-#include <condition_variable>
-#include <new>
+#include <atomic>
 #include <vector>
 
 namespace sinter::runtime {
 namespace {
 
-/// Never destroyed (SEMANTICS V7). Both mutexes are held during fork(), as are those of the list.
+/// Never destroyed (SEMANTICS V7). The mutex is held during fork(), as are those of the list.
 struct Forks {
-  std::mutex work_mutex;
-  std::condition_variable work_ended;
-  int at_work = 0;  ///< threads
+  std::atomic<int> at_work{0};  ///< threads
 
   std::mutex mutex;  // of the lists
   std::vector<std::mutex*> held;
@@ -27,16 +24,13 @@ thread_local int own_work = 0;
 void before_fork() {
   ir::TensorGraph::get().hold_at_fork();
   Forks& f = Forks::get();
-  std::unique_lock work(f.work_mutex);
-  f.work_ended.wait(work, [&] { return f.at_work == own_work; });
-  work.release();
+  for (int n = f.at_work; n != own_work; n = f.at_work) f.at_work.wait(n);
   f.mutex.lock();
   for (std::mutex* m : f.held) m->lock();
 }
 void let_go(Forks& f) {
   for (std::mutex* m : f.held) m->unlock();
   f.mutex.unlock();
-  f.work_mutex.unlock();
 }
 void in_parent() {
   let_go(Forks::get());
@@ -44,7 +38,6 @@ void in_parent() {
 }
 void in_child() {
   Forks& f = Forks::get();
-  new (&f.work_ended) std::condition_variable;  // threads that waited are gone
   let_go(f);
   ir::TensorGraph::get().renew_in_child();
   for (size_t i = 0; i < f.child_calls.size(); ++i) f.child_calls[i]();
@@ -72,18 +65,15 @@ void call_in_child(void (*function)()) {
 }
 
 OutsideGraph::Counted::Counted() {
-  Forks& f = Forks::get();
-  const std::lock_guard lock(f.work_mutex);
-  ++f.at_work;
+  ++Forks::get().at_work;
   ++own_work;
 }
 OutsideGraph::OutsideGraph() = default;
 OutsideGraph::~OutsideGraph() {
   Forks& f = Forks::get();
-  const std::lock_guard lock(f.work_mutex);
-  --f.at_work;
   --own_work;
-  f.work_ended.notify_all();
+  --f.at_work;
+  f.at_work.notify_all();
 }
 
 }  // namespace sinter::runtime

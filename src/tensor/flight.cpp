@@ -88,19 +88,21 @@ std::string text_of(const std::exception_ptr& error) {
 
 }  // namespace
 
-Flight::Flight(schedule::Execution& run, const std::vector<schedule::Landing>& targets, Slots slots, Nodes stored,
-               NoticesRead read)
-    : run_(run), targets_(targets), slots_(std::move(slots)), stored_(std::move(stored)), read_(std::move(read)) {
-  for (Storage* s : slots_) {
-    s->retain();
-    ++s->owners;
-  }
+void Flight::hold(Storage& memory) {
+  slots_.push_back(&memory);
+  memory.retain();
+  ++memory.owners;
+}
+
+void Flight::claim(UOp node, int32_t value) {
+  stored_.push_back({node, value});
+  TensorGraph::get().retain(node);
+  node->state.claimed = true;
+}
+
+void Flight::take_off() {
   for (const schedule::Landing& t : targets_)
     if (t.home >= 0) overwrites(*slot(t.home));
-  for (const auto& [n, t] : stored_) {
-    TensorGraph::get().retain(n);
-    n->state.claimed = true;
-  }
   Flights::get().in_air.push_back(this);
 }
 
@@ -161,33 +163,17 @@ void Flight::store(const std::shared_ptr<ir::Notice>& notice) {
   for (const auto& [n, t] : stored_) g.settle(n);
 }
 
-namespace {
-
-Flight::Slots slots_of(const schedule::Parametrised& program) {
-  Flight::Slots out;
-  for (const schedule::StorageUse& s : program.plan.storages) out.push_back(s.storage);
-  return out;
-}
-Flight::Nodes stored_by(const schedule::Parametrised& program) {
-  Flight::Nodes out;
-  for (size_t i = 0; i < program.plan.nodes.size(); ++i)
-    if (const int32_t t = program.executable->target_of[static_cast<size_t>(program.plan.position_of[i])]; t >= 0)
-      out.push_back({program.plan.nodes[i], t});
-  return out;
-}
-NoticesRead read_by(const schedule::Parametrised& program) {
-  NoticesRead out;
-  for (const schedule::Position& p : program.plan.positions)
-    if (p.slot >= 0) out.add(*p.node->storage());
-  return out;
-}
-
-}  // namespace
-
-PlanFlight::PlanFlight(const schedule::Parametrised& program)
-    : Flight(*program.run, program.executable->targets, slots_of(program), stored_by(program), read_by(program)) {
+PlanFlight::PlanFlight(const schedule::Parametrised& program) : Flight(*program.run, program.executable->targets) {
+  const schedule::Collected& plan = program.plan;
+  for (const schedule::StorageUse& s : plan.storages) hold(*s.storage);
+  for (const schedule::Position& p : plan.positions)
+    if (p.slot >= 0) read(*p.node->storage());
+  for (size_t i = 0; i < plan.nodes.size(); ++i)
+    if (const int32_t t = program.executable->target_of[static_cast<size_t>(plan.position_of[i])]; t >= 0)
+      claim(plan.nodes[i], t);
+  take_off();
   for (const schedule::Landing& t : targets())
-    if (program.plan.positions[static_cast<size_t>(t.position)].home >= 0)
+    if (plan.positions[static_cast<size_t>(t.position)].home >= 0)
       runtime::count(t.home >= 0 ? runtime::counters().in_place : runtime::counters().moved);
 }
 

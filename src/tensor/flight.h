@@ -24,7 +24,6 @@ class Flight {
     ir::UOp node;
     int32_t value;
   };
-  using Slots = InlineVector<ir::Storage*, 8>;
   using Nodes = InlineVector<Stored, 4>;
 
   virtual ~Flight() = default;
@@ -48,9 +47,15 @@ class Flight {
   static int holding(const ir::Storage& memory);
 
  protected:
-  /// Claims the nodes. `run` is bound to the slots; it and `targets` outlive this.
-  Flight(schedule::Execution& run, const std::vector<schedule::Landing>& targets, Slots slots, Nodes stored,
-         NoticesRead read);
+  /// Of a `run` that is bound; it and `targets` outlive this. The constructors of derived classes say what it holds,
+  /// what it reads and what it claims, then take_off().
+  Flight(schedule::Execution& run, const std::vector<schedule::Landing>& targets) : run_(run), targets_(targets) {}
+  /// The memory of the next slot.
+  void hold(ir::Storage& memory);
+  /// That of a slot whose old value the plan reads.
+  void read(const ir::Storage& memory) { read_.add(memory); }
+  void claim(ir::UOp node, int32_t value);
+  void take_off();
 
   const Nodes& stored() const { return stored_; }
   const std::vector<schedule::Landing>& targets() const { return targets_; }
@@ -64,8 +69,8 @@ class Flight {
 
   schedule::Execution& run_;
   const std::vector<schedule::Landing>& targets_;
-  const Slots slots_;
-  const Nodes stored_;
+  InlineVector<ir::Storage*, 8> slots_;
+  Nodes stored_;
   NoticesRead read_;
   std::exception_ptr error_;
   const std::thread::id thread_ = std::this_thread::get_id();

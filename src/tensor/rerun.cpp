@@ -34,63 +34,43 @@ schedule::Steady steady_of(const Replay& replay) {
 
 /// The nodes of what a run stores, claimed until it lands. What the tensors held before waits for that too: a run that
 /// changes nothing gives it back to them.
-class Rerun::Takeoff {
-  /// Whose nodes have no sources, which could say where an index came from.
-  class RerunFlight final : public Flight {
-   public:
-    RerunFlight(schedule::Execution& run, const Replay& replay, Slots slots, Nodes stored, NoticesRead read)
-        : Flight(run, replay.executable->targets, std::move(slots), std::move(stored), std::move(read)) {}
-
-   private:
-    IndexFault fault() const override {
-      return [] {
-        return std::string(
-            "an index of a jitted function was out of range; call the function without jit to see which");
-      };
-    }
-  };
-
+class Rerun::Takeoff final : public Flight {
  public:
   Takeoff(const Rerun& rerun, schedule::Execution& execution)
-      : replay_(rerun.replay_), nodes_(replay_.results.size()), flight_(flight(rerun, execution)) {
-    for (const auto& [cell, n] : versions_) renew(*cell, n);
-  }
-
-  void run() { flight_.run(); }
-  /// The results.
-  std::vector<Tensor> land() {
-    try {
-      flight_.land();
-    } catch (const OutOfMemory&) {
-      for (size_t i = 0; i < versions_.size(); ++i) versions_[i].cell->node = std::move(before_[i]);
-      throw;
+      : Flight(execution, rerun.replay_.executable->targets), replay_(rerun.replay_), nodes_(replay_.results.size()) {
+    for (runtime::Buffer* b : rerun.bindings_.slots) {
+      hold(*b);
+      read(*b);
     }
-    std::vector<Tensor> results;
-    results.reserve(nodes_.size());
-    for (size_t r = 0; r < nodes_.size(); ++r)
-      results.push_back(replay_.results[r] == r ? wrap(nodes_[r]) : results[replay_.results[r]]);
-    return results;
-  }
-
- private:
-  RerunFlight flight(const Rerun& rerun, schedule::Execution& execution) {
-    Flight::Slots slots(rerun.bindings_.slots.begin(), rerun.bindings_.slots.end());
-    NoticesRead read;
-    for (const Storage* s : slots) read.add(*s);
-    Flight::Nodes stored;
     for (size_t t = 0; t < replay_.targets.size(); ++t) {
       const ReplayTarget& target = replay_.targets[t];
       const auto value = [&] {
         const UOp n = TensorGraph::get().make({ir::Op::Data, target.dtype, target.shape, {}, {}, replay_.device});
-        stored.push_back({n, static_cast<int32_t>(t)});
+        claim(n, static_cast<int32_t>(t));
         return n;
       };
       for (uint32_t r : target.results) nodes_[r] = value();
-      for (uint32_t c : target.cells) versions_.push_back({rerun.cells_[c].get(), value()});
+      for (uint32_t c : target.cells) renew(*rerun.cells_[c], value());
     }
-    return RerunFlight(execution, replay_, std::move(slots), std::move(stored), std::move(read));
+    take_off();
   }
 
+  /// The results.
+  std::vector<Tensor> results() {
+    try {
+      land();
+    } catch (const OutOfMemory&) {
+      for (Version& v : versions_) v.cell->node = std::move(v.before);
+      throw;
+    }
+    std::vector<Tensor> out;
+    out.reserve(nodes_.size());
+    for (size_t r = 0; r < nodes_.size(); ++r)
+      out.push_back(replay_.results[r] == r ? wrap(nodes_[r]) : out[replay_.results[r]]);
+    return out;
+  }
+
+ private:
   /// The next version of a tensor, which is a leaf if the one before was (SEMANTICS V5).
   void renew(Cell& cell, UOp version) {
     if (cell.leaf_id) {
@@ -98,18 +78,23 @@ class Rerun::Takeoff {
       version->state.leaf_id = cell.leaf_id;
     }
     TensorGraph::get().set_origin(version, *cell.node->state.origin);
-    before_.push_back(std::exchange(cell.node, ir::Hold(version)));
+    versions_.push_back({&cell, std::exchange(cell.node, ir::Hold(version))});
+  }
+
+  /// The nodes have no sources, which could say where an index came from.
+  IndexFault fault() const override {
+    return [] {
+      return std::string("an index of a jitted function was out of range; call the function without jit to see which");
+    };
   }
 
   const Replay& replay_;
   struct Version {
     Cell* cell;
-    UOp node;
+    ir::Hold before;
   };
-  InlineVector<UOp, 4> nodes_;         ///< per result, of copies of a handle the first
-  InlineVector<Version, 4> versions_;  ///< of what is assigned
-  std::vector<ir::Hold> before_;       ///< per version
-  RerunFlight flight_;
+  InlineVector<UOp, 4> nodes_;     ///< per result, of copies of a handle the first
+  std::vector<Version> versions_;  ///< of what is assigned
 };
 
 Rerun::Ready Rerun::ready() {
@@ -160,7 +145,7 @@ std::vector<Tensor> Rerun::run(std::unique_ptr<Repeated>& repeated) {
     if (!stays && (!execution.brief || runtime::faults().before_launch)) outside.emplace();
     takeoff.run();
   }
-  std::vector<Tensor> results = takeoff.land();
+  std::vector<Tensor> results = takeoff.results();
   repeated->ran(now);
   return results;
 }
