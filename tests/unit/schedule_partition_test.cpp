@@ -448,6 +448,17 @@ TEST_CASE("two products in one kernel share loops only where they share an opera
   }
 }
 
+TEST_CASE("a product is not computed at the points of what it is joined to", "[schedule]") {
+  for (const int64_t rows : {4, 512}) {  // of the other part
+    Program p;
+    const UOp parts[] = {p.slot({rows, 256}), product(p.slot({512, 64}), p.slot({64, 256}))};
+    p.store(exp(ir::cat(parts, 0)));
+    const Partition cut = schedule::cut(p.plan, kTarget);
+    INFO(to_string(cut));
+    CHECK(cut.kernels.size() == (rows == 4 ? 1 : 2));
+  }
+}
+
 TEST_CASE("a sum over what a large product sums is no guest in its kernel", "[schedule]") {
   Program p;
   UOp x = p.slot({2048, 128}), g = p.slot({2048, 512});

@@ -70,6 +70,18 @@ double Partitioner::repeats(const Kernel& k, IndexId ix) const {
   return times;
 }
 
+/// Points for each element of the stage where it is part of something larger: a kernel that goes through all of a cat
+/// runs the loops of each part at the points of all parts.
+double Partitioner::points_beyond(const Stage& s, IndexId ix) const {
+  double times = 1;
+  for (size_t d = 0; d < space_[ix].size(); ++d) {
+    double seen = 1;
+    for (const Digit& digit : space_[ix][d].digits) seen *= static_cast<double>(digit.size);
+    times *= std::max(1.0, seen / static_cast<double>(std::max<int64_t>(1, s.node->shape[d].bound())));
+  }
+  return times;
+}
+
 /// How often the kernel computes each element of the stage on average, when it needs it at this index.
 double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
   const Stage& s = stage(number);
@@ -91,7 +103,7 @@ double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
   if (is_opaque(space_[ix]))
     times *= static_cast<double>(points(axes)) / static_cast<double>(std::max<int64_t>(1, s.numel));
   else if (s.loops())
-    times *= repeats(k, ix);
+    times *= repeats(k, ix) * points_beyond(s, ix);
   return times;
 }
 
@@ -270,7 +282,7 @@ Absorb Partitioner::absorb_row(Kernel& k, int number, const std::vector<IndexId>
   if (s.loops() || inner) out.lost.insert(out.lost.end(), repeated.begin(), repeated.end());
   if (out.lost.empty() && ix.size() == 1) return {};
   if (!loops_stay_apart(k, out.siblings, out.lost)) return {};
-  const double loss = shrink(k, out.lost, s.own);
+  const double own = s.loops() ? s.own * points_beyond(s, ix[0]) : s.own, loss = shrink(k, out.lost, own);
   if (loss == kNever) return {};
   // Read by several loops, or by each turn of a loop that was an outer one: kept, or computed in each of them.
   auto turns = static_cast<double>(ix.size());
@@ -278,12 +290,12 @@ Absorb Partitioner::absorb_row(Kernel& k, int number, const std::vector<IndexId>
     if (!contains(axes, a)) turns *= static_cast<double>(space_.bound(a));
   if (inner)
     for (int a : repeated) turns *= static_cast<double>(space_.bound(a));
-  const double again = (turns - 1) * s.own, keep = row(k, s, ix[0], out.lost);
+  const double again = (turns - 1) * own, keep = row(k, s, ix[0], out.lost);
   out.kept = keep < again;
-  out.ns = s.own + std::min(again, keep) + loss;
+  out.ns = own + std::min(again, keep) + loss;
   if (s.contraction) {
-    if (k.contractions || !repeated.empty()) out.ns += prices_.shared_contraction * (s.own + k.contraction_time);
-    if (inner) out.ns += tile_loss(k, s, ix[0], out.lost) * s.own;
+    if (k.contractions || !repeated.empty()) out.ns += prices_.shared_contraction * (own + k.contraction_time);
+    if (inner) out.ns += tile_loss(k, s, ix[0], out.lost) * own;
   }
   out.how = ix.size() > 1 ? "once per row, read by sibling loops" : s.loops() ? "reduction of a row" : "once per row";
   return out;

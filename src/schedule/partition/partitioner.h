@@ -138,6 +138,7 @@ class Partitioner {
   Absorb absorb_row(Kernel& k, int s, const std::vector<IndexId>& at);
   std::vector<int> loops_around(const Kernel& k, int s, IndexId at) const;
   double repeats(const Kernel& k, IndexId at) const;
+  double points_beyond(const Stage& s, IndexId at) const;
   double evaluations(const Kernel& k, int s, IndexId at) const;
   bool cuts_vectors(const Kernel& k, IndexId at);
   double read_again(const Kernel& k, const std::vector<int>& outer);
