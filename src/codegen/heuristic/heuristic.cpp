@@ -101,8 +101,10 @@ std::vector<Opt> stream(Choice& c) {
   return is_legal(c.kernel, opts) ? opts : std::vector<Opt>{};
 }
 
-/// All Opts with an operand of this product in a tile; none where that is not worth it, or not legal.
-std::vector<Opt> pack(Choice& c, const Product& p) {
+/// All Opts with an operand of the busiest product in a tile; none where that is not worth it, or not legal.
+std::vector<Opt> pack(Choice& c) {
+  if (c.products.empty()) return {};
+  const Product& p = c.products[0];
   std::vector<Opt> opts = c.opts;
   const std::vector<Opt> blocks = block_product(c.kernel, c.view, *p.work, p.tile, c.lanes, c.target);
   if (blocks.empty()) return {};
@@ -114,13 +116,6 @@ std::vector<Opt> pack(Choice& c, const Product& p) {
     choice = add_rows(c.kernel, std::move(choice), c.rows);
     if (is_legal(c.kernel, choice)) return choice;
   }
-  return {};
-}
-
-/// The same of the busiest product that is worth it: there is one order of the loops that they share.
-std::vector<Opt> pack(Choice& c) {
-  for (const Product& p : c.products)
-    if (std::vector<Opt> opts = pack(c, p); !opts.empty()) return opts;
   return {};
 }
 
