@@ -203,12 +203,17 @@ void store_indices(PlanGraph& plan, const std::vector<ir::UOp>& scatters) {
   });
 }
 
-Witness* witness = nullptr;
+/// Never destroyed (SEMANTICS V7).
+std::vector<Witness*>& witnesses() {
+  static auto& all = *new std::vector<Witness*>;
+  return all;
+}
 
 }  // namespace
 
-Witness* set_witness(Witness* w) { return std::exchange(witness, w); }
-bool witnessed() { return witness; }
+Witness::Witness() { witnesses().push_back(this); }
+Witness::~Witness() { std::erase(witnesses(), this); }
+bool witnessed() { return !witnesses().empty(); }
 
 Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
   runtime::count(runtime::counters().partition_runs);
@@ -227,6 +232,7 @@ Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
 }
 
 Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy) {
+  for (Witness* w : witnesses()) w->given(plan, policy);
   for (;;) {
     const Partition p = cut(plan, target, policy);
     PlanWriter writer(plan, p, target);
@@ -234,7 +240,7 @@ Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy)
     Scheduled out = writer.finish();
     if (writer.alike.empty()) {
       if (runtime::env().check) check_values(plan, out);
-      if (witness) witness->scheduled(plan, p, out, policy);
+      for (Witness* w : witnesses()) w->scheduled(plan, p, out, policy);
       return out;
     }
     step(plan, "storing indices", [&] { store_indices(plan, writer.alike); });

@@ -23,17 +23,22 @@ Scheduled schedule(PlanGraph plan, const runtime::Target& target, Policy policy 
 /// The first half, for tests and tools: the partition with homes settled, ready to be written as kernels.
 Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy = Policy::Fused);
 
-/// Sees every plan that is scheduled, for tests of what partitions look like. Called from whichever thread schedules.
+/// While it lives, sees every plan that is scheduled, for tests of what partitions look like. Called from whichever
+/// thread schedules; begins and ends only while no other thread uses the library.
 class Witness {
  public:
-  virtual ~Witness() = default;
+  Witness();
+  virtual ~Witness();
+  Witness(const Witness&) = delete;
+  Witness& operator=(const Witness&) = delete;
+
+  /// Before anything becomes of it.
+  virtual void given(const PlanGraph&, Policy) {}
   /// `plan` is what `cut` was made of, and gives the same stages when it is cut again.
-  virtual void scheduled(const PlanGraph& plan, const Partition& cut, const Scheduled& made, Policy policy) = 0;
+  virtual void scheduled(const PlanGraph&, const Partition&, const Scheduled&, Policy) {}
 };
 
-/// Set only while no other thread uses the library; null: nobody. The caller keeps it alive. Returns the one before.
-Witness* set_witness(Witness* witness);
-/// Somebody does: every plan is to be scheduled.
+/// There is one: every plan is to be scheduled.
 bool witnessed();
 
 }  // namespace sinter::schedule

@@ -16,11 +16,7 @@
 /// than units.
 class ParallelCheck final : public sinter::schedule::Witness {
  public:
-  explicit ParallelCheck(double least) : least_(least), before_(sinter::schedule::set_witness(this)) {}
-  ~ParallelCheck() override { sinter::schedule::set_witness(before_); }
-  ParallelCheck(const ParallelCheck&) = delete;
-  ParallelCheck& operator=(const ParallelCheck&) = delete;
-
+  explicit ParallelCheck(double least) : least_(least) {}
   void scheduled(const sinter::schedule::PlanGraph& plan, const sinter::schedule::Partition& cut,
                  const sinter::schedule::Scheduled&, sinter::schedule::Policy policy) override {
     using namespace sinter::schedule;
@@ -74,5 +70,4 @@ class ParallelCheck final : public sinter::schedule::Witness {
   }
 
   double least_;
-  sinter::schedule::Witness* before_;
 };

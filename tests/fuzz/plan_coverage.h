@@ -11,11 +11,6 @@ namespace fuzz {
 /// Counts the fused plans that are decided while it lives.
 class PlanCoverage final : public sinter::schedule::Witness {
  public:
-  PlanCoverage() : before_(sinter::schedule::set_witness(this)) {}
-  ~PlanCoverage() override { sinter::schedule::set_witness(before_); }
-  PlanCoverage(const PlanCoverage&) = delete;
-  PlanCoverage& operator=(const PlanCoverage&) = delete;
-
   void scheduled(const sinter::schedule::PlanGraph& plan, const sinter::schedule::Partition& cut,
                  const sinter::schedule::Scheduled& made, sinter::schedule::Policy policy) override;
 
@@ -26,7 +21,6 @@ class PlanCoverage final : public sinter::schedule::Witness {
 
  private:
   std::map<std::string, int> plans_;
-  sinter::schedule::Witness* before_;
 };
 
 }  // namespace fuzz

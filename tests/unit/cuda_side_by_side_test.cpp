@@ -87,9 +87,6 @@ struct RecordingGpu {
 /// How much arithmetic a launch of a kernel does, by the beginning of its name: of several the most.
 class Flops final : public schedule::Witness {
  public:
-  Flops() : before_(schedule::set_witness(this)) {}
-  ~Flops() override { schedule::set_witness(before_); }
-
   void scheduled(const schedule::PlanGraph&, const schedule::Partition&, const schedule::Scheduled& made,
                  schedule::Policy) override {
     for (size_t k = 0; k < made.kernels.size(); ++k) {
@@ -107,7 +104,6 @@ class Flops final : public schedule::Witness {
 
  private:
   std::map<std::string, double> of_;
-  schedule::Witness* before_;
 };
 
 /// ns below which no multiprocessor of an H100 does that much, where each block is on one.

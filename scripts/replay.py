@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""./dev replay record | check | text PLAN MACHINE: proves that a change alters no kernel.
+
+record   runs tests, examples and the cases of the benchmark, keeps every plan that they schedule, and writes each as
+         kernels for six fixed machines: build/replay/plans and build/replay/lines, some ten minutes
+check    writes the same plans again, with the library as it is now, and fails where a text or a launch differs
+text     prints a plan and its kernels for a machine, to be compared with what another build prints"""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BIN = ROOT / "build" / "release" / "bin"
+FOLDER = ROOT / "build" / "replay"
+HEAD = "plan "  # how the text of a plan begins
+
+TESTS = [["test_unit", "~[.]~[codegen]~[deploy]~[interpreter]"], ["test_semantics"], ["test_acceptance"], ["test_training"],
+         ["test_fuzz", "random programs agree*"]]
+
+
+def bench_cases():
+    sys.path.insert(0, str(ROOT / "bench"))
+    from cases import CASES
+    return [case.name for case in CASES if case.kind == "time"]
+
+
+def commands():
+    """(words, stdin) of what is run."""
+    for words in TESTS:
+        yield [str(BIN / words[0]), *words[1:]], ""
+    for example in sorted(BIN.glob("example_*")):
+        yield [str(example)], ""
+    yield [str(BIN / "tour")], ""
+    for model in ("mlp", "conv"):
+        yield [str(BIN / "mnist"), "--model", model, "--epochs", "1"], ""
+    yield [str(BIN / "bench_sinter")], "".join(f"{name} 0.001\n" for name in bench_cases())
+
+
+def replay(*words):
+    done = subprocess.run([BIN / "replay", FOLDER / "plans", *words], stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(done.returncode)
+    return done.stdout
+
+
+def record():
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    raw = FOLDER / "raw"
+    raw.mkdir(parents=True)
+    env = {**os.environ, "REPLAY_RECORD": str(raw), "SINTER_CACHE": str(FOLDER / "cache"), "FUZZ_PROGRAMS": "300",
+           "SINTER_NOTICES": "0"}
+    for words, given in commands():
+        done = subprocess.run(words, input=given, env=env, cwd=ROOT, capture_output=True, text=True)
+        print(f"{pathlib.Path(words[0]).name}: {done.returncode}", file=sys.stderr)
+    texts = set()
+    for file in raw.iterdir():
+        texts |= {HEAD + text for text in ("\n" + file.read_text()).split("\n" + HEAD)[1:]}
+    (FOLDER / "plans").write_text("".join(text.rstrip("\n") + "\n" for text in sorted(texts)))
+    shutil.rmtree(raw)
+    (FOLDER / "lines").write_text(replay())
+
+
+def check():
+    if not (FOLDER / "lines").exists():
+        sys.exit("nothing is recorded: ./dev replay record, at the commit to compare with")
+    before, now = ({tuple(line.split("\t")[:2]): line for line in text.splitlines()}
+                   for text in ((FOLDER / "lines").read_text(), replay()))
+    other = sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
+    for plan, machine in other[:10]:
+        print(f"{plan} {machine}: other kernels; ./dev replay text {plan} {machine}")
+    print(f"{len(before)} plans on machines, {len(other)} differ")
+    return 1 if other else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["record", "check", "text"])
+    parser.add_argument("words", nargs="*", metavar="PLAN MACHINE")
+    args = parser.parse_args()
+    if len(args.words) != (2 if args.what == "text" else 0):
+        parser.error("text takes a plan and a machine, the others nothing")
+    if args.what == "text":
+        print(replay(*args.words), end="")
+        return 0
+    return record() or 0 if args.what == "record" else check()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
