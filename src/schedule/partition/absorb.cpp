@@ -70,9 +70,10 @@ double Partitioner::repeats(const Kernel& k, IndexId ix) const {
   return times;
 }
 
-/// Points for each element of the stage where it is part of something larger: a kernel that goes through all of a cat
-/// runs the loops of each part at the points of all parts.
+/// Points for each element of a stage with loops that is part of something larger: a kernel that goes through all of a
+/// cat, or of what a pad makes, runs the loops of each part at all points.
 double Partitioner::points_beyond(const Stage& s, IndexId ix) const {
+  if (!s.loops() || is_opaque(space_[ix])) return 1;
   double times = 1;
   for (size_t d = 0; d < space_[ix].size(); ++d) {
     double seen = 1;
@@ -103,7 +104,7 @@ double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
   if (is_opaque(space_[ix]))
     times *= static_cast<double>(points(axes)) / static_cast<double>(std::max<int64_t>(1, s.numel));
   else if (s.loops())
-    times *= repeats(k, ix) * points_beyond(s, ix);
+    times *= repeats(k, ix);
   return times;
 }
 
@@ -241,16 +242,19 @@ bool Partitioner::cuts_vectors(const Kernel& k, IndexId ix) {
 Absorb Partitioner::absorb_each(const Kernel& k, int number, const std::vector<IndexId>& ix) {
   const Stage& s = stage(number);
   if (ix.size() > prices_.max_instances) return {kNever, "needed at too many indices"};
-  double times = 0;
-  for (IndexId i : ix) times += evaluations(k, number, i);
-  double ns = s.own * times;
+  double times = 0, points = 0;
+  for (IndexId i : ix) {
+    times += evaluations(k, number, i);
+    points += evaluations(k, number, i) * points_beyond(s, i);
+  }
+  double ns = s.own * points;
   if (!s.loops()) return {ns, ix.size() == 1 ? "elementwise" : "elementwise, evaluated at several indices"};
   bool inner = false;
   for (IndexId i : ix)
     for (int a : space_.axes_of(i)) inner |= !contains(k.outer, a);
   if (s.contraction && (k.contractions || times > 1)) ns += prices_.shared_contraction * (s.own + k.contraction_time);
   if (s.contraction && inner)
-    for (IndexId i : ix) ns += tile_loss(k, s, i, {}) * s.own / static_cast<double>(ix.size());
+    for (IndexId i : ix) ns += tile_loss(k, s, i, {}) * s.own * points_beyond(s, i) / static_cast<double>(ix.size());
   if (inner && std::any_of(ix.begin(), ix.end(), [&](IndexId i) { return cuts_vectors(k, i); }))
     ns += static_cast<double>(prices_.lanes - 1) * (k.time + s.own);
   return {ns, ix.size() > 1 ? "reduction, at several indices"
@@ -282,7 +286,7 @@ Absorb Partitioner::absorb_row(Kernel& k, int number, const std::vector<IndexId>
   if (s.loops() || inner) out.lost.insert(out.lost.end(), repeated.begin(), repeated.end());
   if (out.lost.empty() && ix.size() == 1) return {};
   if (!loops_stay_apart(k, out.siblings, out.lost)) return {};
-  const double own = s.loops() ? s.own * points_beyond(s, ix[0]) : s.own, loss = shrink(k, out.lost, own);
+  const double own = s.own * points_beyond(s, ix[0]), loss = shrink(k, out.lost, own);
   if (loss == kNever) return {};
   // Read by several loops, or by each turn of a loop that was an outer one: kept, or computed in each of them.
   auto turns = static_cast<double>(ix.size());
