@@ -39,28 +39,51 @@ def commands():
     yield [str(BIN / "bench_sinter")], "".join(f"{name} 0.001\n" for name in bench_cases())
 
 
-def replay(*words):
-    done = subprocess.run([BIN / "replay", FOLDER / "plans", *words], stdout=subprocess.PIPE, text=True)
+def environment(**settings):
+    """Nothing of the caller's environment decides how a plan is written."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("SINTER_") and k not in ("DEBUG", "REPLAY_RECORD")}
+    return {**kept, **settings}
+
+
+def replay(*words, folder=FOLDER):
+    done = subprocess.run([BIN / "replay", folder / "plans", *words], env=environment(), stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(done.returncode)
     return done.stdout
 
 
+def read(file):
+    return file.read_bytes().decode()  # as it is: names may hold any character
+
+
+def plans_in(folder):
+    return sum(("\n" + read(f)).count("\n" + HEAD) for f in folder.iterdir())
+
+
 def record():
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    raw = FOLDER / "raw"
+    new = FOLDER.with_suffix(".new")  # what was recorded before stays until this is whole
+    shutil.rmtree(new, ignore_errors=True)
+    raw = new / "raw"
     raw.mkdir(parents=True)
-    env = {**os.environ, "REPLAY_RECORD": str(raw), "SINTER_CACHE": str(FOLDER / "cache"), "FUZZ_PROGRAMS": "300",
-           "SINTER_NOTICES": "0"}
+    env = environment(REPLAY_RECORD=str(raw), SINTER_CACHE=str(new / "cache"), FUZZ_PROGRAMS="300", SINTER_NOTICES="0")
     for words, given in commands():
+        before = plans_in(raw)
         done = subprocess.run(words, input=given, env=env, cwd=ROOT, capture_output=True, text=True)
-        print(f"{pathlib.Path(words[0]).name}: {done.returncode}", file=sys.stderr)
+        made, name = plans_in(raw) - before, pathlib.Path(words[0]).name
+        print(f"{name}: {made} plans", file=sys.stderr)
+        failed = [line for line in done.stdout.splitlines() if line.split()[1:2] == ["error"]]  # the benchmark's
+        if done.returncode or failed or not made:
+            sys.exit(f"{name}: exit code {done.returncode}\n{failed}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
     texts = set()
     for file in raw.iterdir():
-        texts |= {HEAD + text for text in ("\n" + file.read_text()).split("\n" + HEAD)[1:]}
-    (FOLDER / "plans").write_text("".join(text.rstrip("\n") + "\n" for text in sorted(texts)))
+        texts |= {HEAD + text for text in ("\n" + read(file)).split("\n" + HEAD)[1:]}
+    (new / "plans").write_bytes("".join(text.rstrip("\n") + "\n" for text in sorted(texts)).encode())
+    (new / "lines").write_text(replay(folder=new))
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True).stdout
+    (new / "commit").write_text(commit)
     shutil.rmtree(raw)
-    (FOLDER / "lines").write_text(replay())
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    new.rename(FOLDER)
 
 
 def check():
@@ -71,8 +94,8 @@ def check():
     other = sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
     for plan, machine in other[:10]:
         print(f"{plan} {machine}: other kernels; ./dev replay text {plan} {machine}")
-    print(f"{len(before)} plans on machines, {len(other)} differ")
-    return 1 if other else 0
+    print(f"{len(before)} pairs of plan and machine of {(FOLDER / 'commit').read_text().strip()}, {len(other)} differ")
+    return 1 if other or not before else 0
 
 
 def main():

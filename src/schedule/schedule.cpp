@@ -211,9 +211,11 @@ std::vector<Witness*>& witnesses() {
 
 }  // namespace
 
-Witness::Witness() { witnesses().push_back(this); }
+Witness::Witness(bool all) : all_(all) { witnesses().push_back(this); }
 Witness::~Witness() { std::erase(witnesses(), this); }
-bool witnessed() { return !witnesses().empty(); }
+bool witnessed() {
+  return std::any_of(witnesses().begin(), witnesses().end(), [](const Witness* w) { return w->sees_all(); });
+}
 
 Partition cut(PlanGraph& plan, const runtime::Target& target, Policy policy) {
   runtime::count(runtime::counters().partition_runs);

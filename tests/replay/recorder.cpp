@@ -20,7 +20,7 @@ constexpr size_t kMostNodes = 4000;
 
 class Recorder final : public Witness {
  public:
-  explicit Recorder(std::string folder) : folder_(std::move(folder)) {}
+  explicit Recorder(std::string folder) : Witness(false), folder_(std::move(folder)) {}
 
   void given(const PlanGraph& plan, Policy policy) override {
     if (sinter::ir::topological(values_of(plan)).size() > kMostNodes) return;

@@ -65,22 +65,23 @@ std::map<std::string, std::string> read_plans(const char* file) {
 }
 
 /// The kernels of a plan, each under the name `kernel`, and its launches; or what was thrown.
-std::string write(const std::string& text, const Target& target, size_t& kernels) try {
-  replay::RecordedPlan plan = replay::parse_plan(text);
+std::string write(replay::RecordedPlan plan, const Target& target, size_t& kernels) try {
   const schedule::Scheduled scheduled = schedule::schedule(std::move(plan.graph), target, plan.policy);
   std::string out = to_string(scheduled.plan);
+  for (const runtime::Step& s : scheduled.plan.steps)
+    out += fmt::format("-- step of {} ns, variables {}, section of {}\n", s.time, fmt::join(s.vars, " "), s.whole);
   for (const codegen::Kernel& kernel : scheduled.kernels) {
     runtime::KernelSource source =
         plan.policy == schedule::Policy::Unfused ? codegen::write(kernel, target, {}) : codegen::write(kernel, target);
     out += fmt::format("-- blocks {} scratch {} threads {} finish {} of {} shared {}\n", fmt::join(source.blocks, " "),
                        source.scratch, source.threads, source.finish_threads, source.finish_points, source.shared);
-    for (size_t at = 0; (at = source.text.find(source.name, at)) != std::string::npos;)
+    for (size_t at = 0; (at = source.text.find(source.name, at)) != std::string::npos; at += 6)
       source.text.replace(at, source.name.size(), "kernel");
     out += source.text;
     ++kernels;
   }
   return out;
-} catch (const std::exception& error) { return fmt::format("throws {}\n", error.what()); }
+} catch (const Error& error) { return fmt::format("throws {}\n", error.what()); }
 
 void print_lines(const std::map<std::string, std::string>& plans) {
   std::vector<std::pair<const std::string*, const std::string*>> work;
@@ -93,7 +94,8 @@ void print_lines(const std::map<std::string, std::string>& plans) {
       for (size_t i; (i = next++) < work.size();)
         for (const auto& [machine, target] : machines()) {
           size_t count = 0;
-          const std::string hash = runtime::to_hex(runtime::hash_bytes(write(*work[i].second, target, count)));
+          const std::string hash =
+              runtime::to_hex(runtime::hash_bytes(write(replay::parse_plan(*work[i].second), target, count)));
           lines[i] += fmt::format("{}\t{}\t{}\t{}\n", *work[i].first, machine, count, hash);
           kernels += count;
         }
@@ -114,7 +116,7 @@ int main(int argc, char** argv) try {
   if (plan == plans.end()) throw UsageError(fmt::format("{} has no plan {}", argv[1], argv[2]));
   if (machine == machines().end()) throw UsageError(fmt::format("{} is no machine of the replay", argv[3]));
   size_t kernels = 0;
-  fmt::print("{}\n{}", plan->second, write(plan->second, machine->second, kernels));
+  fmt::print("{}\n{}", plan->second, write(replay::parse_plan(plan->second), machine->second, kernels));
   return 0;
 } catch (const std::exception& error) {
   fmt::print(stderr, "{}\n", error.what());
