@@ -49,8 +49,8 @@ class PlanRun {
   /// known.
   const std::vector<SlowLaunch>& slow() const { return slow_; }
 
-  /// On the CPU, and by the plan's estimate (of the largest sizes, if they vary) its launches together take a few
-  /// microseconds.
+  /// On the CPU, and by the plan's estimate (of the largest sizes, if they vary) its launches together take some
+  /// tens of microseconds at most.
   bool brief() const;
 
   /// The memory of a buffer of the plan.

@@ -52,7 +52,7 @@ class Flight {
   Flight(schedule::Execution& run, const std::vector<schedule::Landing>& targets) : run_(run), targets_(targets) {}
   /// The memory of the next slot.
   void hold(ir::Storage& memory);
-  /// That of a slot whose old value the plan reads.
+  /// Notes that the plan reads what this memory held.
   void read(const ir::Storage& memory) { read_.add(memory); }
   void claim(ir::UOp node, int32_t value);
   void take_off();

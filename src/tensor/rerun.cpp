@@ -42,6 +42,9 @@ class Rerun::Takeoff final : public Flight {
       hold(*b);
       read(*b);
     }
+    size_t cells = 0;
+    for (const ReplayTarget& target : replay_.targets) cells += target.cells.size();
+    versions_.reserve(cells);
     for (size_t t = 0; t < replay_.targets.size(); ++t) {
       const ReplayTarget& target = replay_.targets[t];
       const auto value = [&] {

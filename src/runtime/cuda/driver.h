@@ -115,7 +115,7 @@ struct Driver {
 /// The driver of this process, or why there is none.
 struct FoundDriver {
   const Driver* table = nullptr;        ///< null: none, or no device
-  std::shared_ptr<const Driver> owned;  ///< what `table` is, if it was read from a library
+  std::shared_ptr<const Driver> owned;  ///< owns `table` if it came from a library
   bool simulated = false;               ///< its devices take PTX, not CUBINs
   int version = 0;                      ///< of the CUDA that it supports: 12040 for 12.4
   int devices = 0;
