@@ -17,7 +17,8 @@ BIN = ROOT / "build" / "release" / "bin"
 FOLDER = ROOT / "build" / "replay"
 HEAD = "plan "  # how the text of a plan begins
 
-TESTS = [["test_unit", "~[.]~[codegen]~[deploy]~[interpreter]"], ["test_semantics"], ["test_acceptance"], ["test_training"],
+# One test is left out, in which no file may grow.
+TESTS = [["test_unit", "~[.]~[codegen]~[deploy]~[interpreter]~*files may not grow*"], ["test_semantics"], ["test_acceptance"], ["test_training"],
          ["test_fuzz", "random programs agree*"]]
 
 
@@ -65,7 +66,7 @@ def record():
     shutil.rmtree(new, ignore_errors=True)
     raw = new / "raw"
     raw.mkdir(parents=True)
-    env = environment(REPLAY_RECORD=str(raw), SINTER_CACHE=str(new / "cache"), FUZZ_PROGRAMS="300", SINTER_NOTICES="0")
+    env = environment(REPLAY_RECORD=str(raw), SINTER_CACHE=str(new / "cache"), FUZZ_PROGRAMS="300")
     for words, given in commands():
         before = plans_in(raw)
         done = subprocess.run(words, input=given, env=env, cwd=ROOT, capture_output=True, text=True)
