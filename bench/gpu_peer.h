@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/cuda/device.h"
+#include "runtime/cuda/context.h"
 #include "worker.h"
 
 namespace bench {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/cpu/roofs.h"
-#include "runtime/cuda/device.h"
+#include "runtime/cpu/roofline.h"
+#include "runtime/cuda/context.h"
 #include "worker.h"
 
 namespace cuda = sinter::runtime::cuda;

@@ -9,55 +9,51 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONGEST = 500
 
-BELOW_RUNTIME = {"uop", "rewrite"}
-BELOW_CODEGEN = BELOW_RUNTIME | {"runtime"}
-BELOW_SCHEDULE = BELOW_CODEGEN | {"codegen"}
-BELOW_TENSOR = BELOW_SCHEDULE | {"gradient", "schedule"}
-
-# Folder -> what it may include besides itself and include/sinter: dependencies point one way. A name covers the folders in it, but for
-# those of the file's own part of the library: each of them is named.
+# The floor plan: folder -> what it may include besides itself and include/sinter. A row names whole folders, and stands below what it
+# names: no arrow runs upward. "codegen" alone is the list of passes, which stands above codegen's rooms; so are "schedule" and "plan".
+IR = ["ir", "rewrite", "rewrite/rules"]
+RUNTIME = ["runtime/base", "runtime/cpu", "runtime/cuda", "runtime/program", "runtime/exec"]
+LOOPS = ["codegen/kernel", "codegen/normalize", "codegen/loopschedule", "codegen/ssa", "codegen/nest"]
+TENSOR = ["tensor/core", "tensor/ops", "tensor/eval", "tensor/jit"]
 MAY_INCLUDE = {
-    "uop": set(),
-    "rewrite": {"uop"},
-    "gradient": {"uop", "rewrite"},
-    "runtime": BELOW_RUNTIME,
-    "runtime/interpreter": BELOW_RUNTIME | {"runtime"},
-    "codegen": BELOW_CODEGEN,
-    "schedule": BELOW_SCHEDULE,
-    "tensor": BELOW_TENSOR,
-    "tensor/ops": BELOW_TENSOR | {"tensor"},
-    "nn": {"tensor", "runtime"},  # of runtime: writing files
-    "nn/data": {"runtime"},  # the environment, and starting a program
-    "codegen/kernel": BELOW_CODEGEN,
-    "codegen/prepare": BELOW_CODEGEN | {"codegen/kernel"},
-    "codegen/opt": BELOW_CODEGEN | {"codegen/kernel"},
-    "codegen/instructions": BELOW_CODEGEN,
-    "codegen/loops": BELOW_CODEGEN | {"codegen/kernel", "codegen/opt", "codegen/instructions"},
-    "codegen/expand": BELOW_CODEGEN | {"codegen/kernel", "codegen/prepare", "codegen/opt", "codegen/instructions", "codegen/loops"},
-    "codegen/heuristic": BELOW_CODEGEN | {"codegen/kernel", "codegen/prepare", "codegen/opt", "codegen/loops", "codegen/expand"},
-    "codegen/search": BELOW_CODEGEN | {"codegen/kernel", "codegen/opt", "codegen/loops", "codegen/heuristic"},
-    "codegen/render": BELOW_CODEGEN | {"codegen/instructions"},
-    "schedule/graph": BELOW_SCHEDULE,
-    "schedule/collect": BELOW_SCHEDULE | {"schedule/graph"},
-    "schedule/simplify": BELOW_SCHEDULE | {"schedule/graph"},
-    "schedule/partition": BELOW_SCHEDULE | {"schedule/graph", "schedule/simplify"},
-    "schedule/kernels": BELOW_SCHEDULE | {"schedule/graph", "schedule/collect", "schedule/partition"},
-    "schedule/run": BELOW_SCHEDULE | {"schedule", "schedule/graph", "schedule/collect", "schedule/partition", "schedule/kernels"},
+    "ir": [],
+    "rewrite": ["ir"],
+    "rewrite/rules": ["ir", "rewrite"],
+    "gradient": ["ir", "rewrite"],
+    "clang_plugin": [],
+    "runtime/base": ["ir"],
+    "runtime/cpu": ["runtime/base", "clang_plugin"],
+    "cudasim": ["runtime/base", "runtime/cpu", "runtime/cuda"],
+    "runtime/cuda": ["runtime/base", "cudasim"],
+    "runtime/program": ["runtime/base", "runtime/cpu", "runtime/cuda", "cudasim"],
+    "runtime/exec": ["ir", *RUNTIME],
+    "interp": [*IR, *RUNTIME],
+    "codegen/kernel": [*IR],
+    "codegen/normalize": [*IR, "runtime/base", "codegen/kernel"],
+    "codegen/loopschedule": [*IR, "codegen/kernel"],
+    "codegen/ssa": [*IR],
+    "codegen/nest": [*IR, "codegen/kernel", "codegen/loopschedule", "codegen/ssa"],
+    "codegen/emit": [*IR, "runtime/base", *LOOPS],
+    "codegen/render": ["ir", "runtime/base", "codegen/ssa"],
+    "codegen/cpu": ["ir", "runtime/base", "codegen/ssa", "codegen/render"],
+    "codegen/gpu": ["ir", "runtime/base", "codegen/ssa", "codegen/render"],
+    "codegen/tune/heuristic": [*IR, "runtime/base", *LOOPS, "codegen/emit"],
+    "codegen/tune/search": [*IR, "runtime/base", *LOOPS, "codegen/tune/heuristic"],
+    "codegen": [*IR, *RUNTIME, "interp", *LOOPS, "codegen/emit", "codegen/cpu", "codegen/gpu", "codegen/tune/heuristic"],
+    "schedule/graph": ["ir", "runtime/base"],
+    "schedule/simplify": ["ir", "runtime/base", "schedule/graph"],
+    "schedule/fusion": [*IR, "schedule/graph", "schedule/simplify"],
+    "schedule/lower": [*IR, "runtime/exec", "interp", "codegen/kernel", "schedule/graph", "schedule/fusion"],
+    "schedule": [*IR, *RUNTIME, "interp", "codegen/kernel", "codegen/normalize", "schedule/graph", "schedule/simplify", "schedule/fusion", "schedule/lower"],
+    "plan": ["ir", *RUNTIME, "interp", "codegen", "codegen/loopschedule", "codegen/nest", "codegen/tune/heuristic", "codegen/tune/search", "schedule",
+             "schedule/graph", "schedule/lower"],
+    "tensor/core": ["ir", *RUNTIME],
+    "tensor/ops": [*IR, "runtime/exec", "tensor/core"],
+    "tensor/eval": [*IR, *RUNTIME, "gradient", "interp", "plan", "tensor/core"],
+    "tensor/jit": [*IR, *RUNTIME, "plan", "tensor/core", "tensor/eval"],
+    "nn": ["runtime/base", "runtime/cpu", "tensor/core", "tensor/eval"],
+    "nn/data": ["runtime/base", "runtime/cpu"],
 }
-
-STAGED = {"codegen", "schedule"}  # whose folders have rows of their own, each, and which stand above them
-for part in STAGED:
-    MAY_INCLUDE[part] = MAY_INCLUDE[part] | {folder for folder in MAY_INCLUDE if folder.startswith(f"{part}/")}
-
-
-def folder_of(parts):
-    """The row of the table for a file's folders, the most specific one; None for what is no folder of src."""
-    return next((f for f in ("/".join(parts[:n]) for n in range(len(parts), 0, -1)) if f in MAY_INCLUDE), None)
-
-
-def may_include(folder, target):
-    top = target.split("/")[0]
-    return target == folder or target in MAY_INCLUDE[folder] or (top in MAY_INCLUDE[folder] and top != folder.split("/")[0])
 
 
 def tracked(*patterns):
@@ -67,18 +63,17 @@ def tracked(*patterns):
 
 def include_faults():
     for path in tracked("src/*.h", "src/*.cpp"):
-        parts = path.relative_to(ROOT / "src").parts
-        folder = folder_of(parts[:-1])
-        if folder in STAGED and len(parts) > 2:
+        folder = str(path.parent.relative_to(ROOT / "src"))
+        if folder not in MAY_INCLUDE and folder != ".":
             yield f"{path.relative_to(ROOT)}: its folder has no row in MAY_INCLUDE of scripts/check_repository.py"
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            found = re.match(r'\s*#include "([^"]+)"', line)
+            found = re.match(r'\s*#include "([^"]+)/[^"/]+"', line)
             if not found:
-                if re.match(r"\s*#include <(llvm|clang)/", line) and "clang_plugin" not in parts:
-                    yield f"{path.relative_to(ROOT)}:{number}: only src/runtime/clang_plugin sees LLVM"
+                if re.match(r"\s*#include <(llvm|clang)/", line) and folder != "clang_plugin":
+                    yield f"{path.relative_to(ROOT)}:{number}: only src/clang_plugin sees LLVM"
                 continue
-            target = folder_of(found.group(1).split("/")[:-1])
-            if target and folder and not may_include(folder, target):
+            target = found.group(1)
+            if not target.startswith("sinter") and target not in (folder, *MAY_INCLUDE.get(folder, [])):
                 yield f"{path.relative_to(ROOT)}:{number}: src/{folder} must not include src/{target}"
     for path in tracked("include/*.h"):
         for number, line in enumerate(path.read_text().splitlines(), 1):

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "catch.h"
-#include "runtime/cuda/compile.h"
+#include "runtime/base/target.h"
+#include "runtime/cuda/compile_cuda.h"
 #include "runtime/cuda/lint.h"
-#include "runtime/program.h"
-#include "runtime/target.h"
+#include "runtime/program/program.h"
 
 /// No register is spilled, and neither shared memory nor registers are more than a block may have. Nothing is checked
 /// where there is no NVRTC.

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "runtime/array.h"
-#include "runtime/cuda/device.h"
-#include "runtime/cuda/kernel.h"
-#include "runtime/program.h"
+#include "runtime/cuda/context.h"
+#include "runtime/cuda/image.h"
+#include "runtime/exec/array.h"
+#include "runtime/program/program.h"
 
 /// What the error word and then each of the arrays hold after all phases of a program, begun with what `arrays` hold;
 /// these stay as they are. `numbers`: sizes and arguments. The memory comes from no pool: whatever lies behind its last

@@ -6,9 +6,9 @@
 #include <random>
 #include <vector>
 
-#include "uop/build.h"
-#include "uop/scalar_eval.h"
-#include "uop/walk.h"
+#include "ir/build.h"
+#include "ir/scalar_eval.h"
+#include "ir/walk.h"
 
 namespace sinter::test {
 

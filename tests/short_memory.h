@@ -6,7 +6,7 @@
 #include <string>
 
 #include "on_cpu.h"
-#include "runtime/cpu/allocator.h"
+#include "runtime/cpu/host_allocator.h"
 #include "unit/runtime_support.h"
 
 /// SINTER_MEMORY_LIMIT at so many bytes more than what is live now on the CPU.

@@ -13,7 +13,7 @@ inline namespace v0 {
 
 /// @defgroup unary Functions of one tensor
 /// Elementwise, in any shape. Errors are below 2.5 units in the last place; those of each function stand in
-/// src/codegen/prepare/math_ops.h.
+/// src/codegen/normalize/math_ops.h.
 /// @snippet elementwise.cpp functions
 /// @{
 
@@ -141,7 +141,7 @@ Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands, Loc
 /// @}
 
 /// @defgroup scans Scans
-/// @snippet reductions.cpp scans
+/// @snippet choose_reductions.cpp scans
 /// @{
 
 /// Along the axis the sums of each element and all before it, added in their order. Types as of Tensor::sum().

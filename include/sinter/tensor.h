@@ -184,7 +184,7 @@ class Tensor {
   /// Over some axes, or all; {} reduces nothing, and casts as the reduction does; keepdim leaves them with size 1. No
   /// axis of size 0 where there is no identity: max, min, argmax, argmin refuse it. How sums are rounded:
   /// docs/semantics.md, F2.
-  /// @snippet reductions.cpp reductions
+  /// @snippet choose_reductions.cpp reductions
   /// @{
 
   /// Floats and uint64 in their type; bool and the other integers in int64, which wraps.
@@ -229,7 +229,7 @@ class Tensor {
   /// @name State
   /// Only these write; docs/semantics.md, V. A value that was built before a write keeps what it had. Not on
   /// temporaries, whose cell nobody would see: x[0] += 1 does not compile.
-  /// @snippet state.cpp state
+  /// @snippet assign.cpp state
   /// @{
 
   /// Makes a new version of this cell that holds `value`, broadcast to the shape and cast to the dtype within its kind

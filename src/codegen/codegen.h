@@ -4,11 +4,11 @@
 #include <optional>
 #include <vector>
 
-#include "codegen/instructions/instructions.h"
 #include "codegen/kernel/kernel.h"
-#include "codegen/opt/opt.h"
-#include "runtime/program.h"
-#include "runtime/target.h"
+#include "codegen/loopschedule/opt.h"
+#include "codegen/ssa/instructions.h"
+#include "runtime/base/target.h"
+#include "runtime/program/program.h"
 
 namespace sinter::codegen {
 
@@ -21,7 +21,7 @@ runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target)
 runtime::KernelSource write(const Kernel& kernel, const runtime::Target& target, const std::vector<Opt>& opts);
 
 /// A kernel after the passes that make graphs of graphs, and its finish phase as a kernel of its own
-/// (codegen/prepare/finish.h): what Opts speak about.
+/// (codegen/normalize/epilogue_kernel.h): what Opts speak about.
 struct Prepared {
   Kernel main;
   std::optional<Kernel> finish;

@@ -4,12 +4,12 @@
 #include <fmt/core.h>
 
 #include "codegen/kernel/ranges.h"
-#include "codegen/prepare/math.h"
-#include "runtime/env.h"
-#include "runtime/interpreter/interpreter.h"
-#include "runtime/interpreter/sample.h"
+#include "codegen/normalize/math.h"
+#include "interp/interpreter.h"
+#include "interp/sample.h"
+#include "ir/walk.h"
+#include "runtime/base/env.h"
 #include "sinter/error.h"
-#include "uop/walk.h"
 
 namespace sinter::codegen {
 namespace {

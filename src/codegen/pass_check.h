@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codegen/kernel/kernel.h"
-#include "runtime/array.h"
+#include "runtime/exec/array.h"
 
 namespace sinter::codegen {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "ir/dump.h"
 #include "rewrite/trace.h"
-#include "runtime/log.h"
-#include "uop/dump.h"
+#include "runtime/base/log.h"
 
 namespace sinter::codegen {
 

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
-#include "gradient/joined.h"
-#include "gradient/rules.h"
+#include "gradient/adjoint.h"
+#include "gradient/batch_products.h"
+#include "ir/build.h"
+#include "ir/dump.h"
+#include "ir/walk.h"
 #include "sinter/error.h"
-#include "uop/build.h"
-#include "uop/dump.h"
-#include "uop/walk.h"
 
 namespace sinter::autodiff {
 namespace {

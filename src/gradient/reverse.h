@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "uop/graph.h"
+#include "ir/graph.h"
 
 namespace sinter::autodiff {
 

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <limits>
 
-#include "nn/checks.h"
+#include "nn/layer_checks.h"
 #include "sinter/create.h"
 #include "sinter/gradient.h"
 #include "sinter/ops.h"
-#include "tensor/cell.h"
+#include "tensor/core/cell.h"
 
 namespace sinter {
 inline namespace v0 {

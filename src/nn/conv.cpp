@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "nn/checks.h"
+#include "nn/layer_checks.h"
 #include "sinter/nn/init.h"
-#include "tensor/cell.h"
+#include "tensor/core/cell.h"
 
 namespace sinter {
 inline namespace v0 {

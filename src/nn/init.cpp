@@ -8,7 +8,7 @@
 #include "runtime/cpu/float_control.h"
 #include "sinter/ops.h"
 #include "sinter/random.h"
-#include "tensor/cell.h"
+#include "tensor/core/cell.h"
 
 namespace sinter {
 inline namespace v0 {

@@ -1,8 +1,8 @@
 // What the walks of include/sinter/nn/module.h do to one tensor.
 #include "sinter/nn/module.h"
 
-#include "tensor/devices.h"
-#include "tensor/version.h"
+#include "tensor/core/cell_version.h"
+#include "tensor/core/placement.h"
 
 namespace sinter {
 inline namespace v0 {

@@ -3,10 +3,10 @@
 
 #include <fmt/core.h>
 
-#include "nn/checks.h"
+#include "nn/layer_checks.h"
 #include "sinter/create.h"
 #include "sinter/ops.h"
-#include "tensor/cell.h"
+#include "tensor/core/cell.h"
 
 namespace sinter {
 inline namespace v0 {

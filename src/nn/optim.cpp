@@ -1,4 +1,4 @@
-// Update rules in the public tensor API; the switch of all cells at once is tensor/commit.h's.
+// Update rules in the public tensor API; the switch of all cells at once is tensor/eval/step_commit.h's.
 #include "sinter/nn/optim.h"
 
 #include <fmt/core.h>
@@ -14,7 +14,7 @@
 #include "sinter/gradient.h"
 #include "sinter/nn/state.h"
 #include "sinter/ops.h"
-#include "tensor/commit.h"
+#include "tensor/eval/step_commit.h"
 
 namespace sinter {
 inline namespace v0 {

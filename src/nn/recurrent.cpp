@@ -5,11 +5,11 @@
 
 #include <cmath>
 
-#include "nn/checks.h"
-#include "nn/product.h"
+#include "nn/layer_checks.h"
+#include "nn/linear_product.h"
 #include "sinter/nn/init.h"
 #include "sinter/ops.h"
-#include "tensor/cell.h"
+#include "tensor/core/cell.h"
 
 namespace sinter {
 inline namespace v0 {

@@ -15,12 +15,12 @@
 #include <set>
 #include <span>
 
-#include "nn/aside.h"
+#include "nn/atomic_file.h"
 #include "nn/safetensors_header.h"
 #include "sinter/call.h"
 #include "sinter/create.h"
 #include "sinter/nn/state.h"
-#include "tensor/blank.h"
+#include "tensor/eval/uninitialized.h"
 
 namespace sinter {
 inline namespace v0 {

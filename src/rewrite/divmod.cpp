@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "ir/build.h"
 #include "rewrite/index_math.h"
-#include "uop/build.h"
 
 namespace sinter::ir {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "uop/build.h"
+#include "ir/build.h"
 
 namespace sinter::ir {
 namespace {

@@ -1,5 +1,6 @@
 // Arithmetic on index expressions that simplifies while it builds: sums of products, floor division and modulo by
-// intervals, comparisons and gates. Rangeify, partition and the rules of rules/index.cpp all go through it.
+// intervals, comparisons and gates. Rangeify, partition and the rules of rewrite/rules/index_expr.cpp all go through
+// it.
 #pragma once
 
 #include <unordered_map>

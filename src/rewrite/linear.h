@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "uop/graph.h"
+#include "ir/graph.h"
 
 namespace sinter::ir {
 

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "uop/build.h"
-#include "uop/scalar_eval.h"
-#include "uop/splat.h"
+#include "ir/build.h"
+#include "ir/scalar_eval.h"
+#include "ir/splat.h"
 
 namespace sinter::ir {
 namespace {

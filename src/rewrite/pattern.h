@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "uop/graph.h"
+#include "ir/graph.h"
 
 namespace sinter::ir {
 

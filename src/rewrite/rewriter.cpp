@@ -11,10 +11,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "ir/build.h"
+#include "ir/dump.h"
 #include "rewrite/trace.h"
 #include "sinter/error.h"
-#include "uop/build.h"
-#include "uop/dump.h"
 
 namespace sinter::ir {
 namespace {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <source_location>
 
-#include "uop/graph.h"
+#include "ir/graph.h"
 
 namespace sinter::ir {
 

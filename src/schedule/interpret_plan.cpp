@@ -11,21 +11,21 @@
 #include <string>
 #include <utility>
 
-#include "codegen/prepare/math.h"
-#include "codegen/prepare/short_floats.h"
+#include "codegen/normalize/math.h"
+#include "codegen/normalize/short_floats.h"
+#include "interp/interpreter.h"
+#include "interp/sample.h"
+#include "ir/scalar_eval.h"
+#include "ir/walk.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rules/rules.h"
-#include "runtime/buffer.h"
-#include "runtime/counters.h"
-#include "runtime/devices.h"
-#include "runtime/faults.h"
-#include "runtime/interpreter/interpreter.h"
-#include "runtime/interpreter/sample.h"
-#include "runtime/log.h"
-#include "runtime/runnable.h"
+#include "runtime/base/counters.h"
+#include "runtime/base/fault_injection.h"
+#include "runtime/base/log.h"
+#include "runtime/exec/buffer.h"
+#include "runtime/exec/devices.h"
+#include "runtime/exec/prepared_plan.h"
 #include "sinter/error.h"
-#include "uop/scalar_eval.h"
-#include "uop/walk.h"
 
 namespace sinter::schedule {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/arena.h"
-#include "runtime/array.h"
+#include "runtime/exec/arena.h"
+#include "runtime/exec/array.h"
 #include "schedule/schedule.h"
 
 namespace sinter::schedule {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "codegen/kernel/kernel.h"
-#include "runtime/plan.h"
-#include "runtime/target.h"
+#include "runtime/base/target.h"
+#include "runtime/exec/plan.h"
+#include "schedule/fusion/partition.h"
 #include "schedule/graph/plan_graph.h"
-#include "schedule/partition/partition.h"
 
 namespace sinter::schedule {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "catch.h"
-#include "cost.h"
 #include "cuda_lint.h"
-#include "tensor/explain.h"
+#include "fusion_cost.h"
+#include "tensor/eval/explain.h"
 
 using namespace sinter;
 

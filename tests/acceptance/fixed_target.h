@@ -3,7 +3,7 @@
 #pragma once
 
 #include "parallel.h"
-#include "runtime/target.h"
+#include "runtime/program/host_target.h"
 
 /// Plans inside this scope are decided at the prices of reference_target(). Only what the host must be able to run is
 /// its own: the instruction set and the compiler.

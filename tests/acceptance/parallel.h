@@ -8,7 +8,8 @@
 #include <unordered_map>
 
 #include "catch.h"
-#include "schedule/graph/cost.h"
+#include "runtime/program/host_target.h"
+#include "schedule/graph/fusion_cost.h"
 #include "schedule/schedule.h"
 
 /// While it lives, every plan that is decided is held to that, but for kernels that take less than `least` launches:

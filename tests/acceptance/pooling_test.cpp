@@ -5,10 +5,10 @@
 #include <limits>
 
 #include "catch.h"
-#include "cost.h"
 #include "fixed_target.h"
-#include "tensor/explain.h"
-#include "uop/walk.h"
+#include "fusion_cost.h"
+#include "ir/walk.h"
+#include "tensor/eval/explain.h"
 
 using namespace sinter;
 

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "catch.h"
-#include "cost.h"
-#include "runtime/cpu/pool.h"
-#include "runtime/target.h"
+#include "fusion_cost.h"
+#include "runtime/cpu/thread_pool.h"
+#include "runtime/program/host_target.h"
 #include "unit/runtime_support.h"
 
 using namespace sinter;

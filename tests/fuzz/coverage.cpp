@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 
-#include "tensor/cell.h"
-#include "uop/names.h"
-#include "uop/short_float.h"
-#include "uop/walk.h"
+#include "ir/names.h"
+#include "ir/short_float.h"
+#include "ir/walk.h"
+#include "tensor/core/cell.h"
 
 namespace fuzz {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fuzz/mutant.h"
-#include "runtime/faults.h"
+#include "runtime/base/fault_injection.h"
 #include "sinter/debug.h"
 
 namespace fuzz {

@@ -6,8 +6,8 @@
 
 #include "catch.h"
 #include "index_oracle.h"
+#include "ir/dump.h"
 #include "rewrite/index_math.h"
-#include "uop/dump.h"
 
 using namespace sinter;
 using namespace sinter::ir;

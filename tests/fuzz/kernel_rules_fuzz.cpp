@@ -7,11 +7,11 @@
 
 #include "catch.h"
 #include "index_oracle.h"
+#include "ir/dump.h"
+#include "ir/verify.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rules/rules.h"
 #include "rewrite/trace.h"
-#include "uop/dump.h"
-#include "uop/verify.h"
 
 using namespace sinter;
 using namespace sinter::ir;

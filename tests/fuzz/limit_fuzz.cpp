@@ -10,10 +10,10 @@
 #include "catch.h"
 #include "fuzz/fault.h"
 #include "fuzz/random_program.h"
+#include "ir/walk.h"
 #include "short_memory.h"
 #include "sinter/error.h"
-#include "tensor/cell.h"
-#include "uop/walk.h"
+#include "tensor/core/cell.h"
 
 using namespace sinter;
 

@@ -2,9 +2,9 @@
 #include <set>
 
 #include "catch.h"
+#include "ir/walk.h"
 #include "random_program.h"
-#include "tensor/cell.h"
-#include "uop/walk.h"
+#include "tensor/core/cell.h"
 
 using namespace sinter;
 using ir::Op;

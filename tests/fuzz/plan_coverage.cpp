@@ -13,7 +13,7 @@ using ir::Combine;
 
 namespace {
 
-constexpr int64_t kRowBytes = 16 << 10;  ///< beyond it reductions are joined (schedule/simplify/tuples.cpp)
+constexpr int64_t kRowBytes = 16 << 10;  ///< beyond it reductions are joined (schedule/simplify/fused_reductions.cpp)
 
 /// Those behind "met:" are the partition's own words.
 constexpr const char* kForms[] = {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "uop/short_float.h"
+#include "ir/short_float.h"
 
 namespace fuzz {
 

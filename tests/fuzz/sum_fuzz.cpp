@@ -15,7 +15,7 @@
 #include "fault.h"
 #include "long_sums.h"
 #include "on_cpu.h"
-#include "runtime/cpu/pool.h"
+#include "runtime/cpu/thread_pool.h"
 #include "sinter/sinter.h"
 #include "unit/runtime_support.h"
 

@@ -5,7 +5,7 @@
 #include "catch.h"
 #include "cuda_lint.h"
 #include "programs.h"
-#include "tensor/explain.h"
+#include "tensor/eval/explain.h"
 
 using namespace sinter;
 namespace gpu = runtime::cuda;

@@ -8,17 +8,17 @@
 
 #include "catch.h"
 #include "codegen/codegen.h"
-#include "codegen/heuristic/heuristic.h"
+#include "codegen/tune/heuristic/heuristic.h"
+#include "cudasim/sim_driver.h"
 #include "gpu_launch.h"
+#include "ir/scalar_eval.h"
 #include "programs.h"
-#include "runtime/array.h"
-#include "runtime/cuda/device.h"
-#include "runtime/cuda/kernel.h"
-#include "runtime/cuda/sim/driver.h"
-#include "runtime/program.h"
-#include "tensor/explain.h"
+#include "runtime/cuda/context.h"
+#include "runtime/cuda/image.h"
+#include "runtime/exec/array.h"
+#include "runtime/program/program.h"
+#include "tensor/eval/explain.h"
 #include "unit/runtime_support.h"
-#include "uop/scalar_eval.h"
 
 using namespace sinter;
 using codegen::Code;

@@ -6,14 +6,14 @@
 #include <sstream>
 
 #include "catch.h"
+#include "ir/dump.h"
 #include "programs.h"
 #include "repository.h"
-#include "runtime/log.h"
+#include "runtime/base/log.h"
 #include "sinter/debug.h"
-#include "tensor/cell.h"
-#include "tensor/explain.h"
+#include "tensor/core/cell.h"
+#include "tensor/eval/explain.h"
 #include "unit/runtime_support.h"
-#include "uop/dump.h"
 
 using namespace sinter;
 

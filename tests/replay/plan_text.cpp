@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "uop/build.h"
-#include "uop/cursor.h"
-#include "uop/dump.h"
-#include "uop/parse.h"
+#include "ir/build.h"
+#include "ir/dump.h"
+#include "ir/parse.h"
+#include "ir/text_cursor.h"
 
 namespace replay {
 

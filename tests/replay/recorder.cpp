@@ -8,8 +8,8 @@
 #include <string>
 #include <unordered_set>
 
+#include "ir/walk.h"
 #include "replay/plan_text.h"
-#include "uop/walk.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 
 #include "codegen/codegen.h"
 #include "replay/plan_text.h"
-#include "runtime/hash.h"
+#include "runtime/base/hash.h"
 #include "sinter/error.h"
 
 namespace {
@@ -64,6 +64,19 @@ std::map<std::string, std::string> read_plans(const char* file) {
   return plans;
 }
 
+/// C without what it says of itself, which may be said better without altering a kernel.
+std::string without_comments(const std::string& text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t line = text.find("//", at), block = text.find("/*", at), begin = std::min(line, block);
+    out.append(text, at, begin - at);
+    if (begin == std::string::npos) break;
+    at = line < block ? text.find('\n', line) : text.find("*/", block) + 2;
+    while (line < block && !out.empty() && out.back() == ' ') out.pop_back();
+  }
+  return out;
+}
+
 /// The kernels of a plan, each under the name `kernel`, and its launches; or what was thrown.
 std::string write(replay::RecordedPlan plan, const Target& target, size_t& kernels) try {
   const schedule::Scheduled scheduled = schedule::schedule(std::move(plan.graph), target, plan.policy);
@@ -77,7 +90,7 @@ std::string write(replay::RecordedPlan plan, const Target& target, size_t& kerne
                        source.scratch, source.threads, source.finish_threads, source.finish_points, source.shared);
     for (size_t at = 0; (at = source.text.find(source.name, at)) != std::string::npos; at += 6)
       source.text.replace(at, source.name.size(), "kernel");
-    out += source.text;
+    out += without_comments(source.text);
     ++kernels;
   }
   return out;

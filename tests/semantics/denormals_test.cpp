@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/cpu/pool.h"
+#include "runtime/cpu/thread_pool.h"
 #include "semantics/support.h"
 #include "sinter/floats.h"
 #include "sinter/jit.h"

@@ -13,8 +13,8 @@
 #include "sinter/nn/clip.h"
 #include "sinter/nn/init.h"
 #include "sinter/nn/layers.h"
+#include "sinter/nn/lr_scheduler.h"
 #include "sinter/nn/norm.h"
-#include "sinter/nn/schedule.h"
 #include "sinter/random.h"
 
 using namespace semantics;

@@ -3,7 +3,7 @@
 #include <functional>
 #include <limits>
 
-#include "runtime/cpu/pool.h"
+#include "runtime/cpu/thread_pool.h"
 #include "semantics/support.h"
 #include "sinter/error.h"
 

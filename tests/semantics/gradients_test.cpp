@@ -4,7 +4,7 @@
 #include "sinter/error.h"
 #include "sinter/nn/conv.h"
 #include "sinter/nn/norm.h"
-#include "tensor/cell.h"
+#include "tensor/core/cell.h"
 
 using namespace semantics;
 

@@ -2,11 +2,11 @@
 #include <atomic>
 #include <type_traits>
 
-#include "runtime/target.h"
+#include "runtime/program/host_target.h"
 #include "semantics/support.h"
 #include "sinter/jit.h"
-#include "tensor/cell.h"
-#include "tensor/explain.h"
+#include "tensor/core/cell.h"
+#include "tensor/eval/explain.h"
 
 using namespace semantics;
 

@@ -6,7 +6,7 @@
 #include "short_memory.h"
 #include "sinter/error.h"
 #include "sinter/sinter.h"
-#include "tensor/cell.h"
+#include "tensor/core/cell.h"
 
 using namespace semantics;
 

@@ -1,11 +1,11 @@
 // Numbers and sizes: N1 to N5 of docs/semantics.md. Longer programs stand in programs_plan_test.cpp.
-#include "schedule/run/parametrise.h"
+#include "ir/build.h"
+#include "plan/plan_lookup.h"
 #include "semantics/support.h"
 #include "sinter/conv.h"
 #include "sinter/error.h"
 #include "sinter/random.h"
-#include "tensor/cell.h"
-#include "uop/build.h"
+#include "tensor/core/cell.h"
 
 using namespace semantics;
 

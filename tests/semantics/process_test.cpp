@@ -7,7 +7,7 @@
 
 #include "semantics/support.h"
 #include "sinter/jit.h"
-#include "tensor/cell.h"
+#include "tensor/core/cell.h"
 
 using namespace semantics;
 

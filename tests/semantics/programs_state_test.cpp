@@ -1,7 +1,7 @@
 // Programs about state, threads and failures: (j) to (t) of the state model.
 #include "semantics/support.h"
 #include "sinter/error.h"
-#include "tensor/cell.h"
+#include "tensor/core/cell.h"
 
 using namespace semantics;
 

@@ -1,11 +1,11 @@
 // State: V1 to V6 of docs/semantics.md. Longer programs stand in programs_*_test.cpp.
-#include "runtime/buffer.h"
-#include "runtime/cpu/allocator.h"
+#include "runtime/cpu/host_allocator.h"
+#include "runtime/exec/buffer.h"
 #include "semantics/support.h"
 #include "short_memory.h"
 #include "sinter/error.h"
 #include "sinter/jit.h"
-#include "tensor/commit.h"
+#include "tensor/eval/step_commit.h"
 
 using namespace semantics;
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "catch.h"
-#include "runtime/faults.h"
+#include "runtime/base/fault_injection.h"
 #include "sinter/create.h"
 #include "sinter/debug.h"
 #include "sinter/gradient.h"

@@ -3,8 +3,8 @@
 #include <iostream>
 
 #include "catch.h"
-#include "runtime/cuda/device.h"
-#include "runtime/cuda/sim/driver.h"
+#include "cudasim/sim_driver.h"
+#include "runtime/cuda/context.h"
 #include "sinter/cuda.h"
 #include "sinter/data.h"
 #include "sinter/sinter.h"

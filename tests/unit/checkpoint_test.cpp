@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "catch.h"
+#include "ir/short_float.h"
 #include "on_cpu.h"
 #include "sinter/sinter.h"
-#include "uop/short_float.h"
 
 using namespace sinter;
 using Catch::Matchers::Contains;

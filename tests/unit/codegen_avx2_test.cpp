@@ -1,6 +1,6 @@
 // What the heuristic asks for where registers are few and vectors narrow: 16 of 32 bytes.
-#include "codegen/heuristic/heuristic.h"
-#include "codegen/heuristic/rows.h"
+#include "codegen/tune/heuristic/heuristic.h"
+#include "codegen/tune/heuristic/materialize_rows.h"
 #include "codegen_support.h"
 
 using namespace codegen_test;

@@ -3,14 +3,14 @@
 #include <optional>
 
 #include "cases.h"
-#include "codegen/heuristic/heuristic.h"
-#include "codegen/loops/ahead.h"
-#include "codegen/loops/threads.h"
+#include "codegen/nest/ring.h"
+#include "codegen/nest/thread_digits.h"
+#include "codegen/tune/heuristic/heuristic.h"
 #include "codegen_cuda_support.h"
 #include "codegen_kernels.h"
-#include "runtime/cuda/sim/driver.h"
+#include "cudasim/sim_driver.h"
+#include "ir/walk.h"
 #include "sinter/error.h"
-#include "uop/walk.h"
 
 using namespace codegen_test;
 

@@ -1,8 +1,8 @@
 // What becomes of conditions that are known, and how far a loop looks into its body.
 #include "catch.h"
-#include "codegen/instructions/emit.h"
-#include "codegen/render/c.h"
-#include "runtime/target.h"
+#include "codegen/cpu/render_c.h"
+#include "codegen/ssa/block_writer.h"
+#include "runtime/base/target.h"
 
 using namespace sinter;
 using namespace sinter::codegen;

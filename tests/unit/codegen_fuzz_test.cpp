@@ -1,8 +1,9 @@
 // Random kernels under random Opts, against the interpreter to the bit. CODEGEN_FUZZ sets how many kernels,
 // CODEGEN_SEED the first.
 #include "cases.h"
-#include "codegen/heuristic/heuristic.h"
+#include "codegen/tune/heuristic/heuristic.h"
 #include "codegen_kernels.h"
+#include "runtime/program/host_target.h"
 #include "sinter/error.h"
 
 using namespace codegen_test;

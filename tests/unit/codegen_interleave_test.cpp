@@ -1,8 +1,8 @@
 // Which instructions take turns, and what keeps its place.
 #include <algorithm>
 
-#include "codegen/instructions/emit.h"
-#include "codegen/instructions/interleave.h"
+#include "codegen/cpu/interleave.h"
+#include "codegen/ssa/block_writer.h"
 #include "codegen_support.h"
 
 using namespace codegen_test;

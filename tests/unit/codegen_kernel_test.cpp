@@ -1,7 +1,8 @@
 // Kernels as the scheduler hands them over: loops over points, gates, scatters, several stores, symbolic sizes, Opts.
 #include "codegen_support.h"
+#include "ir/walk.h"
+#include "runtime/program/host_target.h"
 #include "sinter/error.h"
-#include "uop/walk.h"
 
 using namespace codegen_test;
 using codegen::Lanes;

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "codegen/kernel/ranges.h"
-#include "codegen/loops/loop_tree.h"
-#include "codegen/opt/schedule.h"
+#include "codegen/loopschedule/loop_schedule.h"
+#include "codegen/nest/loop_tree.h"
 #include "codegen_support.h"
-#include "uop/walk.h"
+#include "ir/walk.h"
 
 namespace codegen_test {
 

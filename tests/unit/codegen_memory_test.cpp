@@ -1,11 +1,12 @@
 // How accesses pass through the caches: stores past them, loads that are asked for early.
 #include <sstream>
 
-#include "codegen/kernel/memory_node.h"
+#include "codegen/kernel/access.h"
 #include "codegen_products.h"
 #include "codegen_support.h"
+#include "ir/walk.h"
+#include "runtime/program/host_target.h"
 #include "sinter/error.h"
-#include "uop/walk.h"
 
 using namespace codegen_test;
 using codegen::Block, codegen::Lanes, codegen::Nt, codegen::Prefetch, codegen::Unroll;

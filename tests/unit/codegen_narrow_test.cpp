@@ -1,6 +1,6 @@
 // Which indices get 32 bits, at the edges of what these hold.
 #include "catch.h"
-#include "codegen/instructions/narrow.h"
+#include "codegen/gpu/index32.h"
 
 using namespace sinter;
 using codegen::Code;

@@ -5,7 +5,8 @@
 
 #include "codegen/render/c_spelling.h"
 #include "codegen_support.h"
-#include "uop/short_float.h"
+#include "ir/short_float.h"
+#include "runtime/program/host_target.h"
 
 using namespace codegen_test;
 

@@ -1,5 +1,5 @@
 // Opts as text and back.
-#include "codegen/opt/opt_parse.h"
+#include "codegen/loopschedule/opt_parse.h"
 #include "codegen_kernels.h"
 
 using namespace codegen_test;

@@ -1,9 +1,9 @@
 // A matrix in panels of some columns: heads that lie one after the other, or weights that were packed before.
 #include <functional>
 
-#include "codegen/heuristic/heuristic.h"
+#include "codegen/tune/heuristic/heuristic.h"
 #include "codegen_support.h"
-#include "schedule/kernels/phases.h"
+#include "schedule/lower/polyphase_split.h"
 
 using namespace codegen_test;
 

@@ -1,12 +1,12 @@
 // The passes one by one: what each makes, that DEBUG=5 shows it, and that each verifier refuses what is broken.
-#include "codegen/expand/expand.h"
-#include "codegen/instructions/emit.h"
-#include "codegen/loops/loop_tree.h"
-#include "codegen/prepare/legalise.h"
-#include "codegen/prepare/reduce_tree.h"
+#include "codegen/emit/emit.h"
+#include "codegen/nest/loop_tree.h"
+#include "codegen/normalize/legalize.h"
+#include "codegen/normalize/reduce_tree.h"
+#include "codegen/ssa/block_writer.h"
 #include "codegen_support.h"
+#include "ir/walk.h"
 #include "sinter/error.h"
-#include "uop/walk.h"
 
 using namespace codegen_test;
 using namespace sinter::codegen;

@@ -1,6 +1,6 @@
 // Steps that stand outside of a loop, and what copies at the edge of an image know of the gates of their sums.
-#include "codegen/heuristic/heuristic.h"
-#include "codegen/opt/schedule.h"
+#include "codegen/loopschedule/loop_schedule.h"
+#include "codegen/tune/heuristic/heuristic.h"
 #include "codegen_support.h"
 
 using namespace codegen_test;

@@ -1,9 +1,9 @@
 // Transposes one turn ahead: what moves where, and which loops stay as they are.
 #include <algorithm>
 
-#include "codegen/expand/transpose.h"
-#include "codegen/instructions/emit.h"
-#include "codegen/instructions/pipeline.h"
+#include "codegen/cpu/pipeline.h"
+#include "codegen/emit/register_transpose.h"
+#include "codegen/ssa/block_writer.h"
 #include "codegen_support.h"
 
 using namespace codegen_test;

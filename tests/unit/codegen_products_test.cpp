@@ -3,8 +3,8 @@
 
 #include "codegen/kernel/ranges.h"
 #include "codegen_products.h"
-#include "schedule/kernels/phases.h"
-#include "uop/walk.h"
+#include "ir/walk.h"
+#include "schedule/lower/polyphase_split.h"
 
 using namespace codegen_test;
 

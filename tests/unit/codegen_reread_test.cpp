@@ -1,7 +1,7 @@
 // Sums in blocks of what their kernel stores: computed once, for the store.
-#include "codegen/prepare/reread.h"
+#include "codegen/normalize/reload.h"
 #include "codegen_support.h"
-#include "uop/walk.h"
+#include "ir/walk.h"
 
 using namespace codegen_test;
 

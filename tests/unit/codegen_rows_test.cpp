@@ -4,12 +4,13 @@
 #include <cmath>
 #include <limits>
 
-#include "codegen/heuristic/heuristic.h"
-#include "codegen/kernel/memory_node.h"
+#include "codegen/kernel/access.h"
 #include "codegen/kernel/ranges.h"
+#include "codegen/tune/heuristic/heuristic.h"
 #include "codegen_support.h"
+#include "ir/walk.h"
+#include "runtime/program/host_target.h"
 #include "sinter/error.h"
-#include "uop/walk.h"
 
 using namespace codegen_test;
 using codegen::Block;

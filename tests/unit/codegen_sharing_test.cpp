@@ -1,7 +1,7 @@
 // How the threads of a product share its operands.
 #include <array>
 
-#include "codegen/heuristic/heuristic.h"
+#include "codegen/tune/heuristic/heuristic.h"
 #include "codegen_support.h"
 
 using namespace codegen_test;

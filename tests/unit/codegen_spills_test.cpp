@@ -4,15 +4,15 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "codegen/heuristic/heuristic.h"
-#include "codegen/heuristic/view.h"
+#include "codegen/tune/heuristic/heuristic.h"
+#include "codegen/tune/heuristic/kernel_analysis.h"
 #include "codegen_support.h"
 #include "machine_loops.h"
-#include "runtime/cpu/plugin.h"
-#include "runtime/sanitizer.h"
-#include "runtime/toolchain.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/cpu/clang_plugin.h"
+#include "runtime/program/toolchain.h"
 #include "sinter/sinter.h"
-#include "tensor/explain.h"
+#include "tensor/eval/explain.h"
 
 using namespace codegen_test;
 using machine_loops::Product;

@@ -12,15 +12,16 @@
 
 #include "catch.h"
 #include "codegen/codegen.h"
-#include "codegen/heuristic/heuristic.h"
-#include "codegen/prepare/math.h"
-#include "runtime/buffer.h"
-#include "runtime/interpreter/interpreter.h"
+#include "codegen/normalize/math.h"
+#include "codegen/tune/heuristic/heuristic.h"
+#include "interp/interpreter.h"
+#include "ir/build.h"
+#include "ir/sanitizer_build.h"
+#include "ir/scalar_eval.h"
+#include "ir/walk.h"
+#include "runtime/exec/buffer.h"
+#include "runtime/program/host_target.h"
 #include "runtime_support.h"
-#include "uop/build.h"
-#include "uop/sanitizer.h"
-#include "uop/scalar_eval.h"
-#include "uop/walk.h"
 
 namespace codegen_test {
 

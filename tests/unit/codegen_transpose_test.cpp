@@ -2,9 +2,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "codegen/expand/transpose.h"
-#include "codegen/instructions/emit.h"
+#include "codegen/emit/register_transpose.h"
+#include "codegen/ssa/block_writer.h"
 #include "codegen_support.h"
+#include "runtime/program/host_target.h"
 #include "sinter/error.h"
 
 using namespace codegen_test;

@@ -1,7 +1,7 @@
 // sinter/cuda.h: what a program may ask about GPUs.
 #include "catch.h"
 
-#include "runtime/cuda/compile.h"
+#include "runtime/cuda/compile_cuda.h"
 #include "sinter/sinter.h"
 #include "unit/cuda_fake.h"
 #include "unit/runtime_support.h"

@@ -7,11 +7,11 @@
 #include <cstring>
 #include <iostream>
 
-#include "runtime/counters.h"
-#include "runtime/cuda/compile.h"
+#include "runtime/base/counters.h"
+#include "runtime/base/disk_cache.h"
+#include "runtime/cuda/compile_cuda.h"
 #include "runtime/cuda/lint.h"
-#include "runtime/disk_cache.h"
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 #include "sinter/error.h"
 #include "unit/cuda_fake.h"
 #include "unit/runtime_support.h"

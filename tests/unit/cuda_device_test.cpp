@@ -9,7 +9,7 @@
 #include <numeric>
 #include <thread>
 
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 #include "sinter/sinter.h"
 #include "unit/cuda_fake.h"
 #include "unit/runtime_support.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda/device.h"
+#include "runtime/cuda/context.h"
 
 namespace cuda_test {
 

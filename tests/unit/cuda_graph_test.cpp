@@ -3,9 +3,9 @@
 
 #include <fmt/core.h>
 
-#include "runtime/cuda/launch_list.h"
-#include "runtime/cuda/run.h"
-#include "runtime/program.h"
+#include "runtime/exec/cuda_execution.h"
+#include "runtime/exec/launch_graph.h"
+#include "runtime/program/program.h"
 #include "sinter/error.h"
 #include "unit/cuda_fake.h"
 #include "unit/runtime_support.h"

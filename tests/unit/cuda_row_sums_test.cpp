@@ -8,9 +8,9 @@
 #include <functional>
 #include <vector>
 
-#include "runtime/cuda/device.h"
+#include "runtime/cuda/context.h"
 #include "sinter/sinter.h"
-#include "tensor/explain.h"
+#include "tensor/eval/explain.h"
 #include "unit/runtime_support.h"
 
 using namespace sinter;

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda/device.h"
-#include "runtime/cuda/side_by_side.h"
-#include "runtime/cuda/sim/driver.h"
+#include "cudasim/sim_driver.h"
+#include "runtime/cuda/context.h"
+#include "runtime/exec/concurrent_launches.h"
 #include "schedule/schedule.h"
 #include "sinter/sinter.h"
 

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "cuda_sim_ops.h"
-#include "runtime/cuda/sim/half.h"
+#include "cudasim/half.h"
 
 using namespace cuda_sim_test;
 using Catch::Matchers::Contains;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "catch.h"
-#include "runtime/cuda/sim/clang.h"
-#include "runtime/cuda/sim/driver.h"
+#include "cudasim/clang.h"
+#include "cudasim/sim_driver.h"
 #include "sinter/error.h"
 
 namespace cuda_sim_test {

@@ -6,11 +6,11 @@
 #include <iostream>
 #include <numeric>
 
-#include "runtime/cuda/compile.h"
-#include "runtime/cuda/device.h"
-#include "runtime/cuda/launch_list.h"
-#include "runtime/cuda/sim/driver.h"
-#include "runtime/program.h"
+#include "cudasim/sim_driver.h"
+#include "runtime/cuda/compile_cuda.h"
+#include "runtime/cuda/context.h"
+#include "runtime/exec/launch_graph.h"
+#include "runtime/program/program.h"
 #include "sinter/sinter.h"
 #include "unit/runtime_support.h"
 

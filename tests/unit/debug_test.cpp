@@ -9,9 +9,9 @@
 #include <sstream>
 
 #include "catch.h"
-#include "runtime/cpu/known_roofs.h"
-#include "runtime/faults.h"
-#include "runtime/sanitizer.h"
+#include "runtime/base/fault_injection.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/cpu/roofline_cache.h"
 #include "sinter/sinter.h"
 #include "unit/runtime_support.h"
 

@@ -3,10 +3,10 @@
 #include <functional>
 #include <set>
 
+#include "gradient/adjoint.h"
 #include "gradient/reverse.h"
-#include "gradient/rules.h"
+#include "ir/build.h"
 #include "tensor_support.h"
-#include "uop/build.h"
 
 using namespace sinter;
 using namespace sinter::testing;

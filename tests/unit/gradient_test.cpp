@@ -7,13 +7,13 @@
 #include <unordered_map>
 
 #include "catch.h"
+#include "gradient/adjoint.h"
 #include "gradient/reverse.h"
-#include "gradient/rules.h"
-#include "runtime/interpreter/interpreter.h"
+#include "interp/interpreter.h"
+#include "ir/build.h"
+#include "ir/tensor_graph.h"
+#include "ir/walk.h"
 #include "sinter/error.h"
-#include "uop/build.h"
-#include "uop/tensor_graph.h"
-#include "uop/walk.h"
 
 using namespace sinter;
 using namespace sinter::ir;

@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "catch.h"
+#include "ir/build.h"
+#include "ir/tensor_graph.h"
+#include "ir/walk.h"
 #include "sinter/error.h"
-#include "uop/build.h"
-#include "uop/tensor_graph.h"
-#include "uop/walk.h"
 
 using namespace sinter;
 using namespace sinter::ir;

@@ -3,9 +3,9 @@
 #include <random>
 
 #include "catch.h"
-#include "runtime/interpreter/interpreter.h"
+#include "interp/interpreter.h"
+#include "ir/build.h"
 #include "sinter/error.h"
-#include "uop/build.h"
 
 using namespace sinter;
 using namespace sinter::ir;

@@ -1,16 +1,16 @@
 // The oracle itself: graphs against hand-computed values and independent loops.
-#include "runtime/interpreter/interpreter.h"
+#include "interp/interpreter.h"
 
 #include <cmath>
 #include <limits>
 #include <random>
 
 #include "catch.h"
-#include "runtime/interpreter/ops.h"
+#include "interp/op_classes.h"
+#include "ir/build.h"
+#include "ir/scalar_eval.h"
+#include "ir/tensor_graph.h"
 #include "sinter/error.h"
-#include "uop/build.h"
-#include "uop/scalar_eval.h"
-#include "uop/tensor_graph.h"
 
 using namespace sinter;
 using namespace sinter::ir;

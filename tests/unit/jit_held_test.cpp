@@ -1,7 +1,7 @@
 // Jitted functions whose expressions somebody else has too: who holds or builds an equal one says nothing of the
 // function. What the function itself leaves behind is refused.
 #include "catch.h"
-#include "runtime/faults.h"
+#include "runtime/base/fault_injection.h"
 #include "sinter/sinter.h"
 #include "unit/jit_support.h"
 

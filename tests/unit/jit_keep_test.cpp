@@ -1,11 +1,11 @@
 // What a jitted function computes of tensors that nobody assigns: once for each of their versions.
 #include "catch.h"
-#include "runtime/buffer.h"
-#include "runtime/cpu/allocator.h"
-#include "runtime/faults.h"
-#include "runtime/sanitizer.h"
+#include "runtime/base/fault_injection.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/cpu/host_allocator.h"
+#include "runtime/exec/buffer.h"
 #include "sinter/sinter.h"
-#include "tensor/cell.h"
+#include "tensor/core/cell.h"
 #include "unit/jit_support.h"
 #include "unit/runtime_support.h"
 

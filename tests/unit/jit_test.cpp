@@ -1,6 +1,6 @@
 // Jitted functions: the same results as without jit, no walk, and refusals of what cannot be repeated.
 #include "catch.h"
-#include "runtime/faults.h"
+#include "runtime/base/fault_injection.h"
 #include "sinter/sinter.h"
 #include "unit/jit_support.h"
 #include "unit/runtime_support.h"

@@ -13,7 +13,7 @@
 
 #include "catch.h"
 #include "on_cpu.h"
-#include "runtime/faults.h"
+#include "runtime/base/fault_injection.h"
 #include "unit/jit_support.h"
 #include "unit/runtime_support.h"
 

@@ -7,7 +7,7 @@
 
 #include "catch.h"
 #include "on_cpu.h"
-#include "runtime/cuda/device.h"
+#include "runtime/cuda/context.h"
 #include "schedule/schedule.h"
 #include "sinter/debug.h"
 #include "sinter/sinter.h"

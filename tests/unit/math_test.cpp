@@ -1,5 +1,5 @@
 // Expansions of math functions against libm in a wider type: stated errors, special values, exact ops.
-#include "codegen/prepare/math.h"
+#include "codegen/normalize/math.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,11 +10,11 @@
 
 #include "cases.h"
 #include "catch.h"
-#include "runtime/interpreter/interpreter.h"
+#include "interp/interpreter.h"
+#include "ir/build.h"
+#include "ir/scalar_eval.h"
+#include "ir/walk.h"
 #include "sinter/error.h"
-#include "uop/build.h"
-#include "uop/scalar_eval.h"
-#include "uop/walk.h"
 
 using namespace sinter;
 using namespace sinter::ir;

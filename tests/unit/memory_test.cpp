@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "catch.h"
-#include "runtime/buffer.h"
+#include "runtime/exec/buffer.h"
 #include "sinter/debug.h"
 #include "sinter/sinter.h"
 

@@ -1,7 +1,7 @@
 // Indices out of range that only a device knows of: said once, and asked for in time (SEMANTICS F6).
 #include "catch.h"
 
-#include "uop/notice.h"
+#include "ir/deferred_error.h"
 
 using sinter::ir::Notice;
 using Ptr = std::shared_ptr<Notice>;

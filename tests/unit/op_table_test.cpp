@@ -5,16 +5,16 @@
 
 #include "catch.h"
 #include "codegen/codegen.h"
-#include "codegen/prepare/math.h"
-#include "gradient/rules.h"
-#include "runtime/interpreter/interpreter.h"
+#include "codegen/normalize/math.h"
+#include "gradient/adjoint.h"
+#include "interp/interpreter.h"
+#include "ir/build.h"
+#include "ir/dump.h"
+#include "ir/parse.h"
+#include "ir/scalar_eval.h"
+#include "ir/short_float.h"
+#include "ir/verify.h"
 #include "sinter/error.h"
-#include "uop/build.h"
-#include "uop/dump.h"
-#include "uop/parse.h"
-#include "uop/scalar_eval.h"
-#include "uop/short_float.h"
-#include "uop/verify.h"
 
 using namespace sinter;
 using namespace sinter::ir;
@@ -174,7 +174,7 @@ TEST_CASE("every op is built, verified, written as text and read back", "[ops]")
       const std::string text = dump(root);
       CHECK(dump(parse(text, again)) == text);
     }
-    CHECK(types > 0);  // tests/unit/op_table_test.cpp: sample(); uop/verify_shape.cpp; uop/parse.cpp
+    CHECK(types > 0);  // tests/unit/op_table_test.cpp: sample(); ir/verify_shape.cpp; ir/parse.cpp
   });
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("every op has a case in the interpreter", "[ops]") {
         ++types;
       }
     }
-    CHECK(types > 0);  // uop/scalar_eval.cpp for elementwise ops, runtime/interpreter/graph.cpp for others
+    CHECK(types > 0);  // ir/scalar_eval.cpp for elementwise ops, interp/interpret_graph.cpp for others
   });
 }
 
@@ -210,8 +210,8 @@ TEST_CASE("every elementwise op is spelled in C or expanded into such as are", "
     for (DType dtype : kTypes) {
       const codegen::Kernel k = kernel(op, dtype);
       if (!k.sink) continue;
-      CHECK_NOTHROW(
-          codegen::write(k, runtime::reference_target()));  // codegen/render/c_spelling.cpp or codegen/prepare/math.cpp
+      CHECK_NOTHROW(codegen::write(
+          k, runtime::reference_target()));  // codegen/render/c_spelling.cpp or codegen/normalize/math.cpp
       if (has(op, kExpanded)) CHECK(codegen::max_ulp(op, compute_type(dtype)) >= 0);
       ++types;
     }

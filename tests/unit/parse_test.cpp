@@ -4,11 +4,11 @@
 #include <random>
 
 #include "catch.h"
+#include "ir/build.h"
+#include "ir/dump.h"
+#include "ir/parse.h"
+#include "ir/walk.h"
 #include "sinter/error.h"
-#include "uop/build.h"
-#include "uop/dump.h"
-#include "uop/parse.h"
-#include "uop/walk.h"
 
 using namespace sinter;
 using namespace sinter::ir;

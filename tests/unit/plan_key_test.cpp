@@ -2,10 +2,11 @@
 #include <fstream>
 
 #include "catch.h"
-#include "runtime/counters.h"
-#include "runtime/cpu/plugin.h"
-#include "runtime/files.h"
-#include "schedule/run/parametrise.h"
+#include "plan/plan_lookup.h"
+#include "runtime/base/counters.h"
+#include "runtime/base/files.h"
+#include "runtime/cpu/clang_plugin.h"
+#include "runtime/program/host_target.h"
 #include "schedule_support.h"
 #include "sinter/debug.h"
 #include "sinter/error.h"

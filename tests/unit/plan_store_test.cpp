@@ -1,9 +1,9 @@
 // Plans in the cache folder: bytes read with distrust, and programs that run from them alone.
 #include "catch.h"
-#include "runtime/counters.h"
-#include "runtime/cpu/process.h"
-#include "runtime/faults.h"
-#include "runtime/plan_bytes.h"
+#include "runtime/base/counters.h"
+#include "runtime/base/fault_injection.h"
+#include "runtime/base/subprocess.h"
+#include "runtime/exec/plan_bytes.h"
 #include "sinter/sinter.h"
 #include "unit/runtime_support.h"
 

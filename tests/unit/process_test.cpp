@@ -12,11 +12,11 @@
 #include <thread>
 
 #include "catch.h"
-#include "runtime/cpu/plugin.h"
-#include "runtime/cpu/process.h"
-#include "runtime/files.h"
-#include "runtime/sanitizer.h"
-#include "runtime/target.h"
+#include "runtime/base/files.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/base/subprocess.h"
+#include "runtime/cpu/clang_plugin.h"
+#include "runtime/program/host_target.h"
 #include "schedule_support.h"
 #include "sinter/sinter.h"
 #include "unit/runtime_support.h"

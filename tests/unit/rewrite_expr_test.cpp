@@ -1,12 +1,12 @@
 // Rewrites in one line each: what goes in, what comes out.
 #include "catch.h"
+#include "ir/build.h"
+#include "ir/dump.h"
+#include "ir/parse.h"
+#include "rewrite/movement_index.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rules/rules.h"
-#include "rewrite/share.h"
-#include "rewrite/view.h"
-#include "uop/build.h"
-#include "uop/dump.h"
-#include "uop/parse.h"
+#include "rewrite/share_divisions.h"
 
 using namespace sinter;
 using namespace sinter::ir;

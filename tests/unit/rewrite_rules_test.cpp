@@ -8,11 +8,11 @@
 
 #include "catch.h"
 #include "index_oracle.h"
+#include "ir/dump.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/rules/rules.h"
 #include "rewrite/trace.h"
 #include "sinter/error.h"
-#include "uop/dump.h"
 
 using namespace sinter;
 using namespace sinter::ir;

@@ -6,8 +6,8 @@
 #include <random>
 
 #include "catch.h"
-#include "runtime/arena.h"
-#include "runtime/sanitizer.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/exec/arena.h"
 
 using namespace sinter::runtime;
 

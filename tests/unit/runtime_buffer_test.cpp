@@ -1,8 +1,8 @@
 // Buffers, the pooled allocator and its limit.
 #include "catch.h"
-#include "runtime/buffer.h"
-#include "runtime/cpu/allocator.h"
-#include "runtime/sanitizer.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/cpu/host_allocator.h"
+#include "runtime/exec/buffer.h"
 #include "sinter/error.h"
 #include "unit/runtime_support.h"
 

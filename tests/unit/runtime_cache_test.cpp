@@ -1,8 +1,9 @@
 // The cache folder: damage, bounds, owners, and that a warm cache needs no compiler.
 #include "catch.h"
-#include "runtime/counters.h"
-#include "runtime/cpu/process.h"
-#include "runtime/disk_cache.h"
+#include "runtime/base/counters.h"
+#include "runtime/base/disk_cache.h"
+#include "runtime/base/subprocess.h"
+#include "runtime/program/host_target.h"
 #include "sinter/error.h"
 #include "unit/runtime_support.h"
 

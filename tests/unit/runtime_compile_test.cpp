@@ -1,11 +1,12 @@
 // From C text to running code: the plugin, SINTER_CC, shared translation units, errors, threads.
 #include "catch.h"
-#include "runtime/counters.h"
+#include "runtime/base/counters.h"
+#include "runtime/base/disk_cache.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/base/subprocess.h"
+#include "runtime/cpu/clang_plugin.h"
 #include "runtime/cpu/compiler.h"
-#include "runtime/cpu/plugin.h"
-#include "runtime/cpu/process.h"
-#include "runtime/disk_cache.h"
-#include "runtime/sanitizer.h"
+#include "runtime/program/host_target.h"
 #include "sinter/error.h"
 #include "unit/runtime_support.h"
 

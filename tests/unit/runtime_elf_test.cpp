@@ -1,9 +1,10 @@
 // The object loader: what it refuses, and that code is never writable and executable.
 #include "catch.h"
+#include "runtime/base/subprocess.h"
 #include "runtime/cpu/compiler.h"
 #include "runtime/cpu/elf.h"
 #include "runtime/cpu/elf_file.h"
-#include "runtime/cpu/process.h"
+#include "runtime/program/host_target.h"
 #include "sinter/error.h"
 #include "unit/runtime_support.h"
 

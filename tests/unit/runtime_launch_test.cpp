@@ -1,8 +1,9 @@
 // A launch of several kernels: which piece of them is taken next, and that none is twice.
 #include "catch.h"
-#include "runtime/cpu/pool.h"
-#include "runtime/cpu/run.h"
-#include "runtime/sanitizer.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/cpu/thread_pool.h"
+#include "runtime/exec/cpu_execution.h"
+#include "runtime/program/host_target.h"
 #include "unit/runtime_support.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ using namespace runtime_test;
 
 namespace {
 
-constexpr double kWorth = 2000;  // ns of what is worth a thread: kPieceTime of runtime/load.cpp
+constexpr double kWorth = 2000;  // ns of what is worth a thread: kPieceTime of runtime/exec/step_cost.cpp
 
 /// Kernels of some points, each with its program, over one buffer of so many numbers, in one launch.
 struct Together {

@@ -1,5 +1,5 @@
 // How the points of kernels that run together are given to threads.
-#include "runtime/cpu/pieces.h"
+#include "runtime/exec/work_split.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // The thread pool: coverage, equality with one thread, many callers, nesting, fork.
 #include "catch.h"
-#include "runtime/cpu/pool.h"
-#include "runtime/cpu/threads.h"
-#include "runtime/sanitizer.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/cpu/start_threads.h"
+#include "runtime/cpu/thread_pool.h"
 #include "sinter/sinter.h"
 #include "unit/runtime_support.h"
 

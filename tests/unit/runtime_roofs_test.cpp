@@ -1,6 +1,6 @@
 // The machine's roofs. How high they are is no test's business; that they are of one machine is.
 #include "catch.h"
-#include "runtime/cpu/roofs.h"
+#include "runtime/cpu/roofline.h"
 
 #include <sched.h>
 

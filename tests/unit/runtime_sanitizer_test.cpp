@@ -1,11 +1,11 @@
 // Wrong kernels do not stay unseen: memory that two launches claim, and, in the sanitizers' builds, an access out of
 // bounds, undefined behaviour and a race, each in a child process that must end with the sanitizer's report.
 #include "catch.h"
-#include "runtime/arena.h"
-#include "runtime/cpu/process.h"
-#include "runtime/cpu/run.h"
-#include "runtime/files.h"
-#include "runtime/sanitizer.h"
+#include "runtime/base/files.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/base/subprocess.h"
+#include "runtime/exec/arena.h"
+#include "runtime/exec/cpu_execution.h"
 #include "sinter/error.h"
 #include "unit/runtime_support.h"
 

@@ -15,10 +15,11 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cpu/process.h"
-#include "runtime/env.h"
-#include "runtime/log.h"
-#include "runtime/program.h"
+#include "runtime/base/env.h"
+#include "runtime/base/log.h"
+#include "runtime/base/subprocess.h"
+#include "runtime/program/host_target.h"
+#include "runtime/program/program.h"
 
 namespace runtime_test {
 

@@ -1,8 +1,9 @@
 // Which kernels share a translation unit, and that units are compiled side by side.
 #include "catch.h"
-#include "runtime/counters.h"
-#include "runtime/cpu/build.h"
-#include "runtime/machine.h"
+#include "runtime/base/counters.h"
+#include "runtime/base/system_limits.h"
+#include "runtime/cpu/translation_units.h"
+#include "runtime/program/host_target.h"
 #include "sinter/sinter.h"
 #include "unit/runtime_support.h"
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "catch.h"
+#include "ir/scalar_eval.h"
 #include "sinter/error.h"
-#include "uop/scalar_eval.h"
 
 using namespace sinter;
 using namespace sinter::ir;

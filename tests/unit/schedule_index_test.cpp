@@ -2,8 +2,8 @@
 #include <set>
 
 #include "catch.h"
-#include "schedule/partition/index.h"
-#include "uop/build.h"
+#include "ir/build.h"
+#include "schedule/fusion/fusion_index.h"
 
 using namespace sinter;
 using namespace sinter::ir;

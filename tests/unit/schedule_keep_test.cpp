@@ -1,6 +1,6 @@
 // Which steps of a plan run once while what they read stays.
 #include "catch.h"
-#include "schedule/run/keep.h"
+#include "plan/invariant_steps.h"
 
 using namespace sinter;
 using runtime::Plan;

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "catch.h"
-#include "schedule/partition/hazards.h"
+#include "ir/walk.h"
+#include "schedule/fusion/hazards.h"
 #include "schedule_support.h"
-#include "uop/walk.h"
 
 using namespace sinter;
 using namespace sinter::ir;

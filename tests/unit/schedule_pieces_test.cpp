@@ -1,9 +1,9 @@
 #include <limits>
 
 #include "codegen_support.h"
-#include "schedule/kernels/pieces.h"
-#include "uop/verify.h"
-#include "uop/walk.h"
+#include "ir/verify.h"
+#include "ir/walk.h"
+#include "schedule/lower/collapse_axes.h"
 
 using namespace codegen_test;
 

@@ -3,9 +3,9 @@
 #include <functional>
 
 #include "catch.h"
-#include "schedule/simplify/quotients.h"
+#include "ir/walk.h"
+#include "schedule/simplify/deferred_division.h"
 #include "schedule_support.h"
-#include "uop/walk.h"
 
 using namespace sinter;
 using namespace sinter::ir;

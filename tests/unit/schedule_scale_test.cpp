@@ -4,11 +4,11 @@
 #include <chrono>
 
 #include "catch.h"
-#include "runtime/arena.h"
-#include "runtime/sanitizer.h"
-#include "schedule/collect/decide.h"
+#include "ir/walk.h"
+#include "plan/materialize.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/exec/arena.h"
 #include "schedule_support.h"
-#include "uop/walk.h"
 
 using namespace sinter;
 using namespace sinter::ir;

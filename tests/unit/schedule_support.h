@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "ir/build.h"
 #include "schedule/interpret_plan.h"
-#include "uop/build.h"
 
 namespace sinter::schedule::testing {
 

@@ -6,11 +6,11 @@
 
 #include "cases.h"
 #include "catch.h"
+#include "ir/dump.h"
+#include "ir/verify.h"
+#include "ir/walk.h"
 #include "schedule_random.h"
 #include "schedule_support.h"
-#include "uop/dump.h"
-#include "uop/verify.h"
-#include "uop/walk.h"
 
 using namespace sinter;
 using namespace sinter::ir;

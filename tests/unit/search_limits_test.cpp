@@ -4,8 +4,9 @@
 #include "cases.h"
 #include "codegen/codegen.h"
 #include "codegen_support.h"
-#include "runtime/counters.h"
-#include "schedule/run/search.h"
+#include "plan/beam_search.h"
+#include "runtime/base/counters.h"
+#include "runtime/program/host_target.h"
 #include "schedule_support.h"
 
 using namespace codegen_test;

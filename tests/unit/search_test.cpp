@@ -1,13 +1,14 @@
 // Searching for Opts: neighbours, bounds, and decisions that are kept.
 #include "cases.h"
-#include "codegen/heuristic/heuristic.h"
-#include "codegen/loops/loop_tree.h"
-#include "codegen/search/bound.h"
-#include "codegen/search/neighbours.h"
+#include "codegen/nest/loop_tree.h"
+#include "codegen/tune/heuristic/heuristic.h"
+#include "codegen/tune/search/neighbours.h"
+#include "codegen/tune/search/time_bound.h"
 #include "codegen_kernels.h"
 #include "codegen_products.h"
-#include "runtime/cpu/allocator.h"
-#include "runtime/faults.h"
+#include "runtime/base/fault_injection.h"
+#include "runtime/cpu/host_allocator.h"
+#include "runtime/program/host_target.h"
 #include "sinter/sinter.h"
 
 using namespace codegen_test;

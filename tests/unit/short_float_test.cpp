@@ -1,14 +1,14 @@
 // Conversions to and from the 16-bit floats: the evaluator against all numbers of the types, compiled kernels of every
 // instruction set against the evaluator.
-#include "uop/short_float.h"
+#include "ir/short_float.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "codegen/heuristic/heuristic.h"
+#include "codegen/tune/heuristic/heuristic.h"
 #include "codegen_cuda_support.h"
-#include "runtime/target.h"
+#include "runtime/program/host_target.h"
 
 using namespace codegen_test;
 

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "differences.h"
-#include "tensor/explain.h"
+#include "tensor/eval/explain.h"
 
 using namespace sinter;
 using namespace sinter::testing;

@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-#include "runtime/faults.h"
+#include "runtime/base/fault_injection.h"
 #include "sinter/data.h"
 #include "sinter/sinter.h"
 #include "unit/cuda_fake.h"

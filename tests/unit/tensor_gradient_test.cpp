@@ -1,9 +1,9 @@
 // Gradients of the public functions against central differences in float64, first and second order.
 #include <functional>
 
+#include "ir/tensor_graph.h"
+#include "ir/walk.h"
 #include "tensor_support.h"
-#include "uop/tensor_graph.h"
-#include "uop/walk.h"
 
 using namespace sinter;
 using namespace sinter::testing;

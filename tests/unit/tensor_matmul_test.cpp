@@ -1,9 +1,9 @@
 // Products against loops.
 #include <random>
 
-#include "runtime/target.h"
+#include "ir/walk.h"
+#include "runtime/program/host_target.h"
 #include "tensor_support.h"
-#include "uop/walk.h"
 
 using namespace sinter;
 using namespace sinter::testing;

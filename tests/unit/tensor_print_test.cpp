@@ -1,7 +1,7 @@
 // Printing: the texts are NumPy 2's str() of the same arrays.
 #include <numeric>
 
-#include "tensor/print.h"
+#include "tensor/core/print.h"
 #include "tensor_support.h"
 
 using namespace sinter;

@@ -1,6 +1,6 @@
 // Random numbers: the generator's known answers, what calls take of it, and the shape of the distributions.
+#include "ir/scalar_eval.h"
 #include "tensor_support.h"
-#include "uop/scalar_eval.h"
 
 using namespace sinter;
 using namespace sinter::testing;

@@ -3,10 +3,10 @@
 #include <filesystem>
 #include <limits>
 
+#include "ir/short_float.h"
 #include "sinter/nn/state.h"
-#include "tensor/print.h"
+#include "tensor/core/print.h"
 #include "tensor_support.h"
-#include "uop/short_float.h"
 
 using namespace sinter;
 using namespace sinter::testing;

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "catch.h"
-#include "runtime/buffer.h"
-#include "runtime/interpreter/interpreter.h"
+#include "interp/interpreter.h"
+#include "runtime/exec/buffer.h"
 #include "sinter/sinter.h"
-#include "tensor/cell.h"
+#include "tensor/core/cell.h"
 
 namespace sinter::testing {
 

@@ -2,9 +2,9 @@
 #include <functional>
 
 #include "catch.h"
+#include "ir/build.h"
+#include "ir/verify.h"
 #include "sinter/error.h"
-#include "uop/build.h"
-#include "uop/verify.h"
 
 using namespace sinter;
 using namespace sinter::ir;

@@ -4,7 +4,7 @@
 #include <set>
 #include <sstream>
 
-#include "uop/build.h"
+#include "ir/build.h"
 
 namespace sinter::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "rewrite/view.h"
+#include "rewrite/movement_index.h"
 
 namespace sinter::test {
 

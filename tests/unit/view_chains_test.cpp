@@ -8,8 +8,8 @@
 
 #include "catch.h"
 #include "index_oracle.h"
-#include "rewrite/share.h"
-#include "uop/walk.h"
+#include "ir/walk.h"
+#include "rewrite/share_divisions.h"
 #include "view_chain.h"
 
 using namespace sinter;

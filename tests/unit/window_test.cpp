@@ -1,13 +1,13 @@
 // Windows: values of all small ones, their indices, and what becomes of a convolution's input gradient.
 #include "catch.h"
-#include "rewrite/view.h"
-#include "runtime/interpreter/interpreter.h"
+#include "interp/interpreter.h"
+#include "ir/build.h"
+#include "ir/dump.h"
+#include "ir/verify.h"
+#include "ir/walk.h"
+#include "rewrite/movement_index.h"
 #include "schedule_support.h"
 #include "sinter/error.h"
-#include "uop/build.h"
-#include "uop/dump.h"
-#include "uop/verify.h"
-#include "uop/walk.h"
 
 using namespace sinter;
 using namespace sinter::ir;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "ir/graph.h"
 #include "sinter/shape.h"
-#include "uop/graph.h"
 
 namespace sinter::codegen {
 

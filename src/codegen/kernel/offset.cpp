@@ -5,8 +5,8 @@
 #include <limits>
 #include <unordered_map>
 
+#include "ir/build.h"
 #include "rewrite/interval.h"
-#include "uop/build.h"
 
 namespace sinter::codegen {
 namespace {

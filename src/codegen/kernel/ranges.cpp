@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "ir/build.h"
+#include "ir/walk.h"
 #include "rewrite/interval.h"
-#include "uop/build.h"
-#include "uop/walk.h"
 
 namespace sinter::codegen {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "uop/graph.h"
+#include "ir/graph.h"
 
 namespace sinter::codegen {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "codegen/render/c_spelling.h"
-#include "uop/scalar_eval.h"
+#include "ir/scalar_eval.h"
 
 namespace sinter::codegen {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "codegen/render/c_spelling.h"
-#include "uop/short_float.h"
+#include "ir/short_float.h"
 
 namespace sinter::codegen {
 namespace {

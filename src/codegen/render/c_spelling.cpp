@@ -10,9 +10,9 @@
 #include <limits>
 #include <string_view>
 
+#include "ir/scalar_eval.h"
+#include "ir/short_float.h"
 #include "sinter/error.h"
-#include "uop/scalar_eval.h"
-#include "uop/short_float.h"
 
 namespace sinter::codegen {
 namespace {

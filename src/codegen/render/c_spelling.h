@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "codegen/instructions/instructions.h"
-#include "runtime/target.h"
+#include "codegen/ssa/instructions.h"
+#include "runtime/base/target.h"
 
 namespace sinter::codegen {
 

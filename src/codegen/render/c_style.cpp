@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/hash.h"
+#include "runtime/base/hash.h"
 #include "sinter/error.h"
 
 namespace sinter::codegen {

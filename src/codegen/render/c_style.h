@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "codegen/instructions/instructions.h"
 #include "codegen/render/c_spelling.h"
-#include "runtime/target.h"
+#include "codegen/ssa/instructions.h"
+#include "runtime/base/target.h"
 
 namespace sinter::codegen {
 

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <future>
 
-#include "runtime/cpu/process.h"
-#include "runtime/files.h"
+#include "runtime/base/files.h"
+#include "runtime/base/subprocess.h"
 #include "sinter/data.h"
 
 namespace sinter {

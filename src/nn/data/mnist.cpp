@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "runtime/env.h"
-#include "runtime/files.h"
+#include "runtime/base/env.h"
+#include "runtime/base/files.h"
 #include "sinter/data.h"
 
 // The first 6,000 training and 1,000 test images; src/nn/data/mnist/README.md names origin and licence.

@@ -1,4 +1,5 @@
-// Identities of integers that wrap. Index expressions have a canonical form of their own (rules/index.cpp).
+// Identities of integers that wrap. Index expressions have a canonical form of their own
+// (rewrite/rules/index_expr.cpp).
 #include "rewrite/rules/rules.h"
 
 namespace sinter::ir {

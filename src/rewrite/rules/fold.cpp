@@ -2,10 +2,10 @@
 // nothing.
 #include <array>
 
+#include "ir/build.h"
+#include "ir/scalar_eval.h"
+#include "ir/short_float.h"
 #include "rewrite/rules/rules.h"
-#include "uop/build.h"
-#include "uop/scalar_eval.h"
-#include "uop/short_float.h"
 
 namespace sinter::ir {
 namespace {

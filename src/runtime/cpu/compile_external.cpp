@@ -9,8 +9,8 @@
 #include <map>
 #include <mutex>
 
-#include "runtime/cpu/process.h"
-#include "runtime/files.h"
+#include "runtime/base/files.h"
+#include "runtime/base/subprocess.h"
 #include "sinter/error.h"
 
 namespace sinter::runtime::cpu {

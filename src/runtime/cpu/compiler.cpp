@@ -5,11 +5,11 @@
 
 #include <utility>
 
+#include "runtime/base/cache_origin.h"
+#include "runtime/base/env.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/cpu/clang_plugin.h"
 #include "runtime/cpu/compile_external.h"
-#include "runtime/cpu/plugin.h"
-#include "runtime/env.h"
-#include "runtime/filled_by.h"
-#include "runtime/sanitizer.h"
 #include "sinter/error.h"
 
 namespace sinter::runtime {

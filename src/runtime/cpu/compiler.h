@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "runtime/target.h"
-#include "runtime/toolchain.h"
+#include "runtime/base/kernel_source.h"
+#include "runtime/base/target.h"
 
 namespace sinter::runtime::cpu {
 

@@ -13,8 +13,8 @@
 #include <cstring>
 #include <map>
 
+#include "runtime/base/sanitizer.h"
 #include "runtime/cpu/elf_file.h"
-#include "runtime/sanitizer.h"
 
 namespace sinter::runtime::cpu {
 namespace {

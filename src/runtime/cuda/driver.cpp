@@ -10,10 +10,10 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/cuda/sim/driver.h"
-#include "runtime/env.h"
-#include "runtime/fork.h"
-#include "runtime/remembered.h"
+#include "cudasim/sim_driver.h"
+#include "runtime/base/env.h"
+#include "runtime/base/fork.h"
+#include "runtime/base/memo.h"
 
 namespace sinter::runtime::cuda {
 namespace {

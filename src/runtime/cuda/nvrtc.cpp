@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "runtime/ending.h"
-#include "runtime/env.h"
-#include "runtime/remembered.h"
+#include "runtime/base/env.h"
+#include "runtime/base/memo.h"
+#include "runtime/base/process_exit.h"
 
 namespace sinter::runtime::cuda {
 namespace {

@@ -3,11 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "ir/graph.h"
 #include "sinter/shape.h"
-#include "uop/graph.h"
 
 namespace sinter::schedule {
 
@@ -44,5 +45,9 @@ inline std::vector<ir::UOp> values_of(const PlanGraph& plan) {
   for (const Output& o : plan.outputs) values.push_back(o.value);
   return values;
 }
+
+/// What stands for a variable where it has this number: a name that says nothing else, and its bounds. So no plan and
+/// no text depends on what users call their variables, and two of them never become one.
+inline Var numbered(size_t number, const Var& var) { return Var("n" + std::to_string(number), var.min(), var.max()); }
 
 }  // namespace sinter::schedule

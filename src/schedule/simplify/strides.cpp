@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "ir/axis_lists.h"
 #include "sinter/error.h"
-#include "uop/axes.h"
 
 namespace sinter::schedule {
 namespace {

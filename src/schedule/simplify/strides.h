@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "uop/node.h"
+#include "ir/node.h"
 
 namespace sinter::schedule {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "ir/attr.h"
 #include "sinter/shape.h"
-#include "uop/attr.h"
 
 namespace sinter::schedule {
 

@@ -1,8 +1,8 @@
 // Values are asked for in the shape without the axes, from users to sources.
 #include "schedule/simplify/unit_axes.h"
 
-#include "schedule/graph/rebuild.h"
-#include "uop/splat.h"
+#include "ir/splat.h"
+#include "schedule/graph/rebuild_plan.h"
 
 namespace sinter::schedule {
 namespace {

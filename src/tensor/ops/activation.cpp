@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "sinter/ops.h"
-#include "tensor/operands.h"
+#include "tensor/core/operands.h"
 
 namespace sinter {
 

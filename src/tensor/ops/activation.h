@@ -1,7 +1,7 @@
 // Functions of floats that several ops are made of.
 #pragma once
 
-#include "uop/build.h"
+#include "ir/build.h"
 
 namespace sinter::tensor {
 

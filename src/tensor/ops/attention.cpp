@@ -8,8 +8,8 @@
 
 #include "sinter/ops.h"
 #include "sinter/random.h"
-#include "tensor/axes.h"
-#include "tensor/operands.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
 #include "tensor/ops/softmax.h"
 
 namespace sinter {

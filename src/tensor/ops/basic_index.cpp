@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "tensor/axes.h"
-#include "tensor/operands.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
 #include "tensor/ops/index.h"
 
 namespace sinter::tensor {

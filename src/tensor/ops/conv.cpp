@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "tensor/axes.h"
-#include "tensor/operands.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
 #include "tensor/ops/reduce.h"
 #include "tensor/ops/windows.h"
 

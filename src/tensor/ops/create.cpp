@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/buffer.h"
-#include "tensor/axes.h"
-#include "tensor/operands.h"
-#include "uop/scalar_eval.h"
+#include "ir/scalar_eval.h"
+#include "runtime/exec/buffer.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
 
 namespace sinter {
 inline namespace v0 {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "sinter/ops.h"
-#include "tensor/operands.h"
+#include "tensor/core/operands.h"
 
 namespace sinter {
 inline namespace v0 {

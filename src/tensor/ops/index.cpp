@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "tensor/axes.h"
-#include "tensor/operands.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
 #include "tensor/ops/pick.h"
 
 namespace sinter {

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "ir/build.h"
 #include "sinter/tensor.h"
-#include "uop/build.h"
 
 namespace sinter::tensor {
 

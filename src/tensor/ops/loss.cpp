@@ -2,8 +2,8 @@
 #include <fmt/core.h>
 
 #include "sinter/ops.h"
-#include "tensor/axes.h"
-#include "tensor/operands.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
 #include "tensor/ops/activation.h"
 #include "tensor/ops/pick.h"
 #include "tensor/ops/softmax.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "sinter/tensor.h"
-#include "tensor/axes.h"
-#include "tensor/operands.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
 
 namespace sinter {
 inline namespace v0 {

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "sinter/ops.h"
-#include "tensor/axes.h"
-#include "tensor/operands.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
 
 namespace sinter {
 namespace tensor {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "uop/build.h"
+#include "ir/build.h"
 
 namespace sinter::tensor {
 

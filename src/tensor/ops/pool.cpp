@@ -1,12 +1,12 @@
 // Pooling: a reduction over the taps of windows.
 #include <fmt/format.h>
 
+#include "ir/combine.h"
 #include "sinter/conv.h"
-#include "tensor/axes.h"
-#include "tensor/operands.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
 #include "tensor/ops/reduce.h"
 #include "tensor/ops/windows.h"
-#include "uop/combine.h"
 
 namespace sinter {
 inline namespace v0 {

@@ -7,9 +7,8 @@
 #include <numbers>
 
 #include "sinter/create.h"
-#include "tensor/axes.h"
-#include "tensor/capture.h"
-#include "tensor/operands.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
 
 namespace sinter {
 inline namespace v0 {
@@ -18,7 +17,7 @@ std::pair<uint64_t, uint64_t> GeneratorState::take(uint64_t count) { return {see
 
 void Generator::manual_seed(uint64_t seed) {
   const ir::GraphScope lock;
-  if (const tensor::Capture* watching = tensor::Capture::current()) watching->seeds();
+  if (tensor::Observer* observer = tensor::Observer::current()) observer->on_seed();
   *state_ = {seed};
 }
 Tensor Generator::state(Loc where) const {
@@ -31,7 +30,7 @@ void Generator::set_state(const Tensor& state, Loc where) {
   if (n->dtype != uint64 || n->shape != Shape{2})
     tensor::usage_error(
         fmt::format("the state is {}, and one of a generator uint64 [2]; give what state() gave", tensor::describe(n)));
-  if (const tensor::Capture* watching = tensor::Capture::current()) watching->seeds();
+  if (tensor::Observer* observer = tensor::Observer::current()) observer->on_seed();
   const std::vector<uint64_t> numbers = state.to_vector<uint64_t>(where);
   *state_ = {numbers[0], numbers[1]};
 }
@@ -66,8 +65,8 @@ class Words {
       return tensor::launch_argument(Scalar::of(DType::U64, static_cast<int64_t>(value)), DType::U64, options.device);
     };
     const UOp key = argument(seed), counter = argument(first);
-    if (tensor::Capture* watching = tensor::Capture::current())
-      watching->drawn(generator, numel_ * static_cast<uint64_t>(per_element), key, counter);
+    if (tensor::Observer* observer = tensor::Observer::current())
+      observer->on_draw(generator, numel_ * static_cast<uint64_t>(per_element), key, counter);
     key_ = ir::broadcast_to(key, shape);
     counter_ = ir::cast(tensor::flat_position(shape, options.device), DType::U64) + ir::broadcast_to(counter, shape);
   }

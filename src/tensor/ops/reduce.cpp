@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
+#include "ir/combine.h"
 #include "sinter/ops.h"
 #include "sinter/tensor.h"
-#include "tensor/axes.h"
-#include "tensor/operands.h"
-#include "uop/combine.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
 
 namespace sinter {
 namespace tensor {

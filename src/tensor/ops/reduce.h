@@ -1,7 +1,7 @@
 // Reductions as other ops use them: on nodes, along given axes, which are gone from the result.
 #pragma once
 
-#include "uop/build.h"
+#include "ir/build.h"
 
 namespace sinter::tensor {
 

@@ -2,8 +2,8 @@
 #include <limits>
 
 #include "sinter/ops.h"
-#include "tensor/axes.h"
-#include "tensor/operands.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
 #include "tensor/ops/reduce.h"
 #include "tensor/ops/softmax.h"
 

@@ -1,7 +1,7 @@
 // Normalised exponentials on nodes of floats, for the functions of that name and the losses.
 #pragma once
 
-#include "uop/build.h"
+#include "ir/build.h"
 
 namespace sinter::tensor {
 

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "tensor/axes.h"
-#include "tensor/operands.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
 
 namespace sinter::tensor {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/build.h"
 #include "sinter/conv.h"
-#include "uop/build.h"
 
 namespace sinter::tensor {
 

@@ -1,0 +1,165 @@
+// A block is cut where something else than values, stores and accumulators stands. Between two cuts each effect ends a
+// group: what is first needed there. Neighbouring groups that are long take turns; what an instruction waits for comes
+// before it, whatever its group.
+#include "codegen/cpu/interleave.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace sinter::codegen {
+namespace {
+
+constexpr size_t kLong = 12;     ///< vector operations of a group, from which latency counts
+constexpr int kDivision = 3;     ///< steps: additions that take as long
+constexpr size_t kTogether = 4;  ///< groups that take turns: as many as steps of theirs that a latency spans
+
+bool is_effect(Code c) { return c == Code::Store || c == Code::Stream || c == Code::Assign; }
+
+/// Whether the instruction may change places with those that it does not depend on.
+bool may_move(Code c) {
+  switch (c) {
+    case Code::Fence:
+    case Code::Raise:
+    case Code::Accumulator:
+    case Code::Shuffle:
+    case Code::Barrier:
+    case Code::Loop:
+    case Code::If: return false;
+    default: return true;
+  }
+}
+
+class Interleaver {
+ public:
+  explicit Interleaver(const Instructions& code)
+      : code_(code), before_(code.insts.size()), left_(code.insts.size()), waits_(code.insts.size()), out_(code) {}
+
+  Instructions run() {
+    for (std::vector<Id>& block : out_.blocks) {
+      std::vector<Id> made;
+      for (size_t from = 0; from < block.size();) {
+        size_t to = from;
+        while (to < block.size() && may_move(code_[block[to]].code)) ++to;
+        region(std::span(block).subspan(from, to - from), made);
+        if (to < block.size()) made.push_back(block[to++]);
+        from = to;
+      }
+      block = std::move(made);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  using Group = std::span<const Id>;
+
+  void region(Group all, std::vector<Id>& made) {
+    find_dependences(all);
+    std::vector<Group> groups;
+    for (size_t from = 0, i = 0; i < all.size(); ++i)
+      if (is_effect(code_[all[i]].code) || i + 1 == all.size()) {
+        groups.push_back(all.subspan(from, i + 1 - from));
+        from = i + 1;
+      }
+    for (size_t g = 0; g < groups.size();) {
+      size_t end = g + 1;
+      while (end < groups.size() && end - g < kTogether && is_long(groups[g]) && is_long(groups[end])) ++end;
+      take_turns(std::span(groups).subspan(g, end - g), made);
+      g = end;
+    }
+  }
+
+  bool is_long(Group group) const {
+    return static_cast<size_t>(std::count_if(group.begin(), group.end(), [&](Id id) {
+             return code_[id].code == Code::Alu && code_[id].type.lanes > 1;
+           })) >= kLong;
+  }
+
+  /// Step by step, and what is furthest from its group's effect first: chains of one group go on together too.
+  void take_turns(std::span<const Group> groups, std::vector<Id>& made) {
+    size_t longest = 0;
+    for (Group g : groups) longest = std::max(longest, g.size());
+    std::vector<Id> turns;
+    for (size_t i = 0; i < longest; ++i)
+      for (Group g : groups)
+        if (i < g.size()) turns.push_back(g[i]);
+    if (is_long(groups[0])) sort_by_distance(groups, turns);
+    for (Id id : turns) place(id, made);
+  }
+  void sort_by_distance(std::span<const Group> groups, std::vector<Id>& turns) {
+    for (size_t g = groups.size(); g-- > 0;)
+      for (size_t i = groups[g].size(); i-- > 0;) {
+        const Id id = groups[g][i];
+        for (Id b : before_[static_cast<size_t>(id)]) left(b) = std::max(left(b), left(id) + steps(b));
+      }
+    std::vector<std::pair<int, size_t>> order;  // the farthest first, equal ones as they stand
+    for (size_t i = 0; i < turns.size(); ++i) order.emplace_back(-left(turns[i]), i);
+    std::sort(order.begin(), order.end());
+    std::vector<Id> sorted;
+    for (const auto& [distance, i] : order) sorted.push_back(turns[i]);
+    turns = std::move(sorted);
+  }
+  int& left(Id id) { return left_[static_cast<size_t>(id)]; }
+  int steps(Id id) const { return code_[id].op == ir::Op::Div || code_[id].op == ir::Op::Sqrt ? kDivision : 1; }
+  /// Behind all that it has to follow.
+  void place(Id last, std::vector<Id>& made) {
+    std::vector<Id> stack{last};
+    while (!stack.empty()) {
+      const Id id = stack.back();
+      const std::vector<Id>& before = before_[static_cast<size_t>(id)];
+      const auto open =
+          std::find_if(before.begin(), before.end(), [&](Id b) { return waits_[static_cast<size_t>(b)]; });
+      if (open != before.end()) {
+        stack.push_back(*open);
+        continue;
+      }
+      stack.pop_back();
+      if (!waits_[static_cast<size_t>(id)]) continue;
+      waits_[static_cast<size_t>(id)] = false;
+      made.push_back(id);
+    }
+  }
+
+  /// What of the region each instruction has to follow: its sources, and who touched the same memory or accumulator, if
+  /// one of them changes it.
+  void find_dependences(Group all) {
+    struct Touched {
+      Id changed = kNone;
+      std::vector<Id> read;
+    };
+    std::map<std::pair<Code, int64_t>, Touched> touched;
+    for (Id id : all) waits_[static_cast<size_t>(id)] = true;
+    for (Id id : all) {
+      const Inst& n = code_[id];
+      std::vector<Id>& before = before_[static_cast<size_t>(id)];
+      for (Id s : n.src)
+        if (waits_[static_cast<size_t>(s)]) before.push_back(s);
+      Touched* t = nullptr;
+      if (n.code == Code::Assign || n.code == Code::Result) t = &touched[{Code::Accumulator, n.src[0]}];
+      if (n.code == Code::Store || n.code == Code::Stream) t = &touched[{Code::Store, n.imm}];
+      if (n.code == Code::Load && code_.slots[static_cast<size_t>(n.imm)].written) t = &touched[{Code::Store, n.imm}];
+      if (!t) continue;
+      if (t->changed != kNone) before.push_back(t->changed);
+      if (!is_effect(n.code)) {
+        t->read.push_back(id);
+        continue;
+      }
+      before.insert(before.end(), t->read.begin(), t->read.end());
+      *t = {id, {}};
+    }
+  }
+
+  const Instructions& code_;
+  std::vector<std::vector<Id>> before_;
+  std::vector<int> left_;    ///< steps from an instruction's result to the effects that need it
+  std::vector<bool> waits_;  ///< of the region that is being ordered: not placed yet
+  Instructions out_;
+};
+
+}  // namespace
+
+Instructions interleave(const Instructions& code) { return Interleaver(code).run(); }
+
+}  // namespace sinter::codegen

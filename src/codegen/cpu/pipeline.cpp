@@ -1,0 +1,227 @@
+// A loop qualifies if nothing in it but accumulators has an effect, and what the exchanges read is memory that the
+// kernel does not write. The columns then live in accumulators of their own from turn to turn. Multiplications go by
+// the columns they need, so that these make room for the next ones.
+#include "codegen/cpu/pipeline.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace sinter::codegen {
+namespace {
+
+constexpr size_t kFewestColumns = 4;
+constexpr size_t kSpare = 4;  ///< registers for an operand of the multiplications and for rows on their way
+
+class Pipeliner {
+ public:
+  Pipeliner(const Instructions& code, int registers) : out_(code), registers_(static_cast<size_t>(registers)) {}
+
+  Instructions run() {
+    for (size_t b = 0; b < out_.blocks.size(); ++b)
+      for (size_t i = 0; i < out_.blocks[b].size(); ++i)
+        if (const Id loop = out_.blocks[b][i]; out_[loop].code == Code::Loop && qualifies(loop)) {
+          const std::vector<Id> before = rewrite(loop);
+          out_.blocks[b].insert(out_.blocks[b].begin() + static_cast<long>(i), before.begin(), before.end());
+          i += before.size();
+        }
+    return std::move(out_);
+  }
+
+ private:
+  std::vector<Id>& body(Id loop) { return out_.blocks[static_cast<size_t>(out_[loop].block)]; }
+  bool inside(Id id) const { return at_.contains(id); }
+  bool is_number(Id id) const { return out_[id].code == Code::Const; }
+  int64_t number(Id id) const { return out_[id].number.as_int(); }
+
+  // ---- which loops
+  bool qualifies(Id loop) {
+    const Inst& l = out_[loop];
+    if (!is_number(l.src[0]) || !is_number(l.src[1]) || number(l.src[0]) + l.imm >= number(l.src[1])) return false;
+    at_.clear(), users_.clear();
+    for (Id id : body(loop)) {
+      at_.emplace(id, at_.size());
+      for (Id s : out_[id].src) users_[s].push_back(id);
+    }
+    return find_moved(body(loop)) && columns_.size() >= kFewestColumns && find_updates(body(loop)) &&
+           updates_.size() > sums_.size() && sums_.size() + columns_.size() + kSpare <= registers_;
+  }
+
+  static bool is_pure(Code c) {
+    return c == Code::Alu || c == Code::Splat || c == Code::Pack || c == Code::Interleave || c == Code::Load ||
+           c == Code::Const;
+  }
+  /// What is done ahead of a turn: the exchanges that depend on nothing but the turn, and what is only needed for them.
+  /// Whether all that they need of the loop moves with them.
+  bool find_moved(const std::vector<Id>& body) {
+    pure_.clear(), moved_.clear(), columns_.clear();
+    for (Id id : body) {
+      const Inst& n = out_[id];
+      if (is_pure(n.code) && !(n.code == Code::Load && out_.slots[static_cast<size_t>(n.imm)].written) &&
+          std::all_of(n.src.begin(), n.src.end(), [&](Id s) { return !inside(s) || pure_.contains(s); }))
+        pure_.insert(id);
+    }
+    for (size_t i = body.size(); i-- > 0;) {
+      const Id id = body[i];
+      const std::vector<Id>& users = users_[id];
+      const bool all = std::all_of(users.begin(), users.end(), [&](Id user) { return moved_.contains(user); });
+      if (!pure_.contains(id) || users.empty() || !(all || out_[id].code == Code::Interleave)) continue;
+      moved_.insert(id);
+      if (!all) columns_.push_back(id);
+    }
+    std::reverse(columns_.begin(), columns_.end());
+    return std::all_of(body.begin(), body.end(), [&](Id id) {
+      const std::vector<Id>& s = out_[id].src;
+      return !moved_.contains(id) || out_[id].code != Code::Interleave ||
+             std::all_of(s.begin(), s.end(), [&](Id x) { return !inside(x) || moved_.contains(x); });
+    });
+  }
+
+  /// The assignments, each of a value that nothing else needs and that alone needs what its accumulator held; whether
+  /// that is all the loop does.
+  bool find_updates(const std::vector<Id>& body) {
+    updates_.clear(), sums_.clear();
+    for (Id id : body) {
+      const Inst& n = out_[id];
+      if (pure_.contains(id)) continue;
+      if (n.code == Code::Result ? n.src.size() != 1 || users_[id].size() != 1
+          : n.code == Code::Alu  ? users_[id].size() != 1
+                                 : n.code != Code::Assign)
+        return false;
+      if (n.code != Code::Assign) continue;
+      if (n.src.size() != 2 || !updates_its_own(n)) return false;
+      updates_.push_back({sums_[n.src[0]]++, first_operand(n.src[1]), id});
+    }
+    return true;
+  }
+  bool updates_its_own(const Inst& assign) const {
+    const Inst& value = out_[assign.src[1]];
+    if (!inside(assign.src[1]) || value.code != Code::Alu) return false;
+    return std::all_of(value.src.begin(), value.src.end(), [&](Id s) {
+      return !inside(s) || pure_.contains(s) || (out_[s].code == Code::Result && out_[s].src[0] == assign.src[0]);
+    });
+  }
+  /// Where the first one stands that is no column: updates that share it stand side by side.
+  size_t first_operand(Id value) const {
+    size_t first = at_.size();
+    for (Id s : out_[value].src)
+      if (inside(s) && !moved_.contains(s) && out_[s].code != Code::Result) first = std::min(first, at_.at(s));
+    return first;
+  }
+
+  // ---- the loop anew
+  Id add(Inst inst) {
+    out_.insts.push_back(std::move(inst));
+    return static_cast<Id>(out_.insts.size()) - 1;
+  }
+  Id index(ir::Op op, Id a, Id b) { return add({Code::Alu, out_[a].type, {a, b}, op}); }
+  Id constant(Type type, int64_t v) {
+    Inst n{Code::Const, type, {}};
+    n.number = ir::Scalar::of(type.dtype, v);
+    return add(std::move(n));
+  }
+
+  /// What stands before the loop.
+  std::vector<Id> rewrite(Id loop) {
+    const Inst l = out_[loop];
+    std::vector<Id> before;
+    std::map<Id, Id> first{{loop, l.src[0]}}, next;
+    const Id step = constant(l.type, l.imm),
+             last = constant(l.type, number(l.src[1]) - 1 - (number(l.src[1]) - number(l.src[0]) - 1) % l.imm);
+    before = {step, last};
+    const Id behind = index(ir::Op::Add, loop, step);
+    next[loop] = index(ir::Op::Min, behind, last);
+    std::vector<Id> made{behind, next[loop]}, ahead = in_order(body(loop)), exchanges;
+    for (Id id : ahead) copy(id, first, before);
+    for (Id id : ahead) copy(id, next, exchanges);
+    std::map<Id, Id> present;
+    std::vector<Id> assigned;
+    for (Id c : columns_) {
+      Inst home{Code::Accumulator, out_[c].type, {first.at(c)}};
+      home.imm = 1;
+      before.push_back(add(std::move(home)));
+      made.push_back(present[c] = add({Code::Result, out_[c].type, {before.back()}}));
+      assigned.push_back(add({Code::Assign, {}, {before.back(), next.at(c)}}));
+    }
+    for (Id user : body(loop))
+      if (!moved_.contains(user))
+        for (Id& s : out_[user].src)
+          if (const auto it = present.find(s); it != present.end()) s = it->second;
+
+    std::sort(updates_.begin(), updates_.end());
+    const auto calm = static_cast<size_t>(
+        std::count_if(updates_.begin(), updates_.end(), [](const Update& u) { return u.round == 0; }));
+    placed_.clear();
+    for (size_t i = 0, done = 0; i < updates_.size(); ++i) {
+      place(updates_[i].assign, made);
+      for (const size_t to = i < calm ? 0 : exchanges.size() * (i + 1 - calm) / (updates_.size() - calm); done < to;
+           ++done)
+        made.push_back(exchanges[done]);
+    }
+    made.insert(made.end(), assigned.begin(), assigned.end());
+    body(loop) = std::move(made);
+    return before;
+  }
+
+  /// What moves: rows as they stand, what they are packed of just before, and each exchange as soon as both of its
+  /// vectors are there, so that few wait in registers.
+  std::vector<Id> in_order(const std::vector<Id>& body) const {
+    std::vector<Id> order;
+    std::set<Id> there;
+    const auto ready = [&](Id id) {
+      return out_[id].code == Code::Interleave && moved_.contains(id) && !there.contains(id) &&
+             std::all_of(out_[id].src.begin(), out_[id].src.end(),
+                         [&](Id s) { return !moved_.contains(s) || there.contains(s); });
+    };
+    for (Id id : body) {
+      if (!moved_.contains(id) || out_[id].code == Code::Interleave) continue;
+      const std::vector<Id>& users = users_.at(id);
+      if (std::none_of(users.begin(), users.end(), [&](Id u) { return out_[u].code == Code::Interleave; })) continue;
+      order.push_back(id), there.insert(id);
+      for (Id x : body)
+        if (ready(x)) order.push_back(x), there.insert(x);
+    }
+    return order;
+  }
+
+  /// `id` of another turn, into `to`, with what of the loop it needs: `made` begins with that turn.
+  Id copy(Id id, std::map<Id, Id>& made, std::vector<Id>& to) {
+    if (const auto it = made.find(id); it != made.end()) return it->second;
+    if (!inside(id)) return id;
+    Inst n = out_[id];
+    for (Id& s : n.src) s = copy(s, made, to);
+    to.push_back(made[id] = add(std::move(n)));
+    return made[id];
+  }
+
+  void place(Id id, std::vector<Id>& made) {
+    if (!inside(id) || !placed_.insert(id).second) return;
+    for (Id s : out_[id].src) place(s, made);
+    made.push_back(id);
+  }
+
+  struct Update {
+    int round;      ///< how many of the same accumulator come before
+    size_t shared;  ///< first_operand()
+    Id assign;
+    friend auto operator<=>(const Update&, const Update&) = default;
+  };
+  Instructions out_;
+  const size_t registers_;
+  // Of the loop that is looked at.
+  std::map<Id, size_t> at_;  ///< places in its body
+  std::map<Id, std::vector<Id>> users_;
+  std::set<Id> pure_, moved_, placed_;
+  std::vector<Id> columns_;  ///< what moves and is needed by what does not
+  std::vector<Update> updates_;
+  std::map<Id, int> sums_;  ///< accumulators, with how many updates they have
+};
+
+}  // namespace
+
+Instructions pipeline(const Instructions& code, int registers) { return Pipeliner(code, registers).run(); }
+
+}  // namespace sinter::codegen

@@ -1,0 +1,30 @@
+#include "codegen/emit/loop_note.h"
+
+#include <fmt/core.h>
+
+#include "codegen/kernel/ranges.h"
+#include "sinter/shape.h"
+
+namespace sinter::codegen {
+
+std::string step_text(const Level& level) {
+  std::string text;
+  auto add = [&](int count, const char* of) {
+    if (count > 1) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, of);
+  };
+  add(level.threads, "threads");
+  add(level.lanes, "lanes");
+  add(level.unroll, "copies");
+  return text;
+}
+
+std::string loop_note(const Axis& axis, const Level& level, const std::string& how) {
+  ir::UOp bound = axis.range->src[0];
+  std::string size = bound->op == ir::Op::Const ? fmt::format(" of {}", bound->scalar().as_int())
+                     : bound->op == ir::Op::Var ? " of " + bound->get<sinter::Var>().name()
+                                                : "";
+  return fmt::format("{} range {}{}{}{}", axis.outer() ? "outer" : "inner", range_id(level.range), size,
+                     how.empty() ? "" : ", ", how);
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,36 @@
+// First come, first served: tiles come in the order in which their kernel fills them.
+#include "codegen/emit/memory_slots.h"
+
+#include "codegen/kernel/access.h"
+#include "codegen/kernel/ceil_div.h"
+#include "ir/walk.h"
+#include "runtime/base/target.h"
+
+namespace sinter::codegen {
+
+using ir::Op;
+using ir::UOp;
+using runtime::kLine;  // which every tile begins
+
+void find_slots(const Kernel& kernel, const std::vector<Tile>& tiles, int64_t near, Instructions& code) {
+  code.params = kernel.params;
+  code.slots.resize(static_cast<size_t>(kernel.params));
+  for (UOp n : ir::topological(kernel.sink)) {
+    if (n->op == Op::Param) code.slots.at(static_cast<size_t>(n->integer())).dtype = n->dtype;
+    if (n->op == Op::Store) code.slots.at(static_cast<size_t>(slot_of(n))).written = true;
+  }
+  int64_t used = 0;
+  for (const Tile& t : tiles) {
+    const int64_t bytes = round_up(t.size * static_cast<int64_t>(size_of(t.dtype)), kLine);
+    Slot slot{t.dtype, true, t.size};
+    if (used + bytes <= near) {
+      used += bytes;
+    } else {
+      slot.offset = code.scratch;
+      code.scratch += bytes;
+    }
+    code.slots.push_back(slot);
+  }
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,16 @@
+// The memory that a kernel's instructions name: its Params, then its tiles.
+#pragma once
+
+#include <vector>
+
+#include "codegen/kernel/kernel.h"
+#include "codegen/nest/tile.h"
+#include "codegen/ssa/instructions.h"
+
+namespace sinter::codegen {
+
+/// Gives `code` a slot for each Param of the kernel, and one for each tile: those that fit into `near` bytes together
+/// lie on the stack, or in a block's shared memory, the others in scratch memory, whose size this sets too.
+void find_slots(const Kernel& kernel, const std::vector<Tile>& tiles, int64_t near, Instructions& code);
+
+}  // namespace sinter::codegen

@@ -1,0 +1,255 @@
+// Beginning, updating and combining of chains.
+#include "codegen/emit/reduction_body.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "codegen/emit/memory_access.h"
+#include "codegen/nest/thread_digits.h"
+#include "codegen/normalize/math.h"
+#include "ir/build.h"
+#include "ir/walk.h"
+
+namespace sinter::codegen {
+
+using ir::Combine;
+using ir::Op;
+using ir::UOp;
+
+namespace {
+
+/// Integers combine to the same in any order: a REDUCE of one chain may have one per lane, unless it rests between its
+/// turns.
+bool in_any_order(const Statement& s) {
+  return !s.carried() && ir::state_count(s.node->reduction().combine) == 1 && !is_float(ir::state_types(s.node)[0]);
+}
+
+}  // namespace
+
+bool Accumulators::along_lanes(const Statement& s) const {
+  return s.own < s.loops.size() && s.loops.back().lanes > 1 && !values_.depends(s.node, s.loops.back().range);
+}
+
+Accumulators::Chains Accumulators::chains(const Statement& s) const {
+  if (s.own == s.loops.size()) return {};  // a single element
+  const Level& last = s.loops.back();
+  const int all = s.node->reduction().tree.lanes;
+  if (all == 1)
+    return in_any_order(s) && along_lanes(s) && last.threads == 1 ? Chains{last.lanes, last.lanes, false} : Chains{};
+  const int count = all / last.threads;
+  if (count == 1) return {};
+  if (last.lanes > 1) return {count, std::min(last.lanes, count), false};
+  return {count, 1, last.unroll % count != 0};
+}
+
+std::vector<Accumulators::State>& Accumulators::registers(int statement) {
+  return registers_[{statement, values_.copies(at(statement).node)}];
+}
+
+Id Accumulators::identity(int statement, size_t accumulator) const {
+  const Combine combine = at(statement).node->reduction().combine;
+  const DType dtype = at(statement).node->src[accumulator]->dtype;
+  return emit_.constant(dtype, ir::identity_of(combine, dtype, static_cast<int>(accumulator)));
+}
+
+Id Accumulators::goes_on(int statement) {
+  const Statement& s = at(statement);
+  const Type boolean{DType::Bool, 1};
+  if (!s.carried()) return kNone;
+  Id first = kNone;  // whether the loops that carry stand at their beginning
+  for (size_t i = s.own; i < s.inner; ++i) {
+    const Level& l = s.loops[i];
+    if (values_.depends(s.node, l.range)) continue;
+    first = emit_.both(first, emit_.alu(Op::Eq, boolean, {values_.base(l.range, l.number), emit_.number(0)}));
+  }
+  return first == kNone ? kNone : emit_.alu(Op::Not, boolean, {first});
+}
+
+void Accumulators::init(int statement) {
+  const Statement& s = at(statement);
+  const Chains c = chains(s);
+  const int vectors = c.cells ? 1 : c.count / c.width;
+  std::vector<State> made(static_cast<size_t>(vectors));
+  const auto accumulators = static_cast<size_t>(ir::state_count(s.node->reduction().combine));
+  for (State& to : made)
+    for (size_t k = 0; k < accumulators; ++k) {
+      const Id initial = emit_.splat(identity(statement, k), std::max(c.width, values_.lanes(s.node)));
+      Inst inst{Code::Accumulator, emit_.type(initial), {initial}};
+      inst.imm = c.cells ? c.count : 1;
+      to.push_back(emit_.here(std::move(inst)));
+    }
+  registers(statement) = std::move(made);
+}
+
+/// Of a single chain.
+void Accumulators::resume(int statement) {
+  const Statement& s = at(statement);
+  const State& state = registers(statement)[0];
+  for (size_t k = 0; k < state.size(); ++k)
+    emit_.here({Code::Assign, {}, {state[k], read(values_, emit_, s.homes[k], identity(statement, k))}});
+}
+
+const Accumulators::Combiner& Accumulators::combiner(const Statement& s) {
+  const Combine combine = s.node->reduction().combine;
+  auto [it, fresh] = combiners_.try_emplace({combine, ir::state_types(s.node)});
+  if (!fresh) return it->second;
+  auto written = [](ir::Combination c) {
+    for (UOp& n : c.next) n = expand_math(*c.graph, n);
+    return c;
+  };
+  return it->second = {written(ir::step_of(combine, it->first.second)),
+                       written(ir::merge_of(combine, it->first.second))};
+}
+
+/// What the accumulators become, in so many lanes.
+Accumulators::State Accumulators::combined(const ir::Combination& rule, int lanes, const State& state,
+                                           const State& other) {
+  State inputs = state;
+  inputs.insert(inputs.end(), other.begin(), other.end());
+  std::unordered_map<UOp, Id> made;
+  for (UOp n : ir::topological(rule.next)) {
+    if (n->op == Op::Arg) {
+      made[n] = inputs[static_cast<size_t>(n->integer())];
+    } else if (n->op == Op::Const) {
+      made[n] = emit_.splat(emit_.constant(n->dtype, n->scalar()), lanes);
+    } else {
+      std::vector<Id> src;
+      for (UOp s : n->src) src.push_back(made.at(s));
+      made[n] = emit_.alu(n->op, {n->dtype, lanes}, std::move(src));
+    }
+  }
+  State next;
+  for (UOp n : rule.next) next.push_back(made.at(n));
+  return next;
+}
+
+/// What lies in one vector of chains; of an array, in a cell of it.
+Accumulators::State Accumulators::read_chain(const State& registers, Id cell) const {
+  State out;
+  for (Id r : registers) {
+    Inst inst{Code::Result, emit_.type(r), {r}};
+    if (cell != kNone) inst.src.push_back(cell);
+    out.push_back(emit_.here(std::move(inst)));
+  }
+  return out;
+}
+
+/// `exists`: bool of the same lanes; where it is false the accumulators stay as they are. kNone: everywhere.
+void Accumulators::assign(const Combiner& rule, const State& registers, Id cell, const State& values, Id exists) {
+  const int lanes = emit_.type(registers[0]).lanes;
+  const State before = read_chain(registers, cell);
+  State next = combined(rule.step, lanes, before, values);
+  for (size_t k = 0; k < next.size(); ++k) {
+    if (exists != kNone) next[k] = emit_.alu(Op::Where, emit_.type(registers[k]), {exists, next[k], before[k]});
+    Inst inst{Code::Assign, {}, {registers[k], next[k]}};
+    if (cell != kNone) inst.src.push_back(cell);
+    emit_.here(std::move(inst));
+  }
+}
+
+void Accumulators::update(int statement) {
+  const Statement& s = at(statement);
+  const Chains c = chains(s);
+  const std::vector<State>& registers = this->registers(statement);
+  State values;
+  for (UOp v : values_of(s.node)) values.push_back(values_.value(v));
+  if (along_lanes(s)) return update_lanes(s, c, registers, values);
+  for (Id& v : values) v = emit_.splat(v, emit_.type(registers[0][0]).lanes);
+  Id cell = kNone;
+  size_t chain = 0;
+  if (c.cells)
+    cell = emit_.divide(Op::Mod, values_.value(s.loops.back().range), emit_.number(c.count));
+  else if (c.count > 1)
+    chain = static_cast<size_t>(values_.copy_of(s.loops.back().range) % c.count);
+  assign(combiner(s), registers[chain], cell, values, present(s));
+}
+
+/// Whether the present element of the own ranges exists, in as many lanes as the accumulators have; kNone: it does.
+Id Accumulators::present(const Statement& s) {
+  if (s.node->reduction().tree.lanes == 1 || s.own == s.loops.size() || s.loops.back().threads == 1) return kNone;
+  const Id exists = values_.exists(s.loops.back().range, kWhole);
+  return exists == kNone ? kNone : emit_.splat(exists, values_.lanes(s.node));
+}
+
+/// Lanes along the own range: element e of a step belongs to chain e % count.
+void Accumulators::update_lanes(const Statement& s, const Chains& c, const std::vector<State>& registers,
+                                const State& values) {
+  const UOp range = s.loops.back().range;
+  const int lanes = s.loops.back().lanes, width = c.width;
+  const Limit limit = values_.limit(range);
+  const int first = values_.copy_of(range) * lanes;
+  for (int at = 0; at < lanes; at += width) {
+    if (limit.known >= 0 && limit.known <= at) break;
+    Id exists = kNone;
+    if (limit.known >= 0 && limit.known < at + width)
+      exists = emit_.below(emit_.number(limit.known - at), width);
+    else if (limit.count != kNone)
+      exists = emit_.below(emit_.index(Op::Sub, limit.count, emit_.number(at)), width);
+    if (const Id all = values_.exists(range, kWhole); exists == kNone && all != kNone) exists = emit_.splat(all, width);
+    State part;
+    for (Id v : values) part.push_back(emit_.part(emit_.splat(v, lanes), at, width));
+    assign(combiner(s), registers[static_cast<size_t>((first + at) % c.count / width)], kNone, part, exists);
+  }
+}
+
+void Accumulators::add_zero(int statement) {
+  for (Id sum : registers(statement)[0]) {
+    const Type type = emit_.type(sum);
+    const Id zero = emit_.splat(emit_.constant(type.dtype, ir::Scalar::of(type.dtype, 0)), type.lanes);
+    emit_.here({Code::Assign, {}, {sum, emit_.alu(Op::Add, type, {emit_.here({Code::Result, type, {sum}}), zero})}});
+  }
+}
+
+/// What rests in a home when all loops have turned; where one of them makes no turn, nothing was stored there.
+UOp Accumulators::rested(const Statement& s, size_t accumulator) const {
+  UOp value = s.homes[accumulator];
+  const ir::Scalar identity = ir::identity_of(s.node->reduction().combine, value->dtype, static_cast<int>(accumulator));
+  for (size_t i = s.own; i < s.loops.size(); ++i) {
+    UOp range = s.loops[i].range;
+    if (!may_be_empty(range) || values_.depends(s.node, range)) continue;
+    value = ir::where(ir::lt(ir::like(range->src[0], 0.0), range->src[0]), value, ir::like(value, identity));
+  }
+  return value;
+}
+
+void Accumulators::finish(int statement) {
+  const Statement& s = at(statement);
+  const Chains c = chains(s);
+  std::vector<State> parts;
+  if (c.cells)
+    for (int i = 0; i < c.count; ++i) parts.push_back(read_chain(registers(statement)[0], emit_.number(i)));
+  else
+    for (const State& r : registers(statement)) parts.push_back(read_chain(r, kNone));
+  if (s.carried()) {
+    for (size_t k = 0; k < s.homes.size(); ++k) {
+      write(values_, emit_, s.homes[k], parts[0][k], leads(emit_, s, threads_));
+      values_.finish_in(result_of(s.node, static_cast<int>(k)), rested(s, k));
+    }
+    return;
+  }
+  const ir::Combination& merge = combiner(s).merge;
+  auto lanes_of = [&](const State& state, int from, int lanes) {
+    State out;
+    for (Id x : state) out.push_back(emit_.part(x, from, lanes));
+    return out;
+  };
+  // Chains are halved, as Tree says: first whole vectors, then those of the threads, then the lanes of one.
+  while (parts.size() > 1) {
+    const size_t half = parts.size() / 2;
+    for (size_t i = 0; i < half; ++i)
+      parts[i] = combined(merge, emit_.type(parts[i][0]).lanes, parts[i], parts[i + half]);
+    parts.resize(half);
+  }
+  if (s.node->reduction().tree.lanes > 1 && s.own < s.loops.size() && s.loops.back().threads > 1)
+    parts[0] = joined(s.loops.back(), merge, parts[0]);
+  for (int lanes = c.width / 2; lanes > 0; lanes /= 2)
+    parts[0] = combined(merge, lanes, lanes_of(parts[0], 0, lanes), lanes_of(parts[0], lanes, lanes));
+  // A single element has no loop: the chains that it leaves empty make +0 of a product that underflowed to -0.
+  if (s.own == s.loops.size() && s.node->reduction().combine == Combine::Dot && s.node->reduction().tree.lanes > 1) {
+    const int lanes = emit_.type(parts[0][0]).lanes;
+    parts[0] = combined(merge, lanes, parts[0], {emit_.splat(identity(statement, 0), lanes)});
+  }
+  for (size_t k = 0; k < parts[0].size(); ++k) values_.finish(result_of(s.node, static_cast<int>(k)), parts[0][k]);
+}
+
+}  // namespace sinter::codegen

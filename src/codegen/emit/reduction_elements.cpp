@@ -1,0 +1,189 @@
+// A skipped element adds +0, however many there are: that makes +0 of an accumulator that underflow left at -0. Where
+// each turn of a loop of the sum would skip the same, the last one adds for all: before, a lost +0 changes no more than
+// the sign of a zero, which that then makes good. (No range of a sum bounds another, so that the last turn skips as
+// much; loops of other ranges begin new accumulators.)
+#include "codegen/emit/reduction_elements.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "codegen/kernel/access.h"
+#include "codegen/normalize/predicates.h"
+#include "ir/build.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+/// Of the elements of a sum in a single chain.
+UOp gate_of_chain(UOp n) { return n->op == Op::Reduce && n->reduction().tree.lanes == 1 ? common_gate(n) : UOp(); }
+
+UOp all_of(const std::vector<UOp>& conditions) {
+  return std::accumulate(conditions.begin() + 1, conditions.end(), conditions[0], std::bit_and<>());
+}
+
+bool holds(const std::vector<UOp>& list, UOp n) { return std::find(list.begin(), list.end(), n) != list.end(); }
+
+}  // namespace
+
+void Elements::add(int statement) {
+  if (add_in_cases(statement)) return;
+  const UOp sum = at(statement).node;
+  const std::optional<Known> gate = open_gate(statement);
+  const auto closed = [&] {
+    return gate && std::any_of(gate->conditions.begin(), gate->conditions.end(),
+                               [&](UOp c) { return emit_.never(values_.value(c)); });
+  };
+  if (gate && !gate->before.empty()) add_zeros(statement, last_turn(sum, gate->conditions), &gate->before);
+  copies_.for_each(sum, true, [&] {
+    if (!closed()) accumulators_.update(statement);
+  });
+  if (gate && !gate->behind.empty()) add_zeros(statement, last_turn(sum, gate->conditions), &gate->behind);
+  if (!gate) return;
+  values_.end_assumption();
+  emit_.close();
+}
+
+/// Opens a block in which elements are added where the gate of the sum is open, if all lanes agree on that, and either
+/// all copies or each copy for itself: then what they know.
+std::optional<Elements::Known> Elements::open_gate(int statement) {
+  const UOp gate = gate_of_chain(at(statement).node);
+  if (!gate) return {};
+  Conditions different, same = ir::operands_of(gate, Op::And);
+  for (UOp c : same)
+    if (!holds(clipped_, c) && differs(c)) different.push_back(c);
+  std::optional<Known> copies = known(at(statement).node, std::move(different));
+  if (!copies) return {};
+  std::erase_if(same, [&](UOp c) { return holds(copies->conditions, c); });
+  Conditions left = same;
+  std::erase_if(left, [&](UOp c) { return holds(clipped_, c); });
+  if (left.empty()) {
+    emit_.open_memory();
+  } else {
+    const Id open = values_.value(all_of(left));
+    add_skipped(statement, emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
+    emit_.open_if(open);
+  }
+  same.empty() ? values_.begin_assumption() : values_.assume(all_of(same));
+  return copies;
+}
+
+/// Nothing, where some copy does not know, or skips elements between those that it adds.
+std::optional<Elements::Known> Elements::known(UOp sum, Conditions conditions) {
+  if (conditions.empty()) return Known{};
+  if (std::any_of(conditions.begin(), conditions.end(), [&](UOp c) { return values_.varies(c); })) return {};
+  Known out{std::move(conditions), {}, {}};
+  std::set<uint64_t> added;
+  bool known = true;
+  copies_.for_each(sum, true, [&] {
+    bool open = true;
+    for (UOp c : out.conditions) {
+      const Id value = values_.value(c);
+      open &= emit_.always(value);
+      known &= emit_.always(value) || emit_.never(value);
+    }
+    const uint64_t copy = values_.copies(sum);
+    if (open) {
+      known &= !out.behind.contains(copy);
+      added.insert(copy);
+    } else {
+      (added.contains(copy) ? out.behind : out.before).insert(copy);
+    }
+  });
+  if (!known) return {};
+  for (uint64_t copy : out.behind) out.before.erase(copy);  // what is added behind makes good as much
+  return out;
+}
+
+/// One element of a sum of vectors, in two cases: where what all copies of a scalar load have in common of its gate is
+/// open, and where it is closed. Asked for in each copy it would take the place of two multiplications. Sums that skip
+/// what a gate closes need none of it.
+bool Elements::add_in_cases(int statement) {
+  const UOp n = at(statement).node;
+  if (!cases_ || n->op != Op::Reduce || gate_of_chain(n) || !values_.varies(n)) return false;
+  Conditions common;
+  std::vector<UOp> loads;
+  for (UOp load : gated_loads(n)) {
+    if (!copies_.differ(load) || values_.varies(load)) continue;
+    Conditions conditions = ir::operands_of(gate_of(load), Op::And);
+    std::erase_if(conditions, [&](UOp c) { return differs(c); });
+    if (loads.empty()) common = conditions;
+    if (!conditions.empty() && conditions == common) loads.push_back(load);
+  }
+  if (loads.empty()) return false;
+  const UOp all = all_of(common);
+  const Id open = values_.value(all);
+  if (emit_.always(open) || emit_.never(open)) return false;
+  emit_.open_if(open);
+  values_.assume(all);
+  copies_.for_each(n, true, [&] { accumulators_.update(statement); });
+  values_.end_assumption();
+  emit_.close();
+  emit_.open_if(emit_.alu(Op::Not, {DType::Bool, 1}, {open}));
+  values_.begin_assumption();
+  copies_.for_each(n, true, [&] {
+    for (UOp load : loads) values_.close_gate(load);
+    accumulators_.update(statement);
+  });
+  values_.end_assumption();
+  emit_.close();
+  return true;
+}
+
+Clip Elements::clip_of(const Item& loop, int sum) {
+  const UOp gate = sum < 0 ? UOp() : gate_of_chain(at(sum).node);
+  if (!gate) return {};
+  const std::vector<UOp> inside = ranges_of(loop);
+  return clip(gate, loop.level.range, [&](UOp n) {
+    return !differs(n) && std::none_of(inside.begin(), inside.end(), [&](UOp r) { return ranges_.depends(n, r); });
+  });
+}
+
+void Elements::clipped(int sum, const Clip& cut, Id begin, Id end, const std::function<void(Id from, Id to)>& turns) {
+  Id from = begin, to = end;
+  for (UOp x : cut.from) from = emit_.index(Op::Max, from, values_.value(x));
+  for (UOp x : cut.to) to = emit_.index(Op::Min, to, values_.value(x));
+  const auto below = [this](Id a, Id b) { return emit_.alu(Op::Lt, {DType::Bool, 1}, {a, b}); };
+  if (from != begin) add_skipped(sum, below(begin, from));
+  const size_t outside = clipped_.size();
+  clipped_.insert(clipped_.end(), cut.conditions.begin(), cut.conditions.end());
+  const bool guarded = cut.empty && (from != begin || to != end);
+  if (guarded) emit_.open_if(below(from, to));  // nothing is loaded ahead of a loop that makes no turn
+  turns(from, to);
+  if (guarded) emit_.close();
+  clipped_.resize(outside);
+  if (to != end) add_skipped(sum, below(to, end));
+}
+
+/// Whether the loops of the sum that do not change a gate stand at their last turns; kNone: there are none.
+Id Elements::last_turn(UOp sum, const Conditions& gate) {
+  const std::vector<UOp> own = ranges_of(sum);
+  Id last = kNone;
+  for (const Turning& t : turning_)
+    if (holds(own, t.range) &&
+        std::none_of(gate.begin(), gate.end(), [&](UOp c) { return ranges_.depends(c, t.range); }))
+      last =
+          emit_.both(last, emit_.alu(Op::Eq, {DType::Bool, 1}, {emit_.index(Op::Add, t.at, emit_.number(1)), t.end}));
+  return last;
+}
+
+/// `copies`: of which; null: of all.
+void Elements::add_zeros(int statement, Id condition, const std::set<uint64_t>* copies) {
+  const UOp sum = at(statement).node;
+  condition == kNone ? emit_.open_memory() : emit_.open_if(condition);
+  copies_.for_each(sum, false, [&] {
+    if (!copies || copies->contains(values_.copies(sum))) accumulators_.add_zero(statement);
+  });
+  emit_.close();
+}
+
+void Elements::add_skipped(int statement, Id condition) {
+  const UOp sum = at(statement).node;
+  add_zeros(statement, emit_.both(condition, last_turn(sum, {gate_of_chain(sum)})), nullptr);
+}
+
+}  // namespace sinter::codegen

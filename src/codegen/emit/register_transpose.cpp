@@ -1,0 +1,83 @@
+// Vectors of blocks: with C columns, vector i has row i, row i + C, row i + 2C, ... one behind the other. Each step
+// exchanges, between vectors whose numbers differ in one bit, the elements whose numbers differ in that bit; after all
+// of them every block of C x C is transposed, and lane l of vector c is element c of row l. Where vectors are as short
+// as the instructions that interleave two, rows are made with these instead.
+#include "codegen/emit/register_transpose.h"
+
+#include <utility>
+
+namespace sinter::codegen {
+namespace {
+
+/// Transposes the blocks. Done twice it changes nothing.
+void exchange(Emitter& emit, std::vector<Id>& vectors) {
+  for (size_t bit = 1; bit < vectors.size(); bit *= 2)
+    for (size_t i = 0; i < vectors.size(); ++i) {
+      if (i & bit) continue;
+      const Id a = vectors[i], b = vectors[i + bit];
+      vectors[i] = emit.interleave(a, b, static_cast<int>(bit), false);
+      vectors[i + bit] = emit.interleave(a, b, static_cast<int>(bit), true);
+    }
+}
+
+constexpr size_t kUnpacked =
+    16;  ///< bytes of vectors of which one instruction takes the halves' elements in turn, on every machine
+
+/// The rows of columns that are such vectors. Each step takes the elements of the first half of all elements and of the
+/// second in turn, which moves a bit of an element's number from the top to the bottom: when those of the column's
+/// number stand there, rows follow each other.
+std::vector<Id> unpacked(Emitter& emit, std::vector<Id> columns) {
+  const size_t width = columns.size();
+  const int lanes = emit.type(columns[0]).lanes;
+  for (size_t step = 1; step < width; step *= 2) {
+    std::vector<Id> next;
+    for (size_t i = 0; i < width / 2; ++i)
+      for (Id half : transposed(emit, {columns[i], columns[i + width / 2]}, lanes)) next.push_back(half);
+    columns = std::move(next);
+  }
+  const int rows = lanes / static_cast<int>(width);  // of a vector
+  std::vector<Id> out;
+  for (int row = 0; row < lanes; ++row)
+    out.push_back(emit.part(columns[static_cast<size_t>(row / rows)], row % rows * static_cast<int>(width),
+                            static_cast<int>(width)));
+  return out;
+}
+
+}  // namespace
+
+std::vector<Id> columns_of(Emitter& emit, const std::vector<Id>& rows) {
+  const auto columns = static_cast<size_t>(emit.type(rows[0]).lanes);
+  std::vector<Id> vectors;
+  for (size_t i = 0; i < columns; ++i) {
+    std::vector<Id> blocks;
+    for (size_t row = i; row < rows.size(); row += columns) blocks.push_back(rows[row]);
+    const Type type{emit.type(rows[0]).dtype, static_cast<int>(rows.size())};
+    vectors.push_back(blocks.size() == 1 ? blocks[0] : emit.value({Code::Pack, type, std::move(blocks)}));
+  }
+  exchange(emit, vectors);
+  return vectors;
+}
+
+std::vector<Id> rows_of(Emitter& emit, std::vector<Id> columns) {
+  const int width = static_cast<int>(columns.size()), lanes = emit.type(columns[0]).lanes;
+  if (size_of(emit.type(columns[0]).dtype) * static_cast<size_t>(lanes) == kUnpacked)
+    return unpacked(emit, std::move(columns));
+  exchange(emit, columns);
+  std::vector<Id> rows;
+  for (int row = 0; row < lanes; ++row)
+    rows.push_back(emit.part(columns[static_cast<size_t>(row % width)], row / width * width, width));
+  return rows;
+}
+
+std::vector<Id> transposed(Emitter& emit, const std::vector<Id>& vectors, int columns) {
+  std::vector<Id> out;
+  for (size_t part = 0; part < vectors.size(); ++part) {
+    Inst n{Code::Transpose, emit.type(vectors[0]), vectors};
+    n.imm = columns;
+    n.number = ir::Scalar::of(DType::Index, static_cast<int64_t>(part));
+    out.push_back(emit.value(std::move(n)));
+  }
+  return out;
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,120 @@
+// Loads of vectors whose lanes do not lie side by side: wide ones, of which lanes are picked. Nothing behind the last
+// element is touched.
+#include <algorithm>
+#include <utility>
+
+#include "codegen/emit/register_transpose.h"
+#include "codegen/emit/values.h"
+#include "codegen/kernel/access.h"
+
+namespace sinter::codegen {
+
+using ir::UOp;
+
+Id Values::left_of(Limit limit, int lanes, int64_t stride, int64_t last, int64_t from) {
+  if (limit.none()) limit.known = lanes;
+  if (limit.count == kNone) {
+    const int64_t left = limit.known ? stride * (limit.known - 1) + last - from : 0;
+    return left >= lanes ? kNone : emit_.number(std::max<int64_t>(left, 0));
+  }
+  const Id all = emit_.index(ir::Op::Mul, limit.count, emit_.number(stride));
+  return emit_.index(ir::Op::Sub, all, emit_.number(stride - last + from));
+}
+
+/// Vectors with all memory from the first lane's element on: `stride` elements for each lane, `last` for the last one.
+/// Where the gate differs between lanes, of each open lane only the first, which is the one that is wanted then.
+std::vector<Id> Values::load_piece(UOp n, int64_t stride, int64_t last) {
+  const UOp gate = gate_of(n);
+  const Type type{n->dtype, lanes(n)};
+  const Id zero = emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), type.lanes);
+  Id open = exists(n, kWhole);
+  std::vector<Id> open_elements;  // of each vector, if they differ
+  if (gate && varies(gate)) {
+    std::vector<Id> columns(static_cast<size_t>(stride),
+                            emit_.splat(emit_.constant(DType::Bool, ir::Scalar::of(DType::Bool, false)), type.lanes));
+    columns[0] = open_lanes(n, use(gate, kWhole), open);
+    open_elements = transposed(emit_, columns, type.lanes);
+  } else if (gate) {
+    open = emit_.both(use(gate, kWhole), open);
+  }
+  std::vector<Id> vectors;
+  for (int64_t i = 0; i < stride; ++i) {
+    const Id left = left_of(limit(n), type.lanes, stride, last, i * type.lanes);
+    if (left != kNone && emit_.is_number(left, 0)) {
+      vectors.push_back(zero);
+      continue;
+    }
+    Inst inst{Code::Load, type, {emit_.index(ir::Op::Add, address(n, 0), emit_.number(i * type.lanes))}};
+    inst.imm = slot_of(n);
+    const bool differ = !open_elements.empty();
+    if (differ || open != kNone) {
+      inst.src.push_back(differ ? open_elements[static_cast<size_t>(i)] : open);
+      inst.src.push_back(gate ? emit_.splat(use(other_of(n), kWhole), type.lanes) : zero);
+    }
+    if (!differ && left != kNone) inst.src.push_back(left);
+    vectors.push_back(emit_load(std::move(inst), n));
+  }
+  return vectors;
+}
+
+/// Whether a load's lanes are few elements apart, under one gate or masks, in memory that stays as it is: those between
+/// them belong to others.
+bool Values::is_strided(UOp n, const Place& place) {
+  if (!shuffles_ || !place.regular || place.stride < 2 || place.stride > kWidestStride || !is_fixed(n)) return false;
+  return !gate_of(n) || ((has_mask(n) || !varies(gate_of(n))) && !varies(other_of(n)));
+}
+
+Id Values::make_strided(UOp n, int64_t stride) {
+  bool ready = use_address(n, 0);
+  if (const UOp gate = gate_of(n))
+    for (UOp s : {gate, other_of(n)}) ready &= use(s, kWhole) != kNone;
+  if (!ready) return kNone;
+  return transposed(emit_, load_piece(n, stride, 1), static_cast<int>(stride))[0];
+}
+
+/// All copies of a run whose lanes are one piece of memory.
+Id Values::make_piece(UOp n, const Run& run) {
+  bool ready = use_address(n, 0);
+  if (const UOp gate = gate_of(n))
+    for (UOp s : {gate, other_of(n)}) ready &= use(s, kWhole) != kNone;
+  if (!ready) return kNone;
+  const int present = std::exchange(copy_[run.range].number, run.first);
+  const std::vector<Id> columns = transposed(emit_, load_piece(n, run.count, run.count), run.count);
+  copy_[run.range].number = present;
+  auto column = columns.begin();
+  for_each(run, [&] { remember(key(n, kWhole), n, *column++); });
+  return columns[static_cast<size_t>(present - run.first)];
+}
+
+/// A load whose copies lie side by side: each lane's row of them in one piece, for all copies of the run.
+Id Values::make_rows(UOp n, const Run& run) {
+  const UOp gate = gate_of(n);
+  bool ready = use_address(n, 0);
+  if (gate)
+    for (UOp s : {gate, other_of(n)}) ready &= use(s, kWhole) != kNone;
+  if (!ready) return kNone;
+  const Id zero = emit_.splat(emit_.constant(n->dtype, ir::Scalar::of(n->dtype, 0)), run.count);
+  const int present = std::exchange(copy_[run.range].number, run.first);
+  const Limit l = limit(n);
+  std::vector<Id> rows;
+  for (int lane = 0; lane < lanes(n); ++lane) {
+    if (l.known >= 0 && lane >= l.known) {
+      rows.push_back(zero);
+      continue;
+    }
+    Inst row{Code::Load, {n->dtype, run.count}, {address(n, lane)}};
+    row.imm = slot_of(n);
+    if (const Id open = emit_.both(gate ? use(gate, kWhole) : kNone, exists(n, lane)); open != kNone) {
+      row.src.push_back(open);
+      row.src.push_back(gate ? emit_.splat(use(other_of(n), kWhole), run.count) : zero);
+    }
+    rows.push_back(emit_load(std::move(row), n));
+  }
+  copy_[run.range].number = present;
+  std::vector<Id> columns = columns_of(emit_, rows);
+  auto column = columns.begin();
+  for_each(run, [&] { remember(key(n, kWhole), n, *column++); });
+  return columns[static_cast<size_t>(present - run.first)];
+}
+
+}  // namespace sinter::codegen

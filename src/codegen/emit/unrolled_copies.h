@@ -1,0 +1,64 @@
+// The written-out copies of open loops.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "codegen/emit/values.h"
+#include "codegen/kernel/ranges.h"
+
+namespace sinter::codegen {
+
+class RegisterCopies {
+ public:
+  RegisterCopies(Values& values, Ranges& ranges) : values_(values), ranges_(ranges) {}
+
+  /// `body` with so many copies of a range; a loop that fills a tile takes the place of one of the same range around
+  /// it.
+  template <class Body>
+  void with(ir::UOp range, int count, Body body) {
+    std::vector<std::pair<ir::UOp, int>> around = open_;
+    std::erase_if(open_, [&](const auto& o) { return o.first == range; });
+    if (count > 1) open_.emplace_back(range, count);
+    body();
+    open_ = std::move(around);
+  }
+
+  /// Whether n differs between them.
+  bool differ(ir::UOp n) const {
+    return std::any_of(open_.begin(), open_.end(), [&](const auto& o) { return ranges_.depends(n, o.first); });
+  }
+
+  /// Runs `body` for each copy of the ranges on which n depends; `own`: also of those that n, a REDUCE, closes. Those
+  /// turn slowest: each element goes to all accumulators that take it before the next one is loaded.
+  template <class Body>
+  void for_each(ir::UOp n, bool own, Body body) {
+    std::vector<Copy> copy;
+    std::vector<size_t> fastest;  // the places in `copy`, that which turns fastest first
+    const std::vector<ir::UOp> closed = own ? ranges_of(n) : std::vector<ir::UOp>{};
+    size_t open = 0;
+    for (const auto& [range, count] : open_) {
+      const bool closes = std::find(closed.begin(), closed.end(), range) != closed.end();
+      fastest.insert(fastest.begin() + static_cast<std::ptrdiff_t>(closes ? open : 0), copy.size());
+      open += !closes;
+      copy.push_back({range, 0, closes || ranges_.depends(n, range) ? count : 1});
+    }
+    while (true) {
+      values_.set_copy(copy);
+      body();
+      size_t i = 0;
+      while (i < fastest.size() && ++copy[fastest[i]].number == copy[fastest[i]].count) copy[fastest[i++]].number = 0;
+      if (i == fastest.size()) break;
+    }
+    values_.set_copy({});
+  }
+
+ private:
+  Values& values_;
+  Ranges& ranges_;
+  std::vector<std::pair<ir::UOp, int>> open_;
+};
+
+}  // namespace sinter::codegen

@@ -1,0 +1,159 @@
+// A width for every integer from its bounds, and casts where widths meet.
+#include "codegen/gpu/index32.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
+#include "codegen/ssa/integer_bounds.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+
+constexpr Bounds kInt32{std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
+constexpr Bounds kUInt32{0, std::numeric_limits<uint32_t>::max()};
+
+class Narrower {
+ public:
+  Narrower(const Instructions& code, int64_t points, std::span<const Var> vars)
+      : code_(code),
+        points_(points),
+        vars_(vars),
+        bounds_(code.insts.size()),
+        narrow_(code.insts.size()),
+        other_(code.insts.size(), kNone),
+        out_(code) {}
+
+  Instructions run() {
+    visit(0, [&](Id id) { decide(id); });
+    visit(0, [&](Id id) { adapt(id); });
+    for (size_t b = 0; b < code_.blocks.size(); ++b) place(b);
+    return std::move(out_);
+  }
+
+ private:
+  /// Each value before its uses.
+  template <class F>
+  void visit(int block, F f) {
+    for (Id id : code_.blocks[static_cast<size_t>(block)]) {
+      f(id);
+      if (code_[id].block >= 0) visit(code_[id].block, f);
+    }
+  }
+
+  // ---- bounds
+  Bounds of(Id id) const { return bounds_[static_cast<size_t>(id)]; }
+
+  // ---- widths
+  /// Whether a value may be wanted in either width.
+  bool elastic(Id id) const { return code_[id].type == Type{DType::Index, 1} || code_[id].type == Type{DType::U64, 1}; }
+  bool is_narrow(Id id) const { return narrow_[static_cast<size_t>(id)]; }
+  bool fits(Id id) const { return of(id).within(code_[id].type.dtype == DType::U64 ? kUInt32 : kInt32); }
+  bool sources_fit(const Inst& n) const {
+    return std::all_of(n.src.begin(), n.src.end(), [&](Id s) { return !elastic(s) || fits(s); });
+  }
+  Type type(Id id, bool narrow) const {
+    if (!narrow) return code_[id].type;
+    return code_[id].type.dtype == DType::U64 ? Type{DType::U32, 1} : Type{DType::Index, 1, true};
+  }
+
+  void decide(Id id) {
+    const Inst& n = code_[id];
+    bounds_[static_cast<size_t>(id)] = bounds_of(n, code_, bounds_, points_, vars_);
+    narrow_[static_cast<size_t>(id)] = elastic(id) && fits(id) && can_be_narrow(n);
+  }
+  bool can_be_narrow(const Inst& n) const {
+    switch (n.code) {
+      case Code::Const:
+      case Code::Thread: return true;
+      case Code::Loop:  // its variable goes on to the first value that is not below the end
+        return code_[n.src[0]].code == Code::Begin ||
+               (sources_fit(n) && sum(of(n.src[1]), {n.imm, n.imm}).within(kInt32));
+      case Code::Alu:
+        if (n.op == Op::Cast) return true;
+        return (n.type.dtype == DType::Index || n.op == Op::IDiv || n.op == Op::Mod) && sources_fit(n);
+      default: return false;
+    }
+  }
+  /// Whether an instruction takes source `i` in the width in which that is made.
+  bool takes(Id id, size_t i) const {
+    const Inst& n = code_[id];
+    if (!elastic(n.src[i])) return true;
+    bool narrow = false;
+    switch (n.code) {
+      case Code::Load:
+      case Code::Store:
+      case Code::Prefetch:  // an address
+        if (i == 0) return true;
+        break;
+      case Code::Result:
+      case Code::Shuffle:  // a cell, a lane
+        if (i == 1) return true;
+        break;
+      case Code::Assign:
+        if (i == 2) return true;
+        break;
+      case Code::Loop:
+        if (code_[n.src[i]].code == Code::Begin || code_[n.src[i]].code == Code::End) return true;
+        narrow = is_narrow(id);
+        break;
+      case Code::Alu:
+        if (n.op == Op::Cast) return true;
+        narrow = elastic(id) ? is_narrow(id)
+                             : code_[n.src[i]].type.dtype == DType::Index && sources_fit(n);  // else a comparison
+        break;
+      default: break;
+    }
+    return narrow == is_narrow(n.src[i]);
+  }
+
+  // ---- instructions
+  void adapt(Id id) {
+    out_[id].type = type(id, is_narrow(id));
+    for (size_t i = 0; i < code_[id].src.size(); ++i)
+      if (!takes(id, i)) out_[id].src[i] = converted(code_[id].src[i]);
+  }
+  /// The same value in the other width.
+  Id converted(Id id) {
+    Id& other = other_[static_cast<size_t>(id)];
+    if (other != kNone) return other;
+    Inst made = code_[id].code == Code::Const ? code_[id] : Inst{Code::Alu, {}, {id}, Op::Cast};
+    made.type = type(id, !is_narrow(id));
+    other = static_cast<Id>(out_.insts.size());
+    out_.insts.push_back(std::move(made));
+    return other;
+  }
+  /// A conversion stands behind what it converts: that of a loop's variable at the beginning of the loop.
+  void place(size_t block) {
+    std::vector<Id>& placed = out_.blocks[block];
+    auto other = [&](Id id) { return other_[static_cast<size_t>(id)]; };
+    for (size_t at = 0; at < placed.size(); ++at)
+      if (const Id id = placed[at]; id < static_cast<Id>(other_.size()) && other(id) != kNone) {
+        if (code_[id].code == Code::Loop) {
+          std::vector<Id>& body = out_.blocks[static_cast<size_t>(code_[id].block)];
+          body.insert(body.begin(), other(id));
+        } else {
+          placed.insert(placed.begin() + static_cast<std::ptrdiff_t>(at) + 1, other(id));
+        }
+      }
+  }
+
+  const Instructions& code_;
+  const int64_t points_;
+  const std::span<const Var> vars_;
+  std::vector<Bounds> bounds_;
+  std::vector<bool> narrow_;
+  std::vector<Id> other_;
+  Instructions out_;
+};
+
+}  // namespace
+
+Instructions narrow(const Instructions& code, int64_t points, std::span<const Var> vars) {
+  return Narrower(code, points, vars).run();
+}
+
+}  // namespace sinter::codegen

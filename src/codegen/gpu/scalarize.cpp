@@ -1,0 +1,255 @@
+// A walk over the blocks that keeps the lanes of each value.
+#include "codegen/gpu/scalarize.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "sinter/error.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+
+constexpr int64_t kAccessBytes = 16;
+
+/// A power of two, up to 16, that divides every value of each index.
+class Alignment {
+ public:
+  explicit Alignment(const Instructions& code) : code_(code), known_(code.insts.size(), 0) {}
+
+  int64_t of(Id id) {
+    int64_t& known = known_[static_cast<size_t>(id)];
+    if (known == 0) known = find(code_[id]);
+    return known;
+  }
+
+ private:
+  static constexpr int64_t kMost = 16;
+  static int64_t of_number(int64_t n) {
+    return n == 0 ? kMost : std::min<int64_t>(kMost, int64_t{1} << std::countr_zero(static_cast<uint64_t>(n)));
+  }
+
+  int64_t find(const Inst& n) {
+    if (n.code == Code::Const) return of_number(n.number.as_int());
+    if (n.code == Code::Loop) return std::min(of(n.src[0]), of_number(n.imm));
+    if (n.code != Code::Alu) return 1;
+    switch (n.op) {
+      case Op::Add:
+      case Op::Sub:
+      case Op::Xor:
+      case Op::Min:
+      case Op::Max:
+      case Op::Mod: return std::min(of(n.src[0]), of(n.src[1]));
+      case Op::Mul: return std::min(kMost, of(n.src[0]) * of(n.src[1]));
+      case Op::Cast: return is_float(code_[n.src[0]].type.dtype) ? 1 : of(n.src[0]);
+      default: return 1;
+    }
+  }
+
+  const Instructions& code_;
+  std::vector<int64_t> known_;
+};
+
+class Scalariser {
+ public:
+  explicit Scalariser(const Instructions& code) : code_(code), alignment_(code), lanes_(code.insts.size()) {
+    out_.slots = code.slots;
+    out_.args = code.args;
+    out_.vars = code.vars;
+    out_.params = code.params;
+    out_.scratch = code.scratch;
+    out_.threads = code.threads;
+  }
+
+  Instructions run() {
+    block(0);
+    return std::move(out_);
+  }
+
+ private:
+  using Lanes = std::vector<Id>;
+
+  Id add(Inst inst) {
+    out_.insts.push_back(std::move(inst));
+    const Id id = static_cast<Id>(out_.insts.size()) - 1;
+    out_.blocks[open_].push_back(id);
+    return id;
+  }
+  int block(int b) {
+    const size_t before = std::exchange(open_, out_.blocks.size());
+    const int made = static_cast<int>(open_);
+    out_.blocks.emplace_back();
+    for (Id id : code_.blocks[static_cast<size_t>(b)]) instruction(id);
+    open_ = before;
+    return made;
+  }
+  const Lanes& of(Id id) const { return lanes_[static_cast<size_t>(id)]; }
+  /// A lane of a source, which may be the same for all.
+  Id lane(Id id, size_t l) const { return of(id).size() == 1 ? of(id)[0] : of(id)[l]; }
+
+  Id index(int64_t v) {
+    Inst n{Code::Const, {DType::Index, 1}, {}};
+    n.number = ir::Scalar::of(DType::Index, v);
+    return add(std::move(n));
+  }
+  Id alu(Op op, DType type, std::vector<Id> src) { return add({Code::Alu, {type, 1}, std::move(src), op}); }
+  Id behind(Id address, int64_t by) { return by ? alu(Op::Add, DType::Index, {address, index(by)}) : address; }
+  Id exists(Id count, int64_t lane) { return alu(Op::Lt, DType::Bool, {index(lane), count}); }
+
+  /// Elements of one access.
+  int64_t width(const Inst& n, Type type) {
+    const auto bytes = static_cast<int64_t>(size_of(type.dtype));
+    return std::min({int64_t{type.lanes}, kAccessBytes / bytes, alignment_.of(n.src[0])});
+  }
+
+  void instruction(Id id) {
+    const Inst& n = code_[id];
+    Lanes& out = lanes_[static_cast<size_t>(id)];
+    const auto count = static_cast<size_t>(n.type.lanes);
+    switch (n.code) {
+      case Code::Splat: out = of(n.src[0]); return;
+      case Code::Pack:
+        for (Id s : n.src)
+          for (int l = 0; l < code_[s].type.lanes; ++l) out.push_back(lane(s, static_cast<size_t>(l)));
+        return;
+      case Code::Interleave: {
+        const size_t block = static_cast<size_t>(std::abs(n.imm)), odd = n.imm < 0 ? block : 0;
+        for (size_t l = 0; l < count; ++l) out.push_back(lane(n.src[l / block % 2], l / block % 2 * -block + l + odd));
+        return;
+      }
+      case Code::Transpose: {
+        const auto columns = static_cast<size_t>(n.imm), rows = n.src.size() * count / columns;
+        for (size_t l = 0; l < count; ++l) {
+          const size_t i = static_cast<size_t>(n.number.as_int()) * count + l, from = i % rows * columns + i / rows;
+          out.push_back(lane(n.src[from / count], from % count));
+        }
+        return;
+      }
+      case Code::Part:
+        for (size_t l = 0; l < count; ++l) out.push_back(lane(n.src[0], static_cast<size_t>(n.imm) + l));
+        return;
+      case Code::Iota:
+        for (size_t l = 0; l < count; ++l) out.push_back(index(static_cast<int64_t>(l)));
+        return;
+      case Code::Below:
+        for (size_t l = 0; l < count; ++l) out.push_back(exists(of(n.src[0])[0], static_cast<int64_t>(l)));
+        return;
+      case Code::Load: return load(n, out);
+      case Code::Stream:
+      case Code::Store: return store(n);
+      case Code::Loop:
+      case Code::If: return nest(n, out);
+      default: break;
+    }
+    for (size_t l = 0; l < count; ++l) {
+      Inst one = n;
+      one.type.lanes = 1;
+      for (size_t s = 0; s < n.src.size(); ++s) one.src[s] = lane(n.src[s], l);
+      out.push_back(add(std::move(one)));
+    }
+    if (n.code != Code::Assign) return;
+    // One per lane of the accumulator, of which its own type says nothing.
+    for (size_t l = 1; l < of(n.src[0]).size(); ++l) {
+      Inst one = n;
+      for (size_t s = 0; s < n.src.size(); ++s) one.src[s] = lane(n.src[s], l);
+      add(std::move(one));
+    }
+  }
+
+  void nest(const Inst& n, Lanes& out) {
+    Inst made = n;
+    for (Id& s : made.src) s = of(s)[0];
+    out_.insts.push_back(std::move(made));
+    const Id at = static_cast<Id>(out_.insts.size()) - 1;
+    out = {at};
+    const int inside = block(n.block);
+    out_[at].block = inside;
+    out_.blocks[open_].push_back(at);
+  }
+
+  void load(const Inst& n, Lanes& out) {
+    const Type type = n.type;
+    const bool gated = n.src.size() > 2, counted = n.src.size() % 2 == 0;
+    const Id address = of(n.src[0])[0];
+    if (counted || type.lanes == 1) {
+      for (int l = 0; l < type.lanes; ++l) {
+        Inst one{Code::Load, {type.dtype, 1}, {behind(address, l)}};
+        one.imm = n.imm;
+        Id open = gated ? of(n.src[1])[0] : kNone;
+        if (counted) {
+          const Id there = exists(of(n.src.back())[0], l);
+          open = open == kNone ? there : alu(Op::And, DType::Bool, {open, there});
+        }
+        if (open != kNone) {
+          one.src.push_back(open);
+          one.src.push_back(gated ? lane(n.src[2], static_cast<size_t>(l)) : zero(type.dtype));
+        }
+        out.push_back(add(std::move(one)));
+      }
+      return;
+    }
+    const int64_t width = this->width(n, type);
+    for (int64_t at = 0; at < type.lanes; at += width) {
+      Inst some{Code::Load, {type.dtype, static_cast<int>(width)}, {behind(address, at)}};
+      some.imm = n.imm;
+      if (gated) some.src.insert(some.src.end(), {of(n.src[1])[0], packed(n.src[2], at, width)});
+      const Id vector = add(std::move(some));
+      for (int64_t l = 0; l < width; ++l) {
+        Inst part{Code::Part, {type.dtype, 1}, {vector}};
+        part.imm = l;
+        out.push_back(width == 1 ? vector : add(std::move(part)));
+      }
+    }
+  }
+  /// Lanes of a value as the vector that an access takes.
+  Id packed(Id value, int64_t from, int64_t width) {
+    Inst vector{Code::Pack, {code_[value].type.dtype, static_cast<int>(width)}, {}};
+    for (int64_t l = 0; l < width; ++l) vector.src.push_back(lane(value, static_cast<size_t>(from + l)));
+    return width == 1 ? vector.src[0] : add(std::move(vector));
+  }
+  Id zero(DType dtype) {
+    Inst n{Code::Const, {dtype, 1}, {}};
+    n.number = ir::Scalar::of(dtype, 0);
+    return add(std::move(n));
+  }
+
+  void store(const Inst& n) {
+    const Type type = code_[n.src[1]].type;
+    const Id address = of(n.src[0])[0];
+    const bool counted = n.src.size() > 2;
+    const int64_t apart = n.number.as_int(), width = counted || apart ? 1 : this->width(n, type);
+    for (int64_t at = 0; at < type.lanes; at += width) {
+      const size_t before = open_;
+      Id only = kNone;
+      if (counted) {
+        out_.insts.push_back({Code::If, {}, {exists(of(n.src[2])[0], at)}});
+        only = static_cast<Id>(out_.insts.size()) - 1;
+        out_[only].block = static_cast<int>(out_.blocks.size());
+        open_ = out_.blocks.size();
+        out_.blocks.emplace_back();
+      }
+      Inst some{Code::Store, {}, {behind(address, apart ? at * apart : at), kNone}};
+      some.imm = n.imm;
+      some.src[1] = packed(n.src[1], at, width);
+      add(std::move(some));
+      open_ = before;
+      if (only != kNone) out_.blocks[open_].push_back(only);
+    }
+  }
+
+  const Instructions& code_;
+  Alignment alignment_;
+  std::vector<Lanes> lanes_;
+  Instructions out_;
+  size_t open_ = 0;  ///< the block that instructions go to
+};
+
+}  // namespace
+
+Instructions scalarise(const Instructions& code) { return Scalariser(code).run(); }
+
+}  // namespace sinter::codegen

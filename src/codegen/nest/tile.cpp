@@ -1,0 +1,193 @@
+// Layout of tiles; values that are kept in one.
+#include "codegen/nest/tile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "codegen/kernel/access.h"
+#include "codegen/kernel/ranges.h"
+#include "codegen/nest/tile_copy.h"
+#include "ir/build.h"
+#include "ir/walk.h"
+#include "sinter/error.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+class TileMaker {
+ public:
+  TileMaker(const Kernel& kernel, const Schedule& schedule, std::vector<Tile>& tiles)
+      : kernel_(kernel), schedule_(schedule), tiles_(tiles), nodes_(ir::topological(kernel.sink)) {}
+
+  UOp run() {
+    std::map<int, const Row*> rows;  // sources first
+    for (const Row& row : schedule_.rows)
+      if (!rows.emplace(row.value, &row).second) refuse(to_string(row), "the value has a tile already");
+    std::map<int, const Stage*> stages;
+    for (const Stage& stage : schedule_.stages)
+      if (rows.contains(stage.value) || !stages.emplace(stage.value, &stage).second)
+        refuse(to_string(stage), "the value has a tile already");
+    std::unordered_map<UOp, UOp> made;
+    std::vector<UOp> fills;
+    std::vector<size_t> before;  // per fill: the first store that uses it
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      UOp n = nodes_[i];
+      if (n->op == Op::Sink) break;
+      std::vector<UOp> src;
+      for (UOp s : n->src) src.push_back(made.at(s));
+      UOp now = src == n->src ? n : ir::with_sources(*kernel_.graph, n, std::move(src));
+      if (auto it = rows.find(static_cast<int>(i)); it != rows.end()) {
+        require_no_bound(n, to_string(*it->second));
+        before.push_back(first_user(n, *it->second));
+        const Tile& tile = add_tile(n, *it->second);
+        UOp param = param_of(*kernel_.graph, tile);
+        fills.push_back(ir::store(param, index_of(tile), now));
+        now = ir::load(param, index_of(tile));
+        rows.erase(it);
+      }
+      if (auto it = stages.find(static_cast<int>(i)); it != stages.end()) {
+        require_no_bound(n, to_string(*it->second));
+        require_unwritten(n, *it->second);
+        Tile tile = stage_tile(next_slot(), n, *it->second, schedule_, ranges_);
+        UOp param = param_of(*kernel_.graph, tile);
+        tile.fill = ir::store(param, index_of(tile), now);
+        now = ir::load(param, index_of(tile));
+        tiles_.push_back(std::move(tile));
+        stages.erase(it);
+      }
+      made[n] = now;
+    }
+    for (const auto& [value, row] : rows) refuse(to_string(*row), "the kernel has no such value");
+    for (const auto& [value, stage] : stages) refuse(to_string(*stage), "the kernel has no such value");
+    std::vector<UOp> stores;
+    for (size_t s = 0; s < kernel_.sink->src.size(); ++s) {
+      for (size_t f = 0; f < fills.size(); ++f)
+        if (before[f] == s) stores.push_back(fills[f]);
+      stores.push_back(made.at(kernel_.sink->src[s]));
+    }
+    return ir::sink(*kernel_.graph, std::move(stores));
+  }
+
+ private:
+  int64_t next_slot() const { return kernel_.params + static_cast<int64_t>(tiles_.size()); }
+
+  /// A range whose bound came from a tile would be another range.
+  void require_no_bound(UOp value, const std::string& opt) const {
+    for (const Axis& a : schedule_.axes) {
+      const std::vector<UOp> bound = ir::topological(a.range->src[0]);
+      if (std::find(bound.begin(), bound.end(), value) != bound.end())
+        refuse(opt, fmt::format("the bound of range {} depends on the value", range_id(a.range)));
+    }
+  }
+
+  void require_unwritten(UOp value, const Stage& stage) const {
+    for (UOp n : ir::topological(value))
+      if (n->op == Op::Load)
+        for (UOp store : kernel_.sink->src)
+          if (store->src[0] == n->src[0]) refuse(to_string(stage), "the kernel writes what it reads");
+  }
+
+  /// The first store that uses the value; all must see the same memory.
+  size_t first_user(UOp value, const Row& row) {
+    const std::vector<UOp>& stores = kernel_.sink->src;
+    size_t first = stores.size(), last = 0;
+    for (size_t s = 0; s < stores.size(); ++s) {
+      const std::vector<UOp> below = ir::topological(stores[s]);
+      if (std::find(below.begin(), below.end(), value) == below.end()) continue;
+      first = std::min(first, s);
+      last = s;
+    }
+    std::set<int64_t> read;
+    for (UOp n : ir::topological(value))
+      if (n->op == Op::Load) read.insert(slot_of(n));
+    for (size_t s = 0; s < last; ++s)
+      if (read.contains(slot_of(stores[s])))
+        refuse(to_string(row), "a store changes what it reads before its last user runs");
+    return first;
+  }
+
+  const Tile& add_tile(UOp value, const Row& row) {
+    if (value->op == Op::Store || value->op == Op::Range || value->op == Op::Param || value->dtype == DType::Void)
+      refuse(to_string(row), "that is no value");
+    std::vector<UOp> ranges;
+    std::vector<int> levels;
+    size_t kept = 0;
+    for (const Axis& a : schedule_.axes) {
+      if (a.size == 1 || !ranges_.depends(value, a.range)) continue;
+      const bool along = std::find(row.ranges.begin(), row.ranges.end(), range_id(a.range)) != row.ranges.end();
+      kept += along;
+      ranges.push_back(a.range);
+      levels.push_back(along ? -1 : a.levels() - 1);
+    }
+    if (kept != row.ranges.size()) refuse(to_string(row), "the value does not depend on all these ranges");
+    if (kept == 0) refuse(to_string(row), "a tile of one element");
+    tiles_.push_back(make_tile(next_slot(), value->dtype, ranges, levels, schedule_));
+    if (tiles_.back().size > kLargestTile) refuse(to_string(row), "the tile would be too large");
+    return tiles_.back();
+  }
+
+  const Kernel& kernel_;
+  const Schedule& schedule_;
+  std::vector<Tile>& tiles_;
+  std::vector<UOp> nodes_;
+  Ranges ranges_;
+};
+
+}  // namespace
+
+Tile make_tile(int64_t slot, DType dtype, const std::vector<UOp>& ranges, const std::vector<int>& levels,
+               const Schedule& schedule) {
+  Tile tile{slot, dtype, {}, 1};
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const Axis& a = schedule.of(ranges[i]);
+    Tile::Dim dim{ranges[i], levels[i], most_values(ranges[i]), 0};
+    if (levels[i] == a.levels() - 1)
+      dim.extent = a.width();
+    else if (levels[i] >= 0)
+      dim.extent = std::min(dim.extent, a.steps[static_cast<size_t>(levels[i])]);
+    else if (a.outer())
+      dim.extent = std::min(dim.extent, a.block);
+    tile.dims.push_back(dim);
+  }
+  // From the innermost: ranges with lanes, then the last ones, those of which only copies are kept at the end.
+  std::vector<size_t> order(ranges.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  auto rank = [&](size_t i) {
+    const Axis& a = schedule.of(ranges[i]);
+    return a.lanes > 1 ? 0 : levels[i] == a.levels() - 1 ? 2 : 1;
+  };
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return std::pair(rank(a), b) < std::pair(rank(b), a); });
+  for (size_t i : order) {
+    Tile::Dim& d = tile.dims[i];
+    if (d.extent > 1) d.stride = tile.size;
+    tile.size *= d.extent;
+    if (tile.size > kLargestTile) break;
+  }
+  return tile;
+}
+
+UOp param_of(ir::Graph& g, const Tile& tile) {
+  std::vector<Dim> dims;
+  for (const Tile::Dim& d : tile.dims) dims.emplace_back(most_values(d.range));
+  return ir::param(g, tile.slot, tile.dtype, Shape(std::move(dims)));
+}
+
+std::vector<UOp> index_of(const Tile& tile) {
+  std::vector<UOp> index;
+  for (const Tile::Dim& d : tile.dims) index.push_back(d.range);
+  return index;
+}
+
+UOp with_tiles(const Kernel& kernel, const Schedule& schedule, std::vector<Tile>& tiles) {
+  return schedule.rows.empty() && schedule.stages.empty() ? kernel.sink : TileMaker(kernel, schedule, tiles).run();
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,70 @@
+// New ranges in the place of inner ones.
+#include "codegen/normalize/epilogue_kernel.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "codegen/kernel/access.h"
+#include "codegen/kernel/ranges.h"
+#include "ir/build.h"
+#include "ir/rebuild.h"
+#include "ir/walk.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::AxisKind;
+using ir::Op;
+using ir::UOp;
+
+bool reads_what_it_writes(UOp sink) {
+  std::set<int64_t> written;
+  for (UOp store : sink->src) written.insert(slot_of(store));
+  const std::vector<UOp> nodes = ir::topological(sink);
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [&](UOp n) { return n->op == Op::Load && written.contains(slot_of(n)); });
+}
+
+/// Those that all stores run over and no REDUCE closes, by id.
+std::vector<UOp> ranges_of_all(UOp sink) {
+  Ranges free;
+  std::vector<UOp> all, closed;
+  for (UOp n : ir::topological(sink))
+    if (combines(n))
+      for (UOp r : ranges_of(n)) closed.push_back(r);
+  for (UOp n : ir::topological(sink))
+    if (n->op == Op::Range && std::find(closed.begin(), closed.end(), n) == closed.end() &&
+        n->src[0]->op == Op::Const && std::all_of(sink->src.begin(), sink->src.end(), [&](UOp store) {
+          return store->integer() == 0 && free.depends(store, n);
+        }))
+      all.push_back(n);
+  std::sort(all.begin(), all.end(), [](UOp a, UOp b) { return range_id(a) < range_id(b); });
+  return all;
+}
+
+}  // namespace
+
+Kernel finish_of(const Kernel& kernel, const runtime::Target& target) {
+  Kernel last = kernel;
+  last.name += "_finish";
+  last.sink = kernel.finish;
+  last.finish = {};
+  last.outer.clear();
+  if (!target.cuda() || reads_what_it_writes(last.sink)) return last;
+  std::unordered_map<UOp, int> places;
+  for (UOp r : ranges_of_all(last.sink)) {
+    places[r] = static_cast<int>(last.outer.size());
+    last.outer.emplace_back(r->src[0]->scalar().as_int());
+  }
+  const int count = static_cast<int>(last.outer.size());
+  last.sink = ir::rebuild(*last.graph, last.sink, [&](UOp n, const std::vector<UOp>& src) -> UOp {
+    if (n->op != Op::Range) return {};
+    auto it = places.find(n);
+    return it != places.end() ? ir::range(src[0], it->second, AxisKind::Outer)
+                              : ir::range(src[0], range_id(n) + count, AxisKind::Inner);
+  });
+  return last;
+}
+
+}  // namespace sinter::codegen

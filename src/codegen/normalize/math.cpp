@@ -1,0 +1,62 @@
+// The table of expansions and the pass that applies it.
+#include "codegen/normalize/math.h"
+
+#include <fmt/core.h>
+
+#include "codegen/normalize/math_ops.h"
+#include "ir/build.h"
+#include "ir/rebuild.h"
+#include "sinter/error.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+struct Expansion {
+  Op op;
+  UOp (*expand)(const std::vector<UOp>& src);
+  double single, wide;  ///< largest error in ulp for float32 and float64
+};
+
+template <UOp (*kExpand)(UOp)>
+UOp of_one(const std::vector<UOp>& src) {
+  return kExpand(src[0]);
+}
+template <UOp (*kExpand)(UOp, UOp)>
+UOp of_two(const std::vector<UOp>& src) {
+  return kExpand(src[0], src[1]);
+}
+
+constexpr Expansion kExpansions[] = {
+    {Op::Exp, of_one<expand_exp>, 1, 1},         {Op::Exp2, of_one<expand_exp2>, 1, 1},
+    {Op::Log, of_one<expand_log>, 1, 1},         {Op::Log2, of_one<expand_log2>, 1.5, 0.75},
+    {Op::Log1p, of_one<expand_log1p>, 1.5, 1.5}, {Op::Expm1, of_one<expand_expm1>, 1.5, 1.9},
+    {Op::Sin, of_one<expand_sin>, 1.6, 0.8},     {Op::Cos, of_one<expand_cos>, 1.6, 0.8},
+    {Op::Tan, of_one<expand_tan>, 0.51, 1},      {Op::Tanh, of_one<expand_tanh>, 2.5, 2.5},
+    {Op::Erf, of_one<expand_erf>, 1.2, 1.5},     {Op::FMod, of_two<expand_fmod>, 0, 0},
+    {Op::Pow, of_two<expand_pow>, 0.51, 1},
+};
+
+/// The row of an op and type; every kExpanded op has one.
+const Expansion& row_of(Op op, DType dtype) {
+  for (const Expansion& row : kExpansions)
+    if (row.op == op && (dtype == DType::F32 || dtype == DType::F64)) return row;
+  throw InternalError(fmt::format("expanding math: no expansion of {} for {}", info(op).name, name_of(dtype)));
+}
+
+}  // namespace
+
+UOp expand_math(ir::Graph& g, UOp root) {
+  return ir::rebuild(g, root, [](UOp n, const std::vector<UOp>& src) {
+    return has(n->op, ir::kExpanded) ? row_of(n->op, n->dtype).expand(src) : UOp();
+  });
+}
+
+double max_ulp(Op op, DType dtype) {
+  const Expansion& row = row_of(op, dtype);
+  return dtype == DType::F32 ? row.single : row.wide;
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,89 @@
+// log, log1p and log2: split off the power of two, then a polynomial (float32) or fdlibm's series in f / (2 + f)
+// (float64).
+#include <limits>
+
+#include "codegen/normalize/math_ops.h"
+#include "codegen/normalize/math_support.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::UOp;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kTwoThirds = 0x1.555556p-1;
+
+// (log(1+r) - r + r^2/2) / r^3 on |r| <= 1/3: relative error 2^-27.7 of log(1+r).
+constexpr double kLog[] = {0x1.555506p-2, -0x1.fffefap-3, 0x1.99d054p-3, -0x1.559c54p-3,
+                           0x1.1ed508p-3, -0x1.f335dp-4,  0x1.1e6eb6p-3, -0x1.07bc3cp-3};
+// (log2(1+r) - r log2(e)) / r^2 on |r| <= 1/3: relative error 2^-27.7 of log2(1+r).
+constexpr double kLog2[] = {-0x1.715476p-1, 0x1.ec703p-2,   -0x1.7153ep-2, 0x1.279d7p-2,  -0x1.ecd0b6p-3,
+                            0x1.9de5bap-3,  -0x1.685292p-3, 0x1.9cddeep-3, -0x1.7bcb66p-3};
+// (log((1+s)/(1-s)) / s - 2) / s^2 in s^2, |s| <= 3 - 2 sqrt 2: error 2^-59.5 of log((1+s)/(1-s)).
+constexpr double kAtanh[] = {0x1.5555555555592p-1, 0x1.999999997ff37p-2, 0x1.24924941df378p-2, 0x1.c71c52160267dp-3,
+                             0x1.74663c9ff8357p-3, 0x1.39a1eeebfd808p-3, 0x1.2f038fe8bd39cp-3};
+
+/// `result`, but -inf at +-0, NaN below, and infinity and NaN as they are.
+UOp with_specials(UOp x, UOp result) {
+  UOp zero = like(x, 0);
+  result = where(lt(x, like(x, kInf)), result, x);
+  result = where(lt(x, zero), like(x, kNaN), result);
+  return where(eq(x, zero), like(x, -kInf), result);
+}
+
+/// log(1 + f) = f - half_square + rest, as in fdlibm's e_log.c: half_square = f^2 / 2, rest = s (half_square + R(s^2)),
+/// s = f / (2 + f).
+struct Series {
+  UOp f, half_square, s, r;
+};
+Series series(UOp mantissa) {
+  UOp f = mantissa - 1.0;
+  UOp s = f / (f + 2.0), z = s * s;
+  return {f, f * 0.5 * f, s, z * polynomial(z, kAtanh)};
+}
+
+}  // namespace
+
+UOp expand_log(UOp x) {
+  if (x->dtype == DType::F32) {
+    auto [m, k] = split_exponent(x, kTwoThirds);
+    UOp r = m - 1.0;
+    UOp log_m = fma(r * r, fma(r, polynomial(r, kLog), like(x, -0.5)), r);
+    return with_specials(x, fma(k, like(x, kLn2Single[0]), fma(k, like(x, kLn2Single[1]), log_m)));
+  }
+  auto [m, k] = split_exponent(x, kSqrtHalf);
+  auto [f, half_square, s, r] = series(m);
+  UOp rest = fma(s, half_square + r, k * kLn2Double[1]);
+  return with_specials(x, fma(k, like(x, kLn2Double[0]), f - (half_square - rest)));
+}
+
+UOp expand_log1p(UOp x) {
+  const Pair w = two_sum(like(x, 1), x);
+  UOp regular = lt(like(x, 0), w.hi) & lt(w.hi, like(x, kInf));
+  UOp rest = where(regular, w.lo / w.hi, like(x, 0));
+  UOp small = lt(absolute(x), like(x, x->dtype == DType::F32 ? 0x1p-26 : 0x1p-56));  // -0 and denormals too
+  return where(small, x, expand_log(w.hi) + rest);
+}
+
+UOp expand_log2(UOp x) {
+  if (x->dtype == DType::F32) {
+    auto [m, k] = split_exponent(x, kTwoThirds);
+    UOp r = m - 1.0;
+    UOp tail = r * fma(r, polynomial(r, kLog2), like(x, kLog2ESingle[1]));
+    return with_specials(x, k + fma(r, like(x, kLog2ESingle[0]), tail));
+  }
+  // log(m) as a pair, times log2(e) as a pair, plus the exponent: one rounding that matters.
+  auto [m, k] = split_exponent(x, kSqrtHalf);
+  auto [f, half_square, s, r] = series(m);
+  UOp square_error = fma(f * 0.5, f, -half_square);
+  UOp hi = f - half_square;
+  UOp lo = fma(s, half_square + r, (f - hi) - half_square - square_error);
+  UOp product = hi * kLog2EDouble[0];
+  UOp product_error =
+      fma(hi, like(x, kLog2EDouble[0]), -product) + fma(hi, like(x, kLog2EDouble[1]), lo * kLog2EDouble[0]);
+  Pair sum = fast_two_sum(k, product);
+  return with_specials(x, sum.hi + (sum.lo + product_error));
+}
+
+}  // namespace sinter::codegen

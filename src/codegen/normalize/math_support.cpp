@@ -1,0 +1,90 @@
+// Shared pieces of the math expansions; see the header for contracts.
+#include "codegen/normalize/math_support.h"
+
+#include <fmt/core.h>
+
+#include <bit>
+#include <cfloat>
+
+#include "sinter/error.h"
+
+namespace sinter::codegen {
+
+using ir::Op;
+using ir::UOp;
+
+const Format& format_of(DType dtype) {
+  static constexpr Format kSingle = {DType::U32, 23, 127, 0x80000000u, FLT_MIN};
+  static constexpr Format kDouble = {DType::U64, 52, 1023, 0x8000000000000000u, DBL_MIN};
+  if (dtype == DType::F32) return kSingle;
+  if (dtype == DType::F64) return kDouble;
+  throw InternalError(fmt::format("expanding math: no expansion for {}", name_of(dtype)));
+}
+
+UOp word(UOp x, uint64_t value) { return like(x, ir::Scalar::of(x->dtype, static_cast<int64_t>(value))); }
+UOp bits_of(UOp x) { return bitcast(x, format_of(x->dtype).bits); }
+UOp absolute(UOp x) { return alu(Op::Abs, {x}); }
+UOp with_sign(UOp size, UOp sign) {
+  UOp u = bits_of(sign);
+  return bitcast(bits_of(size) | (u & word(u, format_of(sign->dtype).sign)), size->dtype);
+}
+UOp shl(UOp x, int by) { return alu(Op::Shl, {x, word(x, static_cast<uint64_t>(by))}); }
+UOp shr(UOp x, int by) { return alu(Op::Shr, {x, word(x, static_cast<uint64_t>(by))}); }
+UOp at_most(UOp x, double hi) {
+  const UOp high = like(x, hi);
+  return where(lt(high, x), high, x);
+}
+UOp at_least(UOp x, double lo) {
+  const UOp low = like(x, lo);
+  return where(lt(x, low), low, x);
+}
+UOp clamp(UOp x, double lo, double hi) {
+  return at_least(at_most(x, hi), lo);
+}  // a minimum and a maximum of most machines
+UOp polynomial(UOp x, std::span<const double> coefficients) {
+  UOp sum = like(x, coefficients.back());
+  for (size_t i = coefficients.size() - 1; i-- > 0;) sum = fma(sum, x, like(x, coefficients[i]));
+  return sum;
+}
+
+Rounded round_scaled(UOp x, double scale, int offset) {
+  // Integers near 1.5 * 2^mantissa are the floats of their binade: the addition rounds to one, and leaves it in the low
+  // bits.
+  double magic = static_cast<double>(int64_t{3} << (format_of(x->dtype).mantissa - 1)) + offset;
+  UOp shifted = fma(x, like(x, scale), like(x, magic));
+  return {shifted - magic, bits_of(shifted)};
+}
+UOp power_of_two(const Rounded& n) { return bitcast(shl(n.word, format_of(n.value->dtype).mantissa), n.value->dtype); }
+
+Exponent split_exponent(UOp x, double lowest) {
+  const Format& f = format_of(x->dtype);
+  const uint64_t low_bits =
+      x->dtype == DType::F32 ? std::bit_cast<uint32_t>(static_cast<float>(lowest)) : std::bit_cast<uint64_t>(lowest);
+  const uint64_t one_bits = static_cast<uint64_t>(f.bias) << f.mantissa;
+  const double two_mantissa =
+      static_cast<double>(int64_t{1} << f.mantissa);  // 2^mantissa: a word below it is its float's low bits
+
+  UOp denormal = lt(x, like(x, f.min_normal));
+  UOp u = bits_of(where(denormal, x * two_mantissa, x));
+  UOp shifted = u + word(u, one_bits - low_bits);  // the exponent field changes where the mantissa passes `lowest`
+  UOp m = (shifted & word(u, (uint64_t{1} << f.mantissa) - 1)) + word(u, low_bits);
+  UOp biased =
+      bitcast(shr(shifted, f.mantissa) | word(u, static_cast<uint64_t>(f.bias + f.mantissa) << f.mantissa), x->dtype);
+  UOp exponent = biased - where(denormal, like(x, two_mantissa + f.bias + f.mantissa), like(x, two_mantissa + f.bias));
+  return {bitcast(m, x->dtype), exponent};
+}
+
+Pair two_sum(UOp a, UOp b) {
+  UOp sum = a + b, b_part = sum - a;
+  return {sum, (a - (sum - b_part)) + (b - b_part)};
+}
+Pair fast_two_sum(UOp a, UOp b) {
+  UOp sum = a + b;
+  return {sum, b - (sum - a)};
+}
+Pair two_product(UOp a, UOp b) {
+  UOp product = a * b;
+  return {product, fma(a, b, -product)};
+}
+
+}  // namespace sinter::codegen

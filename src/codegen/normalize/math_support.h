@@ -1,0 +1,67 @@
+// What the expansions of math functions share: the bits of floats, polynomials, powers of two and pairs of floats that
+// stand for a sum of twice the precision.
+#pragma once
+
+#include <span>
+
+#include "ir/build.h"
+
+namespace sinter::codegen {
+
+// Constants in two parts. ln 2 times an integer needs no trailing zeros: with an FMA the first product is exact.
+inline constexpr double kLn2Single[] = {0x1.62e43p-1, -0x1.05c61p-29};
+inline constexpr double kLn2Double[] = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+inline constexpr double kLog2ESingle[] = {0x1.715476p+0, 0x1.4ae0cp-26};
+inline constexpr double kLog2EDouble[] = {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56};
+inline constexpr double kSqrtHalf = 0x1.6a09e667f3bcdp-1;
+
+/// IEEE binary32 or binary64.
+struct Format {
+  DType bits;     ///< the unsigned type of the same width
+  int mantissa;   ///< stored bits
+  int bias;       ///< of the exponent
+  uint64_t sign;  ///< the sign bit
+  double min_normal;
+};
+const Format& format_of(DType dtype);
+
+/// An integer constant of x's type and shape.
+ir::UOp word(ir::UOp x, uint64_t value);
+ir::UOp bits_of(ir::UOp x);
+ir::UOp absolute(ir::UOp x);
+/// `size`, which is not negative, with the sign bit of `sign`.
+ir::UOp with_sign(ir::UOp size, ir::UOp sign);
+ir::UOp shl(ir::UOp x, int by);
+ir::UOp shr(ir::UOp x, int by);
+/// x <= hi, lo <= x, or both, by selects; NaN stays NaN.
+ir::UOp at_most(ir::UOp x, double hi);
+ir::UOp at_least(ir::UOp x, double lo);
+ir::UOp clamp(ir::UOp x, double lo, double hi);
+/// The polynomial with these coefficients, lowest first, by Horner's rule.
+ir::UOp polynomial(ir::UOp x, std::span<const double> coefficients);
+
+/// The nearest integer of a product, found by adding 1.5 * 2^mantissa: as a float, and in the low bits of a word.
+struct Rounded {
+  ir::UOp value;  ///< as a float
+  ir::UOp word;   ///< bits whose low half is value + offset in two's complement
+};
+/// round(x * scale); |x * scale| < 2^(mantissa-2). `offset` is added in the word only.
+Rounded round_scaled(ir::UOp x, double scale, int offset = 0);
+/// 2^n where that is a normal number; `n` is round_scaled with offset bias.
+ir::UOp power_of_two(const Rounded& n);
+
+/// A positive x is mantissa * 2^exponent with lowest <= mantissa < 2 * lowest; denormals too. Anything for the rest.
+struct Exponent {
+  ir::UOp mantissa, exponent;
+};
+Exponent split_exponent(ir::UOp x, double lowest);
+
+/// An unevaluated sum with |lo| <= ulp(hi) / 2.
+struct Pair {
+  ir::UOp hi, lo;
+};
+Pair two_sum(ir::UOp a, ir::UOp b);       ///< exact
+Pair fast_two_sum(ir::UOp a, ir::UOp b);  ///< exact if |a| >= |b| or a is 0
+Pair two_product(ir::UOp a, ir::UOp b);   ///< exact unless it underflows
+
+}  // namespace sinter::codegen

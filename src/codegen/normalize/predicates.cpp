@@ -1,0 +1,90 @@
+// Both forms of a gated factor: LOAD with a gate, and WHERE.
+#include "codegen/normalize/predicates.h"
+
+#include "codegen/kernel/access.h"
+#include "codegen/kernel/ranges.h"
+#include "ir/build.h"
+#include "ir/rebuild.h"
+#include "ir/scalar_eval.h"
+#include "rewrite/index_math.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+bool is_zero(UOp n) { return n->op == Op::Const && ir::to_bits(n->dtype, n->scalar()) == 0; }
+
+/// The gate of a value that is +0 where it is closed; null if there is none.
+UOp zero_gate(UOp value) {
+  if (value->op == Op::Where && is_zero(value->src[2])) return value->src[0];
+  return value->op == Op::Load && gate_of(value) && is_zero(other_of(value)) ? gate_of(value) : UOp();
+}
+
+bool inside(UOp load, ir::Intervals intervals) {
+  const Shape& shape = load->src[0]->shape;
+  for (size_t d = 0; d < shape.rank(); ++d)
+    if (shape[d].symbolic() || !intervals.of(load->src[1 + d]).within(0, shape[d].value() - 1)) return false;
+  return true;
+}
+
+/// A load without those conditions of its gate that it does not need to stay inside its Param, and that change with
+/// other ranges than its index; null where that is none.
+UOp loosened(UOp load, Ranges& ranges) {
+  RangeSet own;
+  for (UOp i : index_of(load)) own |= ranges.free(i);
+  ir::Facts facts;
+  UOp needed;
+  if (!inside(load, {})) {
+    for (UOp c : ir::conjuncts(gate_of(load))) {
+      if (!((ranges.free(c) & own) == ranges.free(c))) continue;
+      facts.assume(c);
+      needed = needed ? needed & c : c;
+    }
+    if (!needed || needed == gate_of(load) || !inside(load, ir::Intervals(facts))) return {};
+  }
+  return ir::load(load->src[0], index_of(load), needed, needed ? other_of(load) : UOp());
+}
+
+}  // namespace
+
+UOp common_gate(UOp reduce) {
+  if (reduce->op != Op::Reduce || reduce->reduction().combine != ir::Combine::Dot) return {};
+  UOp gate;
+  for (UOp value : values_of(reduce)) {
+    const UOp of = zero_gate(value);
+    if (!of || (gate && !(of == gate))) return {};
+    gate = of;
+  }
+  return gate;
+}
+
+std::vector<UOp> gated_loads(UOp reduce) {
+  const std::vector<UOp> values = values_of(reduce);
+  std::vector<UOp> loads;
+  for (UOp n : ir::topological(values, [](UOp n) { return !combines(n); }))
+    if (n->op == Op::Load && gate_of(n)) loads.push_back(n);
+  return loads;
+}
+
+UOp without_gate(UOp value) { return value->op == Op::Where && zero_gate(value) ? value->src[1] : value; }
+
+UOp select_factors(ir::Graph& g, UOp sink) {
+  Ranges ranges;
+  return ir::rebuild(g, sink, [&](UOp n, const std::vector<UOp>& src) -> UOp {
+    if (n->op != Op::Reduce) return {};
+    UOp made = src == n->src ? n : ir::with_sources(g, n, src);
+    const UOp gate = common_gate(made);
+    std::vector<UOp> now = made->src;
+    if (gate)
+      for (size_t i = 0; i < values_of(made).size(); ++i) {
+        UOp load = now[i];
+        if (load->op != Op::Load) continue;
+        if (UOp loose = loosened(load, ranges)) now[i] = ir::where(gate, loose, other_of(load));
+      }
+    return now == made->src ? made : ir::with_sources(g, made, std::move(now));
+  });
+}
+
+}  // namespace sinter::codegen

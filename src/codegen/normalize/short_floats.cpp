@@ -1,0 +1,57 @@
+// A rebuild; conversions that go by way of float32 take care that nothing is rounded twice.
+#include "codegen/normalize/short_floats.h"
+
+#include "ir/build.h"
+#include "ir/rebuild.h"
+#include "ir/short_float.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+bool is_short(UOp n) { return ir::is_short_float(n->dtype); }
+
+UOp wide(UOp x) {
+  if (is_short(x) && x->op == Op::Const)
+    return ir::constant(*x->graph, ir::Scalar::of(DType::F32, x->scalar().as_double()), DType::F32);
+  return ir::computed(x);
+}
+
+/// A double in float32, rounded to odd: of the two neighbours that one whose last digit is 1. No number of a type with
+/// at least two digits less, nor the middle of two, is hidden by that, so that rounding the result rounds the double
+/// (Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, 2008).
+UOp rounded_to_odd(UOp x) {
+  UOp near = ir::cast(x, DType::F32), back = ir::cast(near, DType::F64), bits = ir::bitcast(near, DType::U32);
+  auto number = [&](int value) { return ir::like(bits, ir::Scalar::of(DType::U32, value)); };
+  UOp even = ir::eq(bits & number(1), number(0)), below = ir::lt(ir::alu(Op::Abs, {back}), ir::alu(Op::Abs, {x}));
+  UOp other = ir::where(below, bits + number(1), bits - number(1));
+  return ir::bitcast(ir::where(even & ir::ne(back, x), other, bits), DType::F32);
+}
+
+UOp conversion(UOp x, DType to) {
+  if (is_short(x)) return ir::cast(wide(x), to);
+  return ir::cast(x->dtype == DType::F64 ? rounded_to_odd(x) : ir::cast(x, DType::F32), to);
+}
+
+}  // namespace
+
+bool computes_in_short_float(UOp n) {
+  if (!ir::is_alu(n->op) || n->op == Op::Where || n->op == Op::Check || n->op == Op::Bitcast) return false;
+  const DType from = n->src.back()->dtype;
+  if (n->op == Op::Cast && (from == DType::F32 || n->dtype == DType::F32)) return false;
+  return is_short(n) || ir::is_short_float(from);
+}
+
+UOp widen_short_floats(ir::Graph& g, UOp sink) {
+  return ir::rebuild(g, sink, [&](UOp n, const std::vector<UOp>& src) -> UOp {
+    if (!computes_in_short_float(n)) return {};
+    if (n->op == Op::Cast) return conversion(src[0], n->dtype);
+    std::vector<UOp> operands;
+    for (UOp s : src) operands.push_back(wide(s));
+    return ir::cast(ir::alu(n->op, operands), n->dtype);
+  });
+}
+
+}  // namespace sinter::codegen

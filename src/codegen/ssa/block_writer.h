@@ -1,0 +1,144 @@
+// Writes instructions into open blocks: each value goes to the outermost block in which its sources are known, so what
+// a loop does not change stands before the loop, and equal values are made once.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/ssa/instructions.h"
+#include "codegen/ssa/integer_bounds.h"
+
+namespace sinter::codegen {
+
+/// Under which name an open block remembers a value beside its instruction: a node at one lane, register copy and
+/// memory version.
+struct MemoKey {
+  const void* node = nullptr;
+  int lane = 0;
+  uint64_t copies = 0;
+  uint64_t versions = 0;
+  friend bool operator==(const MemoKey&, const MemoKey&) = default;
+};
+
+class Emitter {
+ public:
+  /// Begins with the body of `code` open.
+  explicit Emitter(Instructions& code);
+
+  /// A value, or a Raise. Arithmetic on known integers is done at once, and so are comparisons that the bounds of
+  /// indices decide.
+  Id value(Inst inst);
+  /// In the innermost block: effects, and what must not move before an effect.
+  Id here(Inst inst);
+
+  /// Opens a loop; the result is its variable. What follows stands in it until close().
+  Id open_loop(Id begin, Id end, int64_t step, std::string note);
+  /// Opens an if; values first made inside stay inside, but for numbers, and for arithmetic on indices that leaves a
+  /// loop. Where the condition always holds, only a memory; where it never does, what stands inside is gone at close().
+  void open_if(Id condition);
+  /// Opens no block, only a memory: what is remembered from here on is forgotten at close().
+  void open_memory();
+  void close();
+
+  /// Memory of the block's threads: so many elements, 0 to begin with.
+  int add_tile(DType dtype) {
+    code_.slots.push_back({dtype, true, 0});
+    return static_cast<int>(code_.slots.size()) - 1;
+  }
+  void enlarge(int tile, int64_t elements) {
+    int64_t& size = code_.slots[static_cast<size_t>(tile)].tile;
+    size = std::max(size, elements);
+  }
+
+  /// The innermost open block or memory.
+  size_t scope() const { return scopes_.size() - 1; }
+  /// Where the value of `id` lies, but in no scope further out than `from`.
+  void remember(const MemoKey& key, Id id, size_t from);
+  Id find(const MemoKey& key) const;  ///< kNone if no open scope knows it
+  /// Whether a loop stands open, but for that over the launch's points.
+  bool in_loop() const;
+  /// How many blocks are open around the place where `id` is made; 0: the body.
+  int depth(Id id) const { return depth_[static_cast<size_t>(id)]; }
+
+  // Index arithmetic, and shorthands.
+  Id number(int64_t v);
+  Id constant(DType dtype, ir::Scalar v);
+  Id alu(ir::Op op, Type type, std::vector<Id> src);
+  Id index(ir::Op op, Id a, Id b) { return alu(op, {DType::Index, 1}, {a, b}); }
+  /// IDiv or Mod of numbers that are not negative, by a positive one: unsigned, where C's division is the algebra's.
+  Id divide(ir::Op op, Id a, Id b);
+  Id splat(Id scalar, int lanes);
+  Id part(Id vector, int from, int lanes);
+  Id lane(Id vector, int lane) { return part(vector, lane, 1); }
+  /// As Code::Interleave: blocks of so many lanes, the even or the odd ones.
+  Id interleave(Id a, Id b, int block, bool odd) {
+    Inst n{Code::Interleave, type(a), {a, b}};
+    n.imm = odd ? -block : block;
+    return value(std::move(n));
+  }
+  Id iota(int lanes) { return value({Code::Iota, {DType::Index, lanes}, {}}); }
+  /// Bool per lane: whether its number is below `count`.
+  Id below(Id count, int lanes) { return value({Code::Below, {DType::Bool, lanes}, {count}}); }
+  /// Both conditions; kNone is one that always holds.
+  Id both(Id a, Id b) {
+    if (a == kNone || always(a)) return b == kNone || always(b) ? kNone : b;
+    return b == kNone || always(b) ? a : alu(ir::Op::And, {DType::Bool, 1}, {a, b});
+  }
+  /// Whether a condition, or a splat of one, is known to hold; or not to.
+  bool always(Id condition) const { return is_known(condition, true); }
+  bool never(Id condition) const { return is_known(condition, false); }
+  /// The number that an Index instruction is, if it is known now.
+  bool known(Id id, int64_t& v) const;
+  bool is_number(Id id, int64_t wanted) const {
+    int64_t v = 0;
+    return known(id, v) && v == wanted;
+  }
+  Type type(Id id) const { return code_[id].type; }
+  const Inst& operator[](Id id) const { return code_[id]; }
+
+ private:
+  struct InstHash {
+    size_t operator()(const Inst& n) const;
+  };
+  struct InstEqual {
+    bool operator()(const Inst& a, const Inst& b) const;
+  };
+  struct KeyHash {
+    size_t operator()(const MemoKey& k) const;
+  };
+  struct Scope {
+    int block;
+    Id owner;
+    bool barrier;
+    std::unordered_map<Inst, Id, InstHash, InstEqual> made = {};
+    std::unordered_map<MemoKey, Id, KeyHash> memo = {};
+  };
+  Id add(Inst&& inst, size_t scope);
+  Id evaluate(const Inst& inst);
+  Id fold(const Inst& inst);
+  Id fold_condition(const Inst& inst);
+  Id fold_ends(const Inst& inst);
+  struct Along {
+    Id first = kNone;
+    int step = 0;
+  };
+  Along along(Id id);
+  bool is_known(Id condition, bool wanted) const {
+    const Inst& n = code_[condition];
+    if (n.code == Code::Splat) return is_known(n.src[0], wanted);
+    return n.code == Code::Const && is_bool(n.type.dtype) && (n.number.as_int() != 0) == wanted;
+  }
+  void open(Id owner, bool barrier);
+  Id append(Inst&& inst, size_t scope);
+  size_t behind_barriers(const Inst& inst, size_t scope) const;
+  bool turns(const Scope& s) const;  ///< a loop, but not that over the launch's points
+
+  Instructions& code_;
+  std::vector<Scope> scopes_;
+  std::vector<int> depth_;
+  std::vector<Bounds> bounds_;
+};
+
+}  // namespace sinter::codegen

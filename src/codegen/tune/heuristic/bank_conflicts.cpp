@@ -1,0 +1,48 @@
+// A pass gives each of 32 banks one word of 4 bytes, which any number of threads may share; wider accesses are made by
+// as many threads at a time as 128 bytes serve.
+#include "codegen/tune/heuristic/bank_conflicts.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "codegen/nest/tile_copy.h"
+
+namespace sinter::codegen {
+namespace {
+
+constexpr int kWarp = 32;
+constexpr int64_t kWord = 4, kWidest = 16, kPass = 128;  ///< bytes
+
+/// Where an element lies in its tile.
+int64_t place(const Stage& layout, int64_t columns, int64_t period, int64_t row, int64_t column) {
+  if (layout.unit) column ^= row / layout.rows % (period / layout.unit) * layout.unit;
+  return row * (columns + layout.pad) + column;
+}
+int64_t begin(const Walk& w, int thread) { return int64_t{1} * w.lanes * (thread / w.stride % w.threads); }
+
+}  // namespace
+
+int64_t bank_passes(const Stage& layout, int64_t columns, DType dtype, const Walk& row, const Walk& column) {
+  const auto size = static_cast<int64_t>(size_of(dtype));
+  const int64_t period = swizzle_period(columns, dtype);
+  int64_t width = std::min<int64_t>(column.lanes, kWidest / size);
+  while ((columns + layout.pad) % width) width /= 2;  // rows begin at whole vectors
+  const int64_t unit = std::max(width * size, kWord), together = kPass / unit;
+  int64_t passes = 0;
+  for (int r = 0; r < row.lanes; ++r)
+    for (int64_t c = 0; c < column.lanes; c += width)
+      for (int first = 0; first < kWarp; first += static_cast<int>(together)) {
+        std::map<int64_t, std::set<int64_t>> banks;  // what threads ask of each
+        size_t most = 0;
+        for (int t = first; t < first + together; ++t) {
+          const int64_t at = place(layout, columns, period, begin(row, t) + r, begin(column, t) + c) * size / unit;
+          banks[at % together].insert(at);
+          most = std::max(most, banks[at % together].size());
+        }
+        passes += static_cast<int64_t>(most);
+      }
+  return passes;
+}
+
+}  // namespace sinter::codegen

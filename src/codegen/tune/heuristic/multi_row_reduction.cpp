@@ -1,0 +1,86 @@
+// Measured on Zen 3, beside one row at a time whose lines are asked for two pages ahead: 64 MiB take 0.63 to 0.80 of
+// the time in eight rows of 4 to 400 KB, also with two threads; in four as much, or up to 1.1 of it; one row, not asked
+// for, 0.8 to 0.9. Asking ahead as well takes 1.07 of four rows. Rows of 1 KB take 1.3: what is fetched ahead behind
+// their ends is not needed. Where a row is read twice (variances, softmax), asking ahead is the better way: 0.7.
+#include "codegen/tune/heuristic/multi_row_reduction.h"
+
+#include <algorithm>
+
+#include "codegen/kernel/access.h"
+#include "codegen/tune/heuristic/operand_analysis.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+constexpr int kStreams = 8;      ///< that a core foresees side by side
+constexpr double kFewSteps = 8;  ///< operations for one element: with more a row is slower than memory
+
+/// What goes through the rows: only sums along the range that has the lanes, which wait for no other sum.
+struct Rows {
+  std::vector<UOp> loads;
+  double operations = 0;  ///< for one element
+  int registers = 0;      ///< vectors of accumulators
+};
+
+/// None where something else goes along that range, a sum goes along another one, or the lanes have a mask, which no
+/// core foresees.
+Rows rows_of(Choice& c, UOp along) {
+  Rows rows;
+  for (const Work& w : c.view.works()) {
+    if (!w.is_reduce() && !w.runs_over(along)) continue;  // what becomes of the sums
+    if (!w.is_reduce() || w.own.empty() || !(w.own.back() == along) || !w.sums.empty()) return {};
+    rows.operations += w.operations;
+    rows.registers += std::max(1, w.chains() / c.width(along).lanes);
+    for (UOp a : w.accesses) {
+      if (a->op != Op::Load || (gate_of(a) && c.view.depends(gate_of(a), along))) return {};
+      if (!in(rows.loads, a)) rows.loads.push_back(a);
+    }
+  }
+  return rows;
+}
+
+/// The outer range whose rows follow each other most closely, whole pages apart in each load; null: none.
+UOp next_row(Choice& c, const Rows& rows) {
+  UOp next;
+  int64_t nearest = 0;
+  for (UOp r : c.view.ranges()) {
+    if (!is_outer(r) || !is_number(r) || in(c.fixed, r) || c.width_of(r) > 1) continue;
+    int64_t apart = INT64_MAX;
+    for (UOp load : rows.loads) apart = std::min(apart, c.view.byte_stride(load, r));
+    if (apart < runtime::kPage || (next && apart >= nearest)) continue;
+    next = r;
+    nearest = apart;
+  }
+  return next;
+}
+
+/// At least.
+int64_t points_of(Choice& c) {
+  int64_t points = 1;
+  for (UOp r : c.view.ranges())
+    if (is_outer(r) && is_number(r)) points *= c.view.size(r);
+  return points;
+}
+
+}  // namespace
+
+void choose_rows_at_once(Choice& c) {
+  if (!c.target.near_l3 || c.target.masks) return;  // elsewhere not measured
+  if (!c.products.empty() || !c.rows.empty() || !c.transposed.empty() || c.vectors.size() != 1) return;
+  const Rows rows = rows_of(c, c.vectors[0]);
+  if (rows.loads.empty() || rows.operations > kFewSteps) return;
+  const bool far =
+      std::all_of(rows.loads.begin(), rows.loads.end(), [&](UOp load) { return is_far(c.view, load, c.target); });
+  const UOp next = far ? next_row(c, rows) : UOp();
+  if (!next) return;
+  // An element that is added as it comes needs no register of its own.
+  const int room = rows.operations > 1 ? c.target.vector_registers / 2 : c.target.vector_registers;
+  int copies = kStreams / static_cast<int>(std::min<size_t>(rows.loads.size(), kStreams));
+  while (copies > 1 && (copies * rows.registers > room || points_of(c) / copies < c.target.parallel_units)) copies /= 2;
+  c.width(next).copies = copies;
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,56 @@
+// A row is short, and each begins on a line, often on a page of its own: what a core asks for by itself comes late for
+// most of it.
+#include "codegen/tune/heuristic/tile_prefetch.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "codegen/tune/heuristic/cache_sets.h"
+#include "codegen/tune/heuristic/operand_analysis.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+constexpr int64_t kFarRows = 256;  ///< bytes from one row to the next
+constexpr int64_t kFewWays = 8;    ///< of a first cache, whose sets the rows of two tiles fill. With twelve what was
+                                   ///< measured (Zen 5, 6 rows) has 1.02 of its floor
+
+/// Of what the loads read, each buffer once.
+double bytes_of(View& view, std::span<const UOp> accesses) {
+  std::map<const ir::Node*, double> buffers;
+  for (UOp a : accesses) {
+    if (a->op != Op::Load) continue;
+    double& bytes = buffers[a->src[0].get()];
+    bytes = std::max(bytes, view.bytes_read(a));
+  }
+  double all = 0;
+  for (const auto& [buffer, bytes] : buffers) all += bytes;
+  return all;
+}
+
+}  // namespace
+
+std::vector<Opt> rows_ahead(const Kernel& kernel, View& view, const Work& product, const RegisterTile& tile,
+                            const runtime::Target& target) {
+  // A step loads its columns and an element of each row, and asks for another one of each: as many as it multiplies, at
+  // most.
+  if (!tile.lanes || !tile.first || !is_outer(tile.first) || tile.turned > 1 || tile.has_other() ||
+      product.own.empty() || tile.columns + 2 * tile.rows > tile.rows * tile.columns ||
+      bytes_of(view, product.accesses) <= kFarCaches * static_cast<double>(target.l2))
+    return {};
+  std::vector<Opt> opts;
+  for (UOp a : product.accesses) {
+    if (a->op != Op::Load) continue;
+    const int64_t apart = view.byte_stride(a, tile.first);
+    if (view.depends(a, tile.lanes) || view.stride(a, product.own.back()) != 1 || apart < kFarRows) continue;
+    if (pages_apart(apart) && ways(target) <= kFewWays && 2 * tile.rows >= ways(target)) continue;
+    opts.emplace_back(Prefetch{number_of(kernel, a), range_id(tile.first), tile.rows});
+  }
+  return opts;
+}
+
+}  // namespace sinter::codegen

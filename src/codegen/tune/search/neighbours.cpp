@@ -1,0 +1,315 @@
+// A function per kind of change. What follows from a change (steps and blocks are multiples of what lies inside) is
+// settled; what is not legal then is no neighbour.
+#include "codegen/tune/search/neighbours.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "codegen/kernel/access.h"
+#include "codegen/kernel/ceil_div.h"
+#include "codegen/loopschedule/loop_schedule.h"
+#include "codegen/nest/loop_tree.h"
+#include "codegen/tune/heuristic/materialize_rows.h"
+#include "codegen/tune/search/neighbours_memory.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+using Opts = std::vector<Opt>;
+
+constexpr std::array kCopies = {1, 2, 3, 4, 5, 6, 8, 12, 16};
+constexpr std::array<int64_t, 3> kBlocks = {4, 16, 64};  ///< widths of a new block
+
+// ---- lists
+
+template <class T>
+void drop(Opts& opts, int range) {
+  std::erase_if(opts, [&](const Opt& o) { return std::holds_alternative<T>(o) && std::get<T>(o).range == range; });
+}
+/// Lanes or Unroll with this count; none for 1.
+template <class T>
+void set_count(Opts& opts, int range, int count) {
+  if (count == 1) return drop<T>(opts, range);
+  if (T* t = find_opt<T>(opts, range))
+    t->count = count;
+  else
+    opts.push_back(T{range, count});
+}
+template <class T>
+int count_of(Opts& opts, int range) {
+  const T* t = find_opt<T>(opts, range);
+  return t ? t->count : 1;
+}
+
+std::vector<Split*> splits_of(Opts& opts, int range) {
+  std::vector<Split*> out;
+  for (Opt& o : opts)
+    if (Split* s = std::get_if<Split>(&o); s && s->range == range) out.push_back(s);
+  return out;
+}
+
+/// Blocks of a range become multiples of what stands inside them; its edges are those of other steps now.
+void settle(Opts& opts, int range) {
+  drop<Peel>(opts, range);
+  int64_t inside = int64_t{1} * count_of<Lanes>(opts, range) * count_of<Unroll>(opts, range);
+  std::vector<Split*> splits = splits_of(opts, range);
+  for (size_t i = splits.size(); i-- > 0;) inside = splits[i]->step = round_up(splits[i]->step, inside);
+  if (Block* b = find_opt<Block>(opts, range)) b->size = round_up(b->size, inside);
+}
+
+Order* order_of(Opts& opts) {
+  for (Opt& o : opts)
+    if (Order* order = std::get_if<Order>(&o)) return order;
+  return nullptr;
+}
+
+/// What the functions below work on.
+struct Site {
+  const Kernel& kernel;
+  const runtime::Target& target;
+  View& view;
+  const std::vector<UOp>& free;
+  const std::vector<Row>& rows;
+  const Opts& given;
+  std::vector<Opts>& made;
+
+  /// `change` done to a copy.
+  template <class Change>
+  void make(Change change) {
+    Opts opts = given;
+    change(opts);
+    made.push_back(std::move(opts));
+  }
+  /// Loops in the order in which the given list has them: those that no Order names by ids, the outer ranges first.
+  std::vector<Order::Loop> loops() const {
+    Opts opts = given;
+    std::vector<Order::Loop> all;
+    const Order* order = order_of(opts);
+    for (UOp r : view.ranges()) {
+      const int id = range_id(r), levels = static_cast<int>(splits_of(opts, id).size()) + 1;
+      for (int level = 0; level < levels; ++level) all.push_back({id, level});
+    }
+    if (!order) return all;
+    const auto holds = [](const std::vector<Order::Loop>& list, const Order::Loop& l) {
+      return std::find(list.begin(), list.end(), l) != list.end();
+    };
+    std::vector<Order::Loop> named = order->loops;
+    std::erase_if(named, [&](const Order::Loop& l) { return !holds(all, l); });
+    size_t next = 0;
+    for (Order::Loop& l : all)
+      if (holds(order->loops, l)) l = named[next++];
+    return all;
+  }
+};
+
+void set_order(Opts& opts, std::vector<Order::Loop> loops) {
+  if (Order* order = order_of(opts))
+    order->loops = std::move(loops);
+  else
+    opts.push_back(Order{std::move(loops)});
+}
+
+// ---- changes
+
+/// Lanes elsewhere, along one more range, along none, or wider and narrower ones.
+void lanes(Site& s) {
+  const int most = std::max(2, s.target.vector_bytes / 4);
+  for (UOp r : s.free) {
+    const int id = range_id(r);
+    Opts given = s.given;
+    const int now = count_of<Lanes>(given, id);
+    const auto set = [&](int count, bool alone) {
+      s.make([&](Opts& o) {
+        if (alone) std::erase_if(o, [](const Opt& x) { return std::holds_alternative<Lanes>(x); });
+        set_count<Lanes>(o, id, count);
+        for (UOp other : s.free) settle(o, range_id(other));
+      });
+    };
+    for (int count : {1, most / 2, most, 2 * most})
+      if (count != now && (count == 1 || count / 2 < s.view.size(r))) set(count, false);
+    if (now == 1 && s.view.size(r) > 1) set(most, true);
+  }
+}
+
+/// More or fewer copies of a range, or more of one and fewer of another.
+void copies(Site& s) {
+  const auto other = [&](Opts& o, UOp r, int by) {
+    const int now = count_of<Unroll>(o, range_id(r));
+    const auto at = std::lower_bound(kCopies.begin(), kCopies.end(), now) - kCopies.begin() + by;
+    if (at < 0 || at >= static_cast<long>(kCopies.size())) return false;
+    const int count = kCopies[static_cast<size_t>(at)];
+    if (count > s.view.size(r)) return false;
+    set_count<Unroll>(o, range_id(r), count);
+    settle(o, range_id(r));
+    return true;
+  };
+  for (UOp r : s.free)
+    for (int by : {-2, -1, 1, 2}) {
+      Opts o = s.given;
+      if (!other(o, r, by)) continue;
+      s.made.push_back(o);
+      for (UOp q : s.free)
+        if (!(q == r) && by * by == 1) {
+          Opts both = o;
+          if (other(both, q, -by)) s.made.push_back(std::move(both));
+        }
+    }
+}
+
+/// The ends of a loop over all of a range that has copies and gates stand outside of it.
+void peels(Site& s) {
+  const auto gated = [&](UOp r) {
+    return std::any_of(s.view.works().begin(), s.view.works().end(), [&](const Work& w) {
+      return std::any_of(w.accesses.begin(), w.accesses.end(),
+                         [&](UOp a) { return a->op == Op::Load && gate_of(a) && s.view.depends(gate_of(a), r); });
+    });
+  };
+  for (UOp r : s.free) {
+    const int id = range_id(r);
+    Opts given = s.given;
+    if (count_of<Unroll>(given, id) == 1 || find_opt<Peel>(given, id) || !gated(r)) continue;
+    s.make([&](Opts& o) {
+      drop<Block>(o, id);
+      if (is_outer(r)) o.push_back(Block{id, s.view.size(r)});
+      settle(o, id);
+      o.push_back(Peel{id, 1, s.view.size(r) >= int64_t{2} * count_of<Unroll>(o, id) * count_of<Lanes>(o, id)});
+    });
+  }
+}
+
+/// Blocks of a range in a loop outside all others, as caches want them; larger and smaller ones; none.
+void splits(Site& s) {
+  for (UOp r : s.view.ranges()) {
+    const int id = range_id(r);
+    Opts given = s.given;
+    const std::vector<Split*> now = splits_of(given, id);
+    const int64_t width = int64_t{1} * count_of<Lanes>(given, id) * count_of<Unroll>(given, id);
+    if (now.empty()) {
+      for (int64_t blocks : kBlocks) {
+        if (width * blocks >= s.view.size(r)) continue;
+        s.make([&](Opts& o) {
+          std::vector<Order::Loop> loops = s.loops();
+          for (Order::Loop& l : loops) l.level += l.range == id;
+          loops.insert(loops.begin(), {id, 0});
+          o.push_back(Split{id, width * blocks});
+          settle(o, id);
+          set_order(o, std::move(loops));
+        });
+      }
+      continue;
+    }
+    for (const bool larger : {true, false}) {
+      if (!larger && now[0]->step == 1) continue;
+      s.make([&](Opts& o) {
+        Split* outermost = splits_of(o, id)[0];
+        outermost->step = larger ? outermost->step * 2 : outermost->step / 2;
+        settle(o, id);
+      });
+    }
+    s.make([&](Opts& o) {
+      std::vector<Order::Loop> loops = s.loops();
+      std::erase(loops, Order::Loop{id, 0});
+      for (Order::Loop& l : loops) l.level -= l.range == id;
+      drop<Split>(o, id);
+      for (size_t i = 1; i < now.size(); ++i) o.push_back(*now[i]);
+      set_order(o, std::move(loops));
+    });
+  }
+}
+
+/// Two neighbouring loops change places, or one goes outside all others.
+void orders(Site& s) {
+  const std::vector<Order::Loop> loops = s.loops();
+  for (size_t i = 1; i < loops.size(); ++i) {
+    s.make([&](Opts& o) {
+      std::vector<Order::Loop> swapped = loops;
+      std::swap(swapped[i - 1], swapped[i]);
+      set_order(o, std::move(swapped));
+    });
+    if (i == 1) continue;
+    s.make([&](Opts& o) {
+      std::vector<Order::Loop> first = loops;
+      std::rotate(first.begin(), first.begin() + static_cast<long>(i), first.begin() + static_cast<long>(i) + 1);
+      set_order(o, std::move(first));
+    });
+  }
+}
+
+/// A point of the launch covers more or fewer values of an outer range.
+void blocks(Site& s) {
+  for (UOp r : s.view.ranges()) {
+    if (!is_outer(r)) continue;
+    const int id = range_id(r);
+    Opts given = s.given;
+    const std::vector<Split*> splits = splits_of(given, id);
+    const int64_t least =
+        splits.empty() ? int64_t{1} * count_of<Lanes>(given, id) * count_of<Unroll>(given, id) : splits[0]->step;
+    const Block* block = find_opt<Block>(given, id);
+    const int64_t now = block ? block->size : least;
+    for (int64_t size : {least, now / 2, now * 2, now * 4}) {
+      size = round_up(size, least);
+      if (size == now || size / 2 >= s.view.size(r)) continue;
+      s.make([&](Opts& o) {
+        drop<Block>(o, id);
+        drop<Peel>(o, id);
+        if (size > least) o.push_back(Block{id, size});
+      });
+    }
+  }
+}
+
+/// One Opt more.
+void add(Site& s, const Opts& more) {
+  for (const Opt& opt : more)
+    if (std::find(s.given.begin(), s.given.end(), opt) == s.given.end()) s.make([&](Opts& o) { o.push_back(opt); });
+}
+
+/// One value more is kept for the loops that use it.
+void rows(Site& s) { add(s, {s.rows.begin(), s.rows.end()}); }
+void stages(Site& s) { add(s, stages_to_try(s.kernel, s.view, s.given)); }
+void prefetches(Site& s) { add(s, prefetches_to_try(s.kernel, s.view, s.given)); }
+void streams(Site& s) { add(s, streams_to_try(s.kernel)); }
+
+/// Without one Opt, whatever it is.
+void without(Site& s) {
+  for (size_t i = 0; i < s.given.size(); ++i) s.make([&](Opts& o) { o.erase(o.begin() + static_cast<long>(i)); });
+}
+
+struct Change {
+  std::string_view name;
+  void (*make)(Site& s);
+};
+constexpr std::array kChanges = {
+    Change{"lanes", lanes},           Change{"copies", copies},   Change{"peels", peels},     Change{"splits", splits},
+    Change{"orders", orders},         Change{"blocks", blocks},   Change{"rows", rows},       Change{"stages", stages},
+    Change{"prefetches", prefetches}, Change{"streams", streams}, Change{"without", without},
+};
+
+}  // namespace
+
+Neighbourhood::Neighbourhood(const Kernel& kernel, const runtime::Target& target)
+    : kernel_(kernel), target_(target), view_(kernel), rows_(rows_to_keep(kernel, view_, target)) {
+  const std::vector<UOp> fixed = ranges_in_order(kernel, view_);
+  for (UOp r : view_.ranges())
+    if (!in(fixed, r)) free_.push_back(r);
+}
+
+std::vector<Neighbour> Neighbourhood::of(const std::vector<Opt>& opts) {
+  std::vector<Neighbour> out;
+  std::set<std::string> seen{to_string(opts)};
+  for (const Change& change : kChanges) {
+    std::vector<Opts> made;
+    Site site{kernel_, target_, view_, free_, rows_, opts, made};
+    change.make(site);
+    for (Opts& o : made)
+      if (seen.insert(to_string(o)).second && is_legal(kernel_, o)) out.push_back({change.name, std::move(o)});
+  }
+  return out;
+}
+
+}  // namespace sinter::codegen

@@ -1,0 +1,149 @@
+// The unit is a slot: the time in which a core begins one multiply-add of a vector, and in which it can also load a
+// vector. Where cores differ, what flatters the kernel is taken: the bound must not exceed the truth.
+#include "codegen/tune/search/time_bound.h"
+
+#include <algorithm>
+
+#include "codegen/kernel/ceil_div.h"
+#include "codegen/loopschedule/loop_schedule.h"
+#include "ir/combine.h"
+#include "ir/short_float.h"
+#include "ir/walk.h"
+
+namespace sinter::codegen {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+constexpr double kOperations = 2;  ///< that begin in a slot, multiply-adds and others together
+constexpr double kSpill = 2;       ///< slots in which an accumulator goes to memory and comes back
+constexpr double kLongSum = 256;   ///< steps of a sum above which the one after it cannot hide its latency
+
+bool multiplies(Op op) { return op == Op::Mul || op == Op::Fma; }
+
+}  // namespace
+
+/// Loops as the Opts make them.
+struct Bound::Shape {
+  const Schedule schedule;
+  View& view;
+  const int vector_bytes;
+
+  int lanes(UOp range, DType dtype) const {
+    const auto most =
+        std::max<size_t>(static_cast<size_t>(vector_bytes) / std::max<size_t>(size_of(ir::compute_type(dtype)), 1), 1);
+    return std::min(schedule.of(range).lanes, static_cast<int>(most));
+  }
+  int copies(UOp range) const { return schedule.of(range).unroll; }
+  /// Vectors of a value that changes along these ranges: one range at most shares them out.
+  template <class Along>
+  double vectors(DType dtype, Along along) const {
+    double points = 1;
+    int widest = 1;
+    for (UOp r : view.ranges()) {
+      if (!along(r)) continue;
+      points *= static_cast<double>(view.size(r));
+      widest = std::max(widest, lanes(r, dtype));
+    }
+    return std::max(points / widest, 1.0);
+  }
+  /// Vectors that the accumulators of one body of a REDUCE are.
+  double accumulators(const Work& w) const {
+    double count = w.chains();
+    for (UOp r : w.own) count = std::max(count / schedule.of(r).lanes, 1.0);
+    for (UOp r : w.outs) count *= copies(r);
+    return count * ir::state_count(w.node->reduction().combine);
+  }
+  /// Whether the loop over `out` certainly stands outside the innermost one over `own`.
+  bool outside(UOp out, UOp own) const {
+    const int a = schedule.place(out, schedule.of(out).levels() - 1),
+              b = schedule.place(own, schedule.of(own).levels() - 1);
+    if (a >= 0 && b >= 0) return a < b;
+    return a < 0 && b < 0 && (is_outer(out) || range_id(out) < range_id(own));
+  }
+  int threads(int most) const {
+    double points = 1;
+    for (UOp r : schedule.outer) {
+      const Axis& axis = schedule.of(r);
+      if (in(view.ranges(), r)) points *= static_cast<double>(ceil_div(view.size(r), axis.block));
+    }
+    return static_cast<int>(std::min<double>(most, points));
+  }
+};
+
+Bound::Bound(const Kernel& kernel, const runtime::Target& target, double peak)
+    : kernel_(kernel),
+      target_(target),
+      slot_(2 * std::max(target.vector_bytes / 4.0, 1.0) / peak),
+      nodes_(ir::topological(kernel.sink)),
+      view_(kernel) {}
+
+/// Each value is computed once per point of the ranges that it changes with, at least.
+double Bound::arithmetic(const Shape& s) {
+  double all = 0, products = 0;
+  const auto add = [&](double operations, bool product, double vectors) {
+    all += operations * vectors;
+    if (product) products += vectors;
+  };
+  for (UOp n : nodes_)
+    if (const double operations = operations_of(n))
+      add(operations, multiplies(n->op), s.vectors(n->dtype, [&](UOp r) { return view_.depends(n, r); }));
+  for (const Work& w : view_.works())
+    if (w.is_reduce()) {
+      const std::vector<Op> step = ir::ops_of_step(w.node);
+      const double vectors = s.vectors(w.node->dtype, [&](UOp r) { return w.runs_over(r); });
+      for (Op op : step) add(1, multiplies(op), vectors);
+    }
+  return std::max(all / kOperations, products);
+}
+
+/// Each is loaded once per point of the ranges that it changes with, and by a sum again for each body along those
+/// outside, with which it does not; what no register holds is loaded in each step.
+double Bound::loads(const Shape& s) {
+  const double registers = target_.vector_registers;
+  std::unordered_map<ir::Node*, double> most;
+  double spilled = 0;
+  for (const Work& w : view_.works()) {
+    for (UOp a : w.accesses) {
+      double count = s.vectors(a->dtype, [&](UOp r) { return view_.depends(a, r); });
+      for (UOp out : w.outs) {
+        if (view_.depends(a, out)) continue;
+        const bool again = std::any_of(w.own.begin(), w.own.end(),
+                                       [&](UOp own) { return view_.depends(a, own) && s.outside(out, own); });
+        if (again)
+          count *= std::max(static_cast<double>(view_.size(out)) / (s.lanes(out, a->dtype) * s.copies(out)), 1.0);
+      }
+      double& all = most[a.get()];
+      all = std::max(all, count);
+    }
+    if (!w.is_reduce() || w.own.empty()) continue;
+    const double held = s.accumulators(w);
+    if (held + 1 > registers)
+      spilled +=
+          kSpill * (held + 1 - registers) / held * s.vectors(w.node->dtype, [&](UOp r) { return w.runs_over(r); });
+  }
+  double all = spilled;
+  for (UOp n : nodes_)  // in this order, since rounded sums depend on it
+    if (const auto it = most.find(n.get()); it != most.end()) all += it->second;
+  return all;
+}
+
+double Bound::latency(const Shape& s) const {
+  double longest = 0;
+  for (const Work& w : view_.works()) {
+    double steps = 1;
+    for (UOp r : w.own) steps *= static_cast<double>(view_.size(r));
+    if (!w.is_reduce() || steps < kLongSum) continue;
+    const double vectors = s.vectors(w.node->dtype, [&](UOp r) { return w.runs_over(r); });
+    longest = std::max(longest, vectors * ir::state_count(w.node->reduction().combine) / s.accumulators(w) * kLatency);
+  }
+  return longest;
+}
+
+double Bound::ns(const std::vector<Opt>& opts) {
+  const Shape s{make_schedule(kernel_, opts), view_, target_.vector_bytes};
+  return std::max({arithmetic(s), loads(s), latency(s)}) * slot_ / s.threads(target_.threads);
+}
+
+}  // namespace sinter::codegen

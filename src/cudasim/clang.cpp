@@ -1,0 +1,78 @@
+#include "cudasim/clang.h"
+
+#include <fmt/core.h>
+
+#include <vector>
+
+#include "cudasim/prelude.h"
+#include "runtime/base/hash.h"
+#include "runtime/cpu/clang_plugin.h"
+#include "sinter/error.h"
+
+namespace sinter::runtime::cuda::sim {
+namespace {
+
+// No pass that moves a load to where the text has none: the simulator would see it read what was never written.
+constexpr const char* kPasses =
+    "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,early-cse,instcombine<no-verify-"
+    "fixpoint>)";
+constexpr int kLevel = 2;
+
+// Denormals are kept, divisions and roots are IEEE's: what Clang does by default for CUDA.
+std::vector<std::string> arguments(int sm) {
+  return {"-triple",
+          "nvptx64-nvidia-cuda",
+          "-target-cpu",
+          fmt::format("sm_{}", sm),
+          "-target-feature",
+          sm >= 90 ? "+ptx80" : "+ptx75",
+          "-S",
+          "-x",
+          "cuda",
+          "-fcuda-is-device",
+          "-std=c++17",
+          "-O2",
+          "-w",
+          "-fno-builtin",
+          "-nostdsysteminc",
+          "-nobuiltininc",
+          "-fdeclspec",
+          "-ffp-contract=off",
+          "-fwrapv",
+          "-fno-threadsafe-statics",
+          "-debug-info-kind=line-directives-only",
+          "-dwarf-version=2",
+          "-debugger-tuning=gdb"};
+}
+
+}  // namespace
+
+bool has_clang() { return cpu::plugin_compiler() != nullptr; }
+
+bool give_up_clang() {
+  const auto plugin = cpu::plugin_compiler();
+  return !plugin || cpu::give_up_plugin(*plugin);
+}
+
+std::string clang_id(int sm) {
+  std::string id = fmt::format("{}, passes {}, level {}", cpu::plugin_id(), kPasses, kLevel);
+  for (const std::string& word : arguments(sm)) id += " " + word;
+  return fmt::format("{}, prelude {}", id, to_hex(hash_bytes(kPrelude)));
+}
+
+CompileResult compile_ptx_result(const std::string& text, int sm) {
+  const std::string whole = fmt::format("{}\n# 1 \"kernels.cu\"\n{}", kPrelude, text);
+  if (auto result = cpu::compile_to_assembly(whole, arguments(sm), kPasses, kLevel)) return *std::move(result);
+  throw BackendError(
+      "kernels for the simulated GPU cannot be compiled: there is no NVRTC, and this build has no Clang plugin or it "
+      "does "
+      "not open. Install NVRTC (pip install nvidia-cuda-nvrtc-cu12), or build with SINTER_CLANG=ON");
+}
+
+std::string compile_ptx(const std::string& text, int sm) {
+  CompileResult result = compile_ptx_result(text, sm);
+  if (!result.ok) throw CompileError("kernels.cu:\n" + result.log);
+  return std::move(result.object);
+}
+
+}  // namespace sinter::runtime::cuda::sim

@@ -1,0 +1,151 @@
+// What the handles of the simulated driver are.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cudasim/fault.h"
+#include "cudasim/launch.h"
+#include "cudasim/sim_driver.h"
+
+namespace sinter::runtime::cuda {
+
+struct OpaqueContext {
+  int device = 0;
+};
+
+struct OpaqueStream {
+  std::deque<std::function<void()>> queue;
+  uint64_t queued = 0, done = 0;  ///< pieces of work, counted since it was made
+};
+
+struct OpaqueEvent {
+  int device = 0;
+  Stream stream = nullptr;  ///< where it was recorded last
+  uint64_t after = 0;       ///< pieces of work of that stream that come before
+  double time = 0;          ///< milliseconds, when these were done
+  bool timed = true, recorded = false, reached = false;
+};
+
+struct OpaqueFunction {
+  sim::Kernel kernel;
+  uint64_t dynamic_limit = 0;  ///< bytes of dynamic shared memory that a launch may ask for
+};
+
+struct OpaqueModule {
+  sim::PtxModule text;
+  std::vector<uint64_t> variables;  ///< addresses
+  std::map<std::string, std::unique_ptr<OpaqueFunction>> functions;
+};
+
+/// A launch with its parameters by value.
+struct BoundLaunch {
+  Function function = nullptr;
+  sim::LaunchShape shape;
+  std::vector<std::byte> parameters;
+};
+
+struct OpaqueGraphNode {
+  BoundLaunch launch;
+  size_t after =
+      0;  ///< how many nodes of its graph come before all that may run beside it: up to the last that it waits for
+};
+struct OpaqueGraph {
+  std::vector<std::unique_ptr<OpaqueGraphNode>> nodes;  ///< each after those that it waits for
+};
+struct OpaqueGraphExec {
+  struct Launch {
+    GraphNode node;
+    BoundLaunch bound;
+    size_t after;
+  };
+  std::vector<Launch> launches;
+};
+
+namespace sim {
+
+struct DeviceState {
+  DeviceState(int index, uint64_t memory) : context{index}, memory(index, memory) {}
+  OpaqueContext context;
+  DeviceMemory memory;
+  int retained = 0;
+  Result sticky = Result::Success;
+  OpaqueStream legacy;  ///< the default stream
+  std::map<Stream, std::unique_ptr<OpaqueStream>> streams;
+  std::map<Event, std::unique_ptr<OpaqueEvent>> events;
+  std::map<Module, std::unique_ptr<OpaqueModule>> modules;
+};
+
+struct State {
+  std::recursive_mutex mutex;
+  Settings settings;
+  bool initialised = false;
+  std::vector<std::unique_ptr<DeviceState>> devices;
+  std::map<Graph, std::unique_ptr<OpaqueGraph>> graphs;
+  std::map<GraphExec, std::unique_ptr<OpaqueGraphExec>> execs;
+  std::map<void*, size_t> pinned;
+  std::map<std::string, Counters> counters;
+  std::string fault, leaks;
+};
+State& state();
+
+/// The device of this thread's current context; null without one.
+DeviceState* current();
+void set_current(DeviceState* device);
+
+/// An answer of the driver that is no Success, from deep inside of a function.
+struct Refusal {
+  Result code;
+};
+
+/// Runs `f`, whose answer is the function's, under the lock. Errors become result codes.
+template <typename F>
+Result answer(F&& f) {
+  std::lock_guard lock(state().mutex);
+  try {
+    return f();
+  } catch (const Refusal& refusal) { return refusal.code; } catch (const Fault& fault) {
+    return fault.code();
+  } catch (const std::bad_alloc&) { return Result::OutOfMemory; }
+}
+
+/// The same for functions that need a context that is in order: `f` gets its device.
+template <typename F>
+Result answer_on_device(F&& f) {
+  return answer([&] {
+    DeviceState* device = current();
+    if (!device) return Result::InvalidContext;
+    if (device->sticky != Result::Success) return device->sticky;
+    const Result result = f(*device);
+    return device->sticky != Result::Success ? device->sticky : result;
+  });
+}
+
+/// Puts work on a stream of the device; null: its default stream, whose work is done at once, after all other.
+void enqueue(DeviceState& device, Stream stream, std::function<void()> work);
+/// Does the stream's work up to `count` pieces. A fault becomes the device's sticky error and ends all its work.
+void drain(DeviceState& device, OpaqueStream& stream, uint64_t count = UINT64_MAX);
+void drain_all(DeviceState& device);
+/// The stream behind a handle. Throws Refusal.
+OpaqueStream& stream_of(DeviceState& device, Stream stream);
+
+/// Checks and copies what a launch is given. Throws Refusal.
+BoundLaunch bind_launch(Function function, const LaunchShape& shape, void** parameters);
+/// `since`: see LaunchOptions.
+void run_bound(DeviceState& device, const BoundLaunch& launch, uint32_t since = 0);
+
+// The parts of the table.
+void fill_devices(Driver& table);
+void fill_memory(Driver& table);
+void fill_streams(Driver& table);
+void fill_modules(Driver& table);
+void fill_graphs(Driver& table);
+
+}  // namespace sim
+}  // namespace sinter::runtime::cuda

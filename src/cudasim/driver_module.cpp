@@ -1,0 +1,190 @@
+// Modules from PTX text, functions, launches.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "cudasim/decode.h"
+#include "cudasim/driver_handles.h"
+
+namespace sinter::runtime::cuda::sim {
+namespace {
+
+constexpr uint64_t kStaticShared = 48 << 10, kSharedPerBlock = 227 << 10;
+
+OpaqueModule& module_of(Module module) {
+  for (const auto& device : state().devices)
+    if (const auto found = device->modules.find(module); found != device->modules.end()) return *found->second;
+  throw Refusal{Result::InvalidHandle};
+}
+
+OpaqueFunction& function_of(Function function) {
+  for (const auto& device : state().devices)
+    for (const auto& [handle, module] : device->modules)
+      for (const auto& [name, own] : module->functions)
+        if (own.get() == function) return *own;
+  throw Refusal{Result::InvalidHandle};
+}
+
+/// Gives each variable of global and constant memory its place and its values.
+void place_variables(DeviceState& device, OpaqueModule& module) {
+  for (const Variable& variable : module.text.variables) {
+    if (variable.space != Space::Global) {
+      module.variables.push_back(0);
+      continue;
+    }
+    Region* region = device.memory.allocate(std::max<uint64_t>(1, static_cast<uint64_t>(variable.bytes)));
+    if (!region) throw Refusal{Result::OutOfMemory};
+    std::copy(variable.values.begin(), variable.values.end(), reinterpret_cast<uint8_t*>(region->data.get()));
+    std::memset(region->state.get(), kInitialised, region->bytes);  // the rest are zeros
+    module.variables.push_back(region->base);
+  }
+}
+
+void unload(DeviceState& device, OpaqueModule& module) {
+  for (const uint64_t address : module.variables)
+    if (address) device.memory.free(address);
+}
+
+void write_log(const std::string& text, unsigned count, const JitOption* options, void** values) {
+  char* buffer = nullptr;
+  size_t bytes = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    if (options[i] == JitOption::ErrorLogBuffer) buffer = static_cast<char*>(values[i]);
+    if (options[i] == JitOption::ErrorLogBufferSizeBytes) bytes = reinterpret_cast<uintptr_t>(values[i]);
+  }
+  if (buffer && bytes) fmt::format_to_n(buffer, bytes - 1, "{}", text).out[0] = 0;
+}
+
+Result load(DeviceState& device, Module* out, const char* image, unsigned count, const JitOption* options,
+            void** values) {
+  auto module = std::make_unique<OpaqueModule>();
+  try {
+    module->text = parse_ptx(image);
+    place_variables(device, *module);
+    for (const PtxFunction& function : module->text.functions) {
+      if (!function.entry) continue;
+      auto made = std::make_unique<OpaqueFunction>();
+      made->kernel = decode(module->text, function, module->variables);
+      if (made->kernel.static_shared > kStaticShared)
+        throw PtxError(fmt::format("{} declares {} bytes of shared memory, at most {} can be declared", function.name,
+                                   made->kernel.static_shared, kStaticShared));
+      made->dynamic_limit = kStaticShared - made->kernel.static_shared;
+      module->functions[function.name] = std::move(made);
+    }
+  } catch (const PtxError& error) {
+    unload(device, *module);
+    state().fault = error.what();
+    write_log(error.what(), count, options, values);
+    return Result::InvalidPtx;
+  }
+  *out = module.get();
+  device.modules[*out] = std::move(module);
+  return Result::Success;
+}
+
+Result attribute_of(int* value, FunctionAttribute attribute, const OpaqueFunction& function) {
+  switch (attribute) {
+    case FunctionAttribute::MaxThreadsPerBlock:
+      *value = static_cast<int>(function.kernel.max_threads);
+      return Result::Success;
+    case FunctionAttribute::SharedSizeBytes:
+      *value = static_cast<int>(function.kernel.static_shared);
+      return Result::Success;
+    // Registers are virtual here: a number that no limit is near to.
+    case FunctionAttribute::LocalSizeBytes: *value = 0; return Result::Success;
+    case FunctionAttribute::NumRegs: *value = 32; return Result::Success;
+    case FunctionAttribute::BinaryVersion: *value = 90; return Result::Success;
+    case FunctionAttribute::MaxDynamicSharedSizeBytes:
+      *value = static_cast<int>(function.dynamic_limit);
+      return Result::Success;
+  }
+  return Result::InvalidValue;
+}
+
+Result set_attribute(OpaqueFunction& function, FunctionAttribute attribute, int value) {
+  if (attribute != FunctionAttribute::MaxDynamicSharedSizeBytes || value < 0) return Result::InvalidValue;
+  if (static_cast<uint64_t>(value) + function.kernel.static_shared > kSharedPerBlock) return Result::InvalidValue;
+  function.dynamic_limit = static_cast<uint64_t>(value);
+  return Result::Success;
+}
+
+}  // namespace
+
+BoundLaunch bind_launch(Function handle, const LaunchShape& shape, void** parameters) {
+  const OpaqueFunction& function = function_of(handle);
+  const Kernel& kernel = function.kernel;
+  const auto& [bx, by, bz] = shape.block;
+  const auto& [gx, gy, gz] = shape.grid;
+  if (!bx || !by || !bz || !gx || !gy || !gz || bz > 64 || gx > 0x7fffffff || gy > 65535 || gz > 65535)
+    throw Refusal{Result::InvalidValue};
+  const uint64_t threads = uint64_t{bx} * by * bz;
+  if (threads > 1024) throw Refusal{Result::InvalidValue};
+  if (threads > static_cast<uint64_t>(kernel.max_threads)) throw Refusal{Result::LaunchOutOfResources};
+  if (shape.dynamic_shared > function.dynamic_limit) throw Refusal{Result::InvalidValue};
+  BoundLaunch out{handle, shape, std::vector<std::byte>(kernel.params_bytes)};
+  if (!parameters && !kernel.param_at.empty()) throw Refusal{Result::InvalidValue};
+  for (size_t i = 0; i < kernel.param_at.size(); ++i)
+    std::memcpy(out.parameters.data() + kernel.param_at[i], parameters[i], kernel.param_bytes[i]);
+  return out;
+}
+
+void run_bound(DeviceState& device, const BoundLaunch& launch, uint32_t since) {
+  const Kernel& kernel = function_of(launch.function).kernel;
+  Settings& settings = state().settings;
+  if (settings.fail_launch && --settings.fail_launch == 0)
+    throw Fault(Result::LaunchFailed, fmt::format("kernel {}: a fault that a test asked for", kernel.name));
+  settings.seed = settings.seed * 6364136223846793005u + 1442695040888963407u;
+  Counters counted;
+  run_launch(kernel, device.memory, launch.shape, launch.parameters.data(),
+             {settings.seed, settings.check, since, settings.instructions}, counted);
+  state().counters[kernel.name] += counted;
+}
+
+void fill_modules(Driver& table) {
+  table.module_load_data_ex = [](Module* module, const void* image, unsigned count, JitOption* options, void** values) {
+    return answer_on_device([&](DeviceState& device) {
+      return load(device, module, static_cast<const char*>(image), count, options, values);
+    });
+  };
+  table.module_unload = [](Module module) {
+    return answer([&] {
+      for (const auto& device : state().devices)
+        if (const auto found = device->modules.find(module); found != device->modules.end()) {
+          drain_all(*device);
+          unload(*device, *found->second);
+          device->modules.erase(found);
+          return Result::Success;
+        }
+      return Result::InvalidHandle;
+    });
+  };
+  table.module_get_function = [](Function* function, Module module, const char* name) {
+    return answer_on_device([&](DeviceState&) {
+      const auto& functions = module_of(module).functions;
+      const auto found = functions.find(name);
+      if (found == functions.end()) return Result::NotFound;
+      *function = found->second.get();
+      return Result::Success;
+    });
+  };
+  table.func_get_attribute = [](int* value, FunctionAttribute attribute, Function function) {
+    return answer([&] { return attribute_of(value, attribute, function_of(function)); });
+  };
+  table.func_set_attribute = [](Function function, FunctionAttribute attribute, int value) {
+    return answer_on_device([&](DeviceState&) { return set_attribute(function_of(function), attribute, value); });
+  };
+  table.launch_kernel = [](Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                           unsigned block_y, unsigned block_z, unsigned shared, Stream stream, void** parameters,
+                           void** extra) {
+    return answer_on_device([&](DeviceState& device) {
+      if (extra) return Result::NotSupported;
+      const LaunchShape shape{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared};
+      enqueue(device, stream,
+              [&device, launch = bind_launch(function, shape, parameters)] { run_bound(device, launch); });
+      return Result::Success;
+    });
+  };
+}
+
+}  // namespace sinter::runtime::cuda::sim

@@ -1,0 +1,173 @@
+// Streams and events. Nothing runs before somebody waits for it or asks whether it is done; a question does one piece
+// of work.
+#include <algorithm>
+#include <chrono>
+
+#include "cudasim/driver_handles.h"
+
+namespace sinter::runtime::cuda::sim {
+namespace {
+
+double milliseconds() {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void do_one(DeviceState& device, OpaqueStream& stream) {
+  const std::function<void()> work = std::move(stream.queue.front());
+  stream.queue.pop_front();
+  ++stream.done;
+  try {
+    work();
+  } catch (const Fault& fault) {
+    device.sticky = fault.code();
+    state().fault = fault.what();
+    device.legacy.queue.clear();
+    for (auto& [handle, other] : device.streams) other->queue.clear();
+  }
+}
+
+OpaqueEvent& event_of(Event event) {
+  for (const auto& device : state().devices)
+    if (const auto found = device->events.find(event); found != device->events.end()) return *found->second;
+  throw Refusal{Result::InvalidHandle};
+}
+
+/// Does the work before the event, of whatever device it is.
+void reach(const OpaqueEvent& event) {
+  if (!event.recorded) return;
+  DeviceState& device = *state().devices[static_cast<size_t>(event.device)];
+  const auto found = device.streams.find(event.stream);
+  if (found != device.streams.end()) drain(device, *found->second, event.after);
+}
+
+void record(DeviceState& device, OpaqueEvent& event, Stream stream) {
+  event.recorded = true;
+  event.reached = false;
+  event.device = device.context.device;
+  event.stream = stream;
+  enqueue(device, stream, [&device, handle = &event] {
+    const auto found = device.events.find(handle);
+    if (found == device.events.end()) return;  // destroyed meanwhile
+    found->second->time = milliseconds();
+    found->second->reached = true;
+  });
+  event.after = stream_of(device, stream).queued;
+}
+
+}  // namespace
+
+OpaqueStream& stream_of(DeviceState& device, Stream stream) {
+  if (!stream) return device.legacy;
+  const auto found = device.streams.find(stream);
+  if (found == device.streams.end()) throw Refusal{Result::InvalidHandle};
+  return *found->second;
+}
+
+void enqueue(DeviceState& device, Stream handle, std::function<void()> work) {
+  OpaqueStream& stream = stream_of(device, handle);
+  stream.queue.push_back(std::move(work));
+  ++stream.queued;
+  if (!handle) drain_all(device);
+}
+
+void drain(DeviceState& device, OpaqueStream& stream, uint64_t count) {
+  while (!stream.queue.empty() && stream.done < count) do_one(device, stream);
+}
+
+void drain_all(DeviceState& device) {
+  for (auto& [handle, stream] : device.streams) drain(device, *stream);
+  drain(device, device.legacy);
+}
+
+void fill_streams(Driver& table) {
+  table.stream_create = [](Stream* stream, unsigned) {
+    return answer_on_device([&](DeviceState& device) {
+      auto made = std::make_unique<OpaqueStream>();
+      *stream = made.get();
+      device.streams[*stream] = std::move(made);
+      return Result::Success;
+    });
+  };
+  table.stream_destroy = [](Stream stream) {
+    return answer([&] {
+      for (const auto& device : state().devices)
+        if (device->streams.count(stream)) {
+          drain(*device, *stream);
+          device->streams.erase(stream);
+          return Result::Success;
+        }
+      return Result::InvalidHandle;
+    });
+  };
+  table.stream_synchronize = [](Stream stream) {
+    return answer_on_device([&](DeviceState& device) {
+      drain(device, stream_of(device, stream));
+      return Result::Success;
+    });
+  };
+  table.stream_query = [](Stream handle) {
+    return answer_on_device([&](DeviceState& device) {
+      OpaqueStream& stream = stream_of(device, handle);
+      if (stream.queue.empty()) return Result::Success;
+      do_one(device, stream);
+      return Result::NotReady;
+    });
+  };
+  // The work up to the event's last record, however often it is recorded after this call.
+  table.stream_wait_event = [](Stream stream, Event event, unsigned) {
+    return answer_on_device([&](DeviceState& device) {
+      const OpaqueEvent snapshot = event_of(event);
+      enqueue(device, stream, [snapshot] { reach(snapshot); });
+      return Result::Success;
+    });
+  };
+  table.event_create = [](Event* event, unsigned flags) {
+    return answer_on_device([&](DeviceState& device) {
+      auto made = std::make_unique<OpaqueEvent>();
+      made->device = device.context.device;
+      made->timed = !(flags & kEventDisableTiming);
+      *event = made.get();
+      device.events[*event] = std::move(made);
+      return Result::Success;
+    });
+  };
+  table.event_destroy = [](Event event) {
+    return answer([&] {
+      for (const auto& device : state().devices)
+        if (device->events.erase(event)) return Result::Success;
+      return Result::InvalidHandle;
+    });
+  };
+  table.event_record = [](Event event, Stream stream) {
+    return answer_on_device([&](DeviceState& device) {
+      record(device, event_of(event), stream);
+      return Result::Success;
+    });
+  };
+  table.event_query = [](Event handle) {
+    return answer_on_device([&](DeviceState& device) {
+      OpaqueEvent& event = event_of(handle);
+      if (!event.recorded || event.reached) return Result::Success;
+      OpaqueStream& stream = stream_of(device, event.stream);
+      if (!stream.queue.empty()) do_one(device, stream);
+      return Result::NotReady;
+    });
+  };
+  table.event_synchronize = [](Event event) {
+    return answer_on_device([&](DeviceState&) {
+      reach(event_of(event));
+      return Result::Success;
+    });
+  };
+  table.event_elapsed_time = [](float* elapsed, Event start, Event end) {
+    return answer_on_device([&](DeviceState&) {
+      const OpaqueEvent &from = event_of(start), &to = event_of(end);
+      if (!from.timed || !to.timed || !from.recorded || !to.recorded) return Result::InvalidHandle;
+      if (!from.reached || !to.reached) return Result::NotReady;
+      *elapsed = static_cast<float>(to.time - from.time);
+      return Result::Success;
+    });
+  };
+}
+
+}  // namespace sinter::runtime::cuda::sim

@@ -1,0 +1,243 @@
+#include "cudasim/launch.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "cudasim/poison.h"
+#include "cudasim/warp_lanes.h"
+
+namespace sinter::runtime::cuda::sim {
+namespace {
+
+// Instructions that a warp runs before another one may: short enough that warps mix, long enough to cost nothing.
+constexpr uint32_t kShortestTurn = 8, kLongestTurn = 256;
+
+// Warps of different launches never share a time: one counter for the process.
+uint32_t now = 1;
+
+/// Red zones everywhere but where variables lie.
+void reset_states(Region& region, const std::vector<Placed>& placed, uint64_t copies, uint64_t extent,
+                  uint64_t dynamic) {
+  std::memset(region.state.get(), kRed, region.bytes);
+  for (uint64_t copy = 0; copy < copies; ++copy)
+    for (const Placed& variable : placed) {
+      uint8_t* state = region.state.get() + copy * extent + variable.at;
+      std::memset(state, kUninitialised, variable.dynamic ? dynamic : variable.bytes);
+      std::memset(state + variable.bytes, kPadding, variable.padding);
+    }
+}
+
+uint64_t shared_extent(const Kernel& kernel, const LaunchShape& shape) {
+  uint64_t extent = kernel.shared_bytes;
+  for (const Placed& variable : kernel.shared)
+    if (variable.dynamic) extent = std::max(extent, variable.at + shape.dynamic_shared);
+  return extent + kRedZone;
+}
+
+uint32_t special_value(const Special& special, const Block& block, uint32_t thread) {
+  const auto& threads = block.shape.block;
+  const uint32_t lane = thread % kLanes, axis = static_cast<uint32_t>(special.which);
+  const uint32_t position[3] = {thread % threads[0], thread / threads[0] % threads[1],
+                                thread / threads[0] / threads[1]};
+  switch (special.kind) {
+    case SpecialKind::Thread: return position[axis];
+    case SpecialKind::Threads: return threads[axis];
+    case SpecialKind::Block: return block.index[axis];
+    case SpecialKind::Blocks: return block.shape.grid[axis];
+    case SpecialKind::Lane: return lane;
+    case SpecialKind::Warp: return thread / kLanes;
+    case SpecialKind::Warps: return (block.threads() + kLanes - 1) / kLanes;
+    case SpecialKind::Clock: return now;
+    case SpecialKind::LaneMask: {
+      const uint32_t equal = 1u << lane, below = equal - 1;
+      const uint32_t masks[] = {equal, below | equal, below, ~below, ~(below | equal)};
+      return masks[axis];
+    }
+  }
+  return 0;
+}
+
+class BlockRunner {
+ public:
+  BlockRunner(Block& block, std::mt19937_64& random)
+      : block_(block),
+        registers_(block.warps.size(), fresh_registers()),
+        random_(random),
+        left_(block.options.instructions) {}
+
+  void run() {
+    start();
+    for (;;) {
+      runnable_.clear();
+      for (uint32_t i = 0; i < block_.warps.size(); ++i)
+        if (!block_.warps[i].done() && !block_.warps[i].waiting) runnable_.push_back(i);
+      if (runnable_.empty()) break;
+      Warp& warp = block_.warps[runnable_[random_() % runnable_.size()]];
+      const bool alone = runnable_.size() == 1;
+      run_turn(warp, alone ? UINT64_MAX : kShortestTurn + random_() % kLongestTurn);
+    }
+    check_barriers();
+  }
+
+ private:
+  void start() {
+    block_.started = ++now;
+    reset_states(block_.shared, block_.kernel.shared, 1, 0, block_.shape.dynamic_shared);
+    reset_states(block_.local, block_.kernel.local, block_.threads(), block_.kernel.local_bytes, 0);
+    for (Barrier& barrier : block_.barriers) barrier = {};
+    for (uint32_t i = 0; i < block_.warps.size(); ++i) {
+      Warp& warp = block_.warps[i];
+      warp = Warp();
+      warp.registers = registers_[i].data();
+      warp.block = &block_;
+      warp.index = i;
+      warp.barrier = block_.started;
+      const uint32_t threads = std::min<uint32_t>(kLanes, block_.threads() - i * kLanes);
+      warp.all = warp.alive = warp.active = threads == kLanes ? kAllLanes : (1u << threads) - 1;
+      for (const Special& special : block_.kernel.specials)
+        for (uint32_t lane = 0; lane < kLanes; ++lane) {
+          const uint32_t value = special_value(special, block_, i * kLanes + lane);
+          if (special.slot.bytes == 8)
+            lanes<uint64_t>(warp, special.slot)[lane] = value;
+          else
+            lanes<uint32_t>(warp, special.slot)[lane] = value;
+        }
+    }
+  }
+
+  /// A register file: zeros, constants, and nothing that is unknown.
+  std::vector<std::byte> fresh_registers() const {
+    const auto* bytes = reinterpret_cast<const std::byte*>(block_.kernel.registers.data());
+    return {bytes, bytes + block_.kernel.registers.size()};
+  }
+
+  void run_turn(Warp& warp, uint64_t turn) {
+    const Instruction* code = block_.kernel.code.data();
+    uint64_t lane_instructions = 0;
+    const uint64_t most = std::min(turn, left_);
+    uint64_t run = 0;
+    for (; run < most && warp.active && !warp.waiting; ++run) {
+      if (warp.pc >= warp.other_pc) {
+        settle(warp);
+        regroup(warp);
+      }
+      const Instruction& in = code[warp.pc];
+      warp.at = warp.pc++;
+      lane_instructions += warp.active == kAllLanes ? kLanes : static_cast<uint64_t>(std::popcount(warp.active));
+      const uint32_t mask = warp.active & (predicate(warp, in.guard) ^ in.guard_flip);
+      if (warp.shadow) follow_poison(warp, in, mask);
+      if (mask) in.run(warp, in, mask);
+    }
+    block_.counters.lane_instructions += lane_instructions;
+    left_ -= run;
+    if (left_ == 0 && warp.active && !warp.waiting)
+      fail(warp, std::countr_zero(warp.active), Result::LaunchTimeout,
+           fmt::format("the launch does not end: its warps have run {} instructions", block_.options.instructions));
+  }
+
+  /// Nothing can run any more: either all threads have exited or some wait for others that never come.
+  void check_barriers() {
+    for (uint32_t id = 0; id < block_.barriers.size(); ++id) {
+      const Barrier& barrier = block_.barriers[id];
+      if (barrier.waiting.empty()) continue;
+      fail(block_.warps[barrier.waiting[0]], 0, Result::LaunchFailed,
+           fmt::format("deadlock: barrier {} was reached by {} of {} threads, the others have exited or wait elsewhere",
+                       id, barrier.arrived, barrier.expected));
+    }
+  }
+
+  Block& block_;
+  std::vector<std::vector<std::byte>> registers_;
+  std::mt19937_64& random_;
+  uint64_t left_;  ///< instructions that the launch may still run
+  std::vector<uint32_t> runnable_;
+};
+
+// Instruction::mode of bar.red.
+constexpr uint8_t kCount = 0, kAnd = 1;
+
+void write_reduction(Warp& warp, const Instruction& in, const Barrier& barrier, uint32_t threads) {
+  if (in.mode == kCount)
+    return assign(lanes<uint32_t>(warp, in.result[0]), warp.all, [&](int) { return barrier.votes; });
+  const bool yes = in.mode == kAnd ? barrier.votes == threads : barrier.votes != 0;
+  uint32_t& to = predicate(warp, in.result[0]);
+  to = yes ? to | warp.all : to & ~warp.all;
+}
+
+}  // namespace
+
+Counters& Counters::operator+=(const Counters& other) {
+  launches += other.launches;
+  lane_instructions += other.lane_instructions;
+  barriers += other.barriers;
+  global_requests += other.global_requests;
+  sectors += other.sectors;
+  ideal_sectors += other.ideal_sectors;
+  shared_requests += other.shared_requests;
+  wavefronts += other.wavefronts;
+  ideal_wavefronts += other.ideal_wavefronts;
+  atomics += other.atomics;
+  return *this;
+}
+
+void Block::arrive(Warp& warp, uint32_t id, uint32_t threads, const Instruction* reduction, bool stay) {
+  Barrier& barrier = barriers[id];
+  if (barrier.arrived == 0) barrier.expected = threads;
+  if (barrier.expected != threads)
+    fail(warp, 0, Result::LaunchFailed,
+         fmt::format("barrier {} is used for {} threads and for {} at once", id, barrier.expected, threads));
+  barrier.arrived += kLanes;  // a warp counts whole
+  if (reduction)
+    barrier.votes += static_cast<uint32_t>(
+        std::popcount((predicate(warp, reduction->source[2]) ^ reduction->source_flip) & warp.all));
+  warp.reduction = reduction;
+  if (stay) {
+    warp.waiting = true;
+    barrier.waiting.push_back(warp.index);
+  }
+  if (barrier.arrived < barrier.expected) return;
+  if (barrier.arrived > barrier.expected)
+    fail(warp, 0, Result::LaunchFailed,
+         fmt::format("barrier {} was reached by {} threads and is for {}", id, barrier.arrived, barrier.expected));
+  ++now;
+  for (const uint32_t i : barrier.waiting) {
+    warps[i].waiting = false;
+    warps[i].barrier = now;
+    if (warps[i].reduction)
+      write_reduction(warps[i], *warps[i].reduction, barrier, std::min(barrier.expected, this->threads()));
+  }
+  barrier = {};
+  ++counters.barriers;
+}
+
+uint32_t Block::tick() { return ++now; }
+uint32_t Block::time() { return now; }
+
+void run_launch(const Kernel& kernel, DeviceMemory& memory, const LaunchShape& shape, const std::byte* params,
+                const LaunchOptions& options, Counters& counters) {
+  const uint32_t threads = shape.block[0] * shape.block[1] * shape.block[2], warps = (threads + kLanes - 1) / kLanes;
+  ++counters.launches;
+  Block block{kernel,
+              memory,
+              shape,
+              options,
+              counters,
+              Region(kSharedWindow, shared_extent(kernel, shape)),
+              Region(kLocalWindow, kernel.local_bytes * threads)};
+  block.params = params;
+  block.warps.resize(warps);
+  block.hints.resize(kernel.code.size());
+  block.launched = ++now;
+  block.ordered = options.since ? options.since : block.launched;
+  std::mt19937_64 random(options.seed);
+  BlockRunner runner(block, random);
+  auto& at = block.index;
+  for (at[2] = 0; at[2] < shape.grid[2]; ++at[2])
+    for (at[1] = 0; at[1] < shape.grid[1]; ++at[1])
+      for (at[0] = 0; at[0] < shape.grid[0]; ++at[0]) runner.run();
+}
+
+}  // namespace sinter::runtime::cuda::sim

@@ -1,0 +1,154 @@
+// atom and red: lanes one after another, each reading and writing at once.
+#include <algorithm>
+#include <cmath>
+
+#include "cudasim/lane_access.h"
+#include "cudasim/type_dispatch.h"
+
+namespace sinter::runtime::cuda::sim {
+namespace {
+
+struct Add {
+  template <typename T>
+  T operator()(T old, T b) const {
+    return old + b;
+  }
+};
+struct Min {
+  template <typename T>
+  T operator()(T old, T b) const {
+    return std::min(old, b);
+  }
+};
+struct Max {
+  template <typename T>
+  T operator()(T old, T b) const {
+    return std::max(old, b);
+  }
+};
+struct And {
+  template <typename T>
+  T operator()(T old, T b) const {
+    return old & b;
+  }
+};
+struct Or {
+  template <typename T>
+  T operator()(T old, T b) const {
+    return old | b;
+  }
+};
+struct Xor {
+  template <typename T>
+  T operator()(T old, T b) const {
+    return old ^ b;
+  }
+};
+struct Exchange {
+  template <typename T>
+  T operator()(T, T b) const {
+    return b;
+  }
+};
+// Counting up to b and back to 0; counting down to 0 and back to b.
+struct Increment {
+  template <typename T>
+  T operator()(T old, T b) const {
+    return old >= b ? T(0) : old + 1;
+  }
+};
+struct Decrement {
+  template <typename T>
+  T operator()(T old, T b) const {
+    return old == 0 || old > b ? b : old - 1;
+  }
+};
+
+/// `new_value(lane, old)` in place of what each lane's address holds; the old value goes to the result, if there is
+/// one.
+template <typename T, typename F>
+void atomic(Warp& warp, const Instruction& in, uint32_t mask, F&& new_value) {
+  Access<sizeof(T), Touch::Atomic> access(warp, in);
+  for_lanes(mask, [&](int lane) {
+    std::byte* data = access(lane);
+    T old;
+    std::memcpy(&old, data, sizeof old);
+    const T next = new_value(lane, old);
+    std::memcpy(data, &next, sizeof next);
+    if (in.result[0].at) lanes<T>(warp, in.result[0])[lane] = old;
+  });
+  access.count();
+  warp.block->counters.atomics += static_cast<uint64_t>(std::popcount(mask));
+}
+
+template <typename F, typename T>
+void update(Warp& warp, const Instruction& in, uint32_t mask) {
+  atomic<T>(warp, in, mask, [&](int lane, T old) { return F()(old, lanes<T>(warp, in.source[1])[lane]); });
+}
+
+template <typename T>
+void compare_and_swap(Warp& warp, const Instruction& in, uint32_t mask) {
+  atomic<T>(warp, in, mask, [&](int lane, T old) {
+    return old == lanes<T>(warp, in.source[1])[lane] ? lanes<T>(warp, in.source[2])[lane] : old;
+  });
+}
+
+constexpr Types kSums{Named<uint32_t>{"u32"}, Named<uint32_t>{"s32"}, Named<uint64_t>{"u64"},
+                      Named<uint64_t>{"s64"}, Named<float>{"f32"},    Named<double>{"f64"}};
+constexpr Types kOrdered{Named<uint32_t>{"u32"}, Named<int32_t>{"s32"}, Named<uint64_t>{"u64"}, Named<int64_t>{"s64"}};
+constexpr Types kBitWords{Named<uint32_t>{"b32"}, Named<uint64_t>{"b64"}};
+constexpr Types kSwapped{Named<uint16_t>{"b16"}, Named<uint32_t>{"b32"}, Named<uint64_t>{"b64"}};
+constexpr Types kCounts{Named<uint32_t>{"u32"}};
+
+template <typename F>
+Picked pick_update(const auto& types, std::string_view type) {
+  return pick(types, type, []<typename T>() -> Run { return update<F, T>; });
+}
+
+struct AtomicRow {
+  std::string_view word;
+  Picked (*pick)(std::string_view type);
+  int sources = 1;
+};
+constexpr AtomicRow kAtomics[] = {
+    {"add", [](std::string_view type) { return pick_update<Add>(kSums, type); }},
+    {"min", [](std::string_view type) { return pick_update<Min>(kOrdered, type); }},
+    {"max", [](std::string_view type) { return pick_update<Max>(kOrdered, type); }},
+    {"and", [](std::string_view type) { return pick_update<And>(kBitWords, type); }},
+    {"or", [](std::string_view type) { return pick_update<Or>(kBitWords, type); }},
+    {"xor", [](std::string_view type) { return pick_update<Xor>(kBitWords, type); }},
+    {"exch", [](std::string_view type) { return pick_update<Exchange>(kSwapped, type); }},
+    {"inc", [](std::string_view type) { return pick_update<Increment>(kCounts, type); }},
+    {"dec", [](std::string_view type) { return pick_update<Decrement>(kCounts, type); }},
+    {"cas",
+     [](std::string_view type) {
+       return pick(kSwapped, type, []<typename T>() -> Run { return compare_and_swap<T>; });
+     },
+     2},
+};
+
+template <bool kHasResult>
+void decode_atomic(Decoder& d) {
+  d.out.use = Use::Known;
+  d.take_space();
+  const std::string_view type = d.take_type();
+  for (const AtomicRow& row : kAtomics) {
+    if (!d.take(row.word)) continue;
+    const Picked picked = row.pick(type);
+    if (!picked.run) break;
+    d.out.run = picked.run;
+    if (kHasResult) d.result(picked.bytes);
+    d.address();
+    for (int i = 1; i <= row.sources; ++i) d.source(i, picked.bytes);
+    return;
+  }
+  d.fail("this operation is not supported for this type");
+}
+
+constexpr Opcode kRows[] = {{"atom", decode_atomic<true>}, {"red", decode_atomic<false>}};
+
+}  // namespace
+
+std::span<const Opcode> atomic_opcodes() { return kRows; }
+
+}  // namespace sinter::runtime::cuda::sim

@@ -1,0 +1,305 @@
+// Bits: logic, shifts, counts, fields and permutations.
+#include <algorithm>
+#include <bit>
+#include <type_traits>
+
+#include "cudasim/type_dispatch.h"
+
+namespace sinter::runtime::cuda::sim {
+namespace {
+
+template <typename T>
+constexpr uint32_t kBits = sizeof(T) * 8;
+
+struct And {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a & b;
+  }
+};
+struct Or {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a | b;
+  }
+};
+struct Xor {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a ^ b;
+  }
+};
+struct Not {
+  template <typename T>
+  T operator()(T a) const {
+    return static_cast<T>(~a);
+  }
+};
+struct CNot {
+  template <typename T>
+  T operator()(T a) const {
+    return a == 0;
+  }
+};
+
+// Shifts by the width and more are what shifting on gives.
+struct ShiftLeft {
+  template <typename T>
+  T operator()(T a, uint32_t n) const {
+    return n >= kBits<T> ? T(0) : static_cast<T>(a << n);
+  }
+};
+struct ShiftRight {
+  template <typename T>
+  T operator()(T a, uint32_t n) const {
+    return static_cast<T>(a >> std::min<uint32_t>(n, kBits<T> - 1) >> (n >= kBits<T> ? 1 : 0));
+  }
+};
+
+template <typename F, typename T>
+void shift(Warp& warp, const Instruction& in, uint32_t mask) {
+  const T* a = lanes<T>(warp, in.source[0]);
+  const uint32_t* n = lanes<uint32_t>(warp, in.source[1]);
+  assign(lanes<T>(warp, in.result[0]), mask, [&](int lane) { return F()(a[lane], n[lane]); });
+}
+
+template <typename F, typename... Ts>
+void decode_shift(Decoder& d, const Types<Ts...>& types) {
+  const Picked picked = pick(types, d.take_type(), []<typename T>() -> Run { return shift<F, T>; });
+  if (!picked.run) d.fail("this type is not supported here");
+  d.out.use = Use::Bits;
+  d.out.steers = 1 << 1;
+  d.out.run = picked.run;
+  d.result(picked.bytes);
+  d.source(0, picked.bytes);
+  d.source(1, 4);
+}
+
+/// 32 bits out of the 64 of b:a, shifted by n, which is cut to five bits or clamped to 32.
+template <bool kLeft, bool kWrap>
+struct Funnel {
+  uint32_t operator()(uint32_t a, uint32_t b, uint32_t n) const {
+    const uint64_t both = uint64_t{b} << 32 | a;
+    n = kWrap ? n & 31 : std::min(n, 32u);
+    return static_cast<uint32_t>(kLeft ? both << n >> 32 : both >> n);
+  }
+};
+
+struct PopCount {
+  template <typename T>
+  uint32_t operator()(T a) const {
+    return static_cast<uint32_t>(std::popcount(a));
+  }
+};
+struct LeadingZeros {
+  template <typename T>
+  uint32_t operator()(T a) const {
+    return static_cast<uint32_t>(std::countl_zero(a));
+  }
+};
+/// The highest bit that differs from the sign, counted from the lowest; all ones if there is none.
+struct FindBit {
+  template <typename T>
+  uint32_t operator()(T a) const {
+    auto bits = static_cast<std::make_unsigned_t<T>>(a);
+    if (std::is_signed_v<T> && a < 0) bits = ~bits;
+    return kBits<T> - 1 - static_cast<uint32_t>(std::countl_zero(bits));
+  }
+};
+struct Reverse {
+  template <typename T>
+  T operator()(T a) const {
+    T out = 0;
+    for (uint32_t i = 0; i < kBits<T>; ++i) out = static_cast<T>(out << 1 | (a >> i & 1));
+    return out;
+  }
+};
+
+template <typename F>
+void decode_count(Decoder& d, const auto& types) {
+  const Picked picked = pick(types, d.take_type(), []<typename T>() -> Run { return unary<F, T, uint32_t>; });
+  if (!picked.run) d.fail("this type is not supported here");
+  d.out.run = picked.run;
+  d.result(4);
+  d.source(0, picked.bytes);
+}
+
+/// `length` bits of a from `start` on. What lies beyond is zero, or the field's highest bit if T has a sign.
+template <typename T>
+void extract(Warp& warp, const Instruction& in, uint32_t mask) {
+  using U = std::make_unsigned_t<T>;
+  const U* a = lanes<U>(warp, in.source[0]);
+  const uint32_t *start = lanes<uint32_t>(warp, in.source[1]), *length = lanes<uint32_t>(warp, in.source[2]);
+  assign(lanes<U>(warp, in.result[0]), mask, [&](int lane) -> U {
+    const uint32_t from = start[lane] & 255, count = length[lane] & 255;
+    if (count == 0) return 0;
+    const uint32_t inside = from >= kBits<U> ? 0 : std::min(count, kBits<U> - from);
+    const U field = inside ? static_cast<U>(a[lane] >> from) : U(0);
+    const U keep = inside == kBits<U> ? static_cast<U>(~U(0)) : static_cast<U>((U(1) << inside) - 1);
+    const bool ones = std::is_signed_v<T> && a[lane] >> std::min<uint32_t>(from + count - 1, kBits<U> - 1) & 1;
+    return static_cast<U>((field & keep) | (ones ? static_cast<U>(~keep) : U(0)));
+  });
+}
+
+/// The low `length` bits of a in place of those of b from `start` on.
+template <typename T>
+void insert(Warp& warp, const Instruction& in, uint32_t mask) {
+  const T *a = lanes<T>(warp, in.source[0]), *b = lanes<T>(warp, in.source[1]);
+  const uint32_t *start = lanes<uint32_t>(warp, in.source[2]), *length = lanes<uint32_t>(warp, in.source[3]);
+  assign(lanes<T>(warp, in.result[0]), mask, [&](int lane) -> T {
+    const uint32_t from = start[lane] & 255, count = length[lane] & 255;
+    if (from >= kBits<T> || count == 0) return b[lane];
+    const T ones = count >= kBits<T> ? static_cast<T>(~T(0)) : static_cast<T>((T(1) << count) - 1);
+    const T field = static_cast<T>(ones << from);
+    return static_cast<T>((b[lane] & ~field) | (a[lane] << from & field));
+  });
+}
+
+/// Four bytes chosen from the eight of b:a; bit 3 of a choice takes the byte's sign eight times.
+struct Permute {
+  uint32_t operator()(uint32_t a, uint32_t b, uint32_t choices) const {
+    const uint64_t both = uint64_t{b} << 32 | a;
+    uint32_t out = 0;
+    for (int i = 0; i < 4; ++i) {
+      const uint32_t choice = choices >> (4 * i) & 15;
+      auto byte = static_cast<uint8_t>(both >> (choice & 7) * 8);
+      if (choice & 8) byte = byte & 0x80 ? 0xff : 0;
+      out |= uint32_t{byte} << (8 * i);
+    }
+    return out;
+  }
+};
+
+/// A bit function of three inputs: bit (a, b, c) of the table says the result.
+void logic3(Warp& warp, const Instruction& in, uint32_t mask) {
+  const uint32_t *a = lanes<uint32_t>(warp, in.source[0]), *b = lanes<uint32_t>(warp, in.source[1]);
+  const uint32_t *c = lanes<uint32_t>(warp, in.source[2]), *table = lanes<uint32_t>(warp, in.source[3]);
+  assign(lanes<uint32_t>(warp, in.result[0]), mask, [&](int lane) {
+    uint32_t out = 0;
+    for (uint32_t row = 0; row < 8; ++row)
+      if (table[lane] >> row & 1)
+        out |= (row & 4 ? a[lane] : ~a[lane]) & (row & 2 ? b[lane] : ~b[lane]) & (row & 1 ? c[lane] : ~c[lane]);
+    return out;
+  });
+}
+
+constexpr Types kBitWords{Named<uint16_t>{"b16"}, Named<uint32_t>{"b32"}, Named<uint64_t>{"b64"}};
+constexpr Types kCounted{Named<uint32_t>{"b32"}, Named<uint64_t>{"b64"}};
+constexpr Types kFields{Named<uint32_t>{"u32"}, Named<int32_t>{"s32"}, Named<uint64_t>{"u64"}, Named<int64_t>{"s64"}};
+constexpr Types kShifted{Named<uint16_t>{"b16"}, Named<uint32_t>{"b32"}, Named<uint64_t>{"b64"},
+                         Named<uint16_t>{"u16"}, Named<uint32_t>{"u32"}, Named<uint64_t>{"u64"},
+                         Named<int16_t>{"s16"},  Named<int32_t>{"s32"},  Named<int64_t>{"s64"}};
+
+// A predicate's bits are those of the lanes: its logic is one operation on the word.
+template <typename F>
+void predicate_binary(Warp& warp, const Instruction& in, uint32_t mask) {
+  uint32_t& to = predicate(warp, in.result[0]);
+  to = (to & ~mask) | (F()(predicate(warp, in.source[0]), predicate(warp, in.source[1])) & mask);
+}
+void predicate_not(Warp& warp, const Instruction& in, uint32_t mask) {
+  uint32_t& to = predicate(warp, in.result[0]);
+  to = (to & ~mask) | (~predicate(warp, in.source[0]) & mask);
+}
+
+template <typename F>
+void decode_logic(Decoder& d) {
+  d.out.use = Use::Bits;
+  if (!d.take("pred")) return decode_binary<F>(d, kBitWords);
+  d.out.run = predicate_binary<F>;
+  d.result(0);
+  d.source(0, 0);
+  d.source(1, 0);
+}
+
+void decode_not(Decoder& d) {
+  d.out.use = Use::Bits;
+  if (!d.take("pred")) return decode_unary<Not>(d, kBitWords);
+  d.out.run = predicate_not;
+  d.result(0);
+  d.source(0, 0);
+}
+
+void decode_funnel(Decoder& d) {
+  const bool left = d.take("l"), wrap = d.take("wrap");
+  if (!left && !d.take("r")) d.fail("a funnel shift goes to .l or .r");
+  if (!wrap && !d.take("clamp")) d.fail("a funnel shift has .wrap or .clamp");
+  d.take("b32");
+  d.out.use = Use::Bits;
+  d.out.steers = 1 << 2;
+  d.out.run = left ? (wrap ? ternary<Funnel<true, true>, uint32_t> : ternary<Funnel<true, false>, uint32_t>)
+                   : (wrap ? ternary<Funnel<false, true>, uint32_t> : ternary<Funnel<false, false>, uint32_t>);
+  d.result(4);
+  for (int i = 0; i < 3; ++i) d.source(i, 4);
+}
+
+void decode_extract(Decoder& d) {
+  const Picked picked = pick(kFields, d.take_type(), []<typename T>() -> Run { return extract<T>; });
+  if (!picked.run) d.fail("this type is not supported here");
+  d.out.use = Use::Bits;
+  d.out.steers = 1 << 1 | 1 << 2;
+  d.out.run = picked.run;
+  d.result(picked.bytes);
+  d.source(0, picked.bytes);
+  d.source(1, 4);
+  d.source(2, 4);
+}
+
+void decode_insert(Decoder& d) {
+  const Picked picked = pick(kCounted, d.take_type(), []<typename T>() -> Run { return insert<T>; });
+  if (!picked.run) d.fail("this type is not supported here");
+  d.out.use = Use::Bits;
+  d.out.steers = 1 << 2 | 1 << 3;
+  d.out.run = picked.run;
+  d.result(picked.bytes);
+  d.source(0, picked.bytes);
+  d.source(1, picked.bytes);
+  d.source(2, 4);
+  d.source(3, 4);
+}
+
+void decode_permute(Decoder& d) {
+  d.take("b32");
+  d.out.use = Use::Bits;
+  d.out.steers = 1 << 2;
+  d.out.run = ternary<Permute, uint32_t>;
+  d.result(4);
+  for (int i = 0; i < 3; ++i) d.source(i, 4);
+}
+
+void decode_logic3(Decoder& d) {
+  d.take("b32");
+  d.out.use = Use::Bits;
+  d.out.steers = 1 << 3;
+  d.out.run = logic3;
+  d.result(4);
+  for (int i = 0; i < 4; ++i) d.source(i, 4);
+}
+
+constexpr Opcode kRows[] = {
+    {"and", decode_logic<And>},
+    {"or", decode_logic<Or>},
+    {"xor", decode_logic<Xor>},
+    {"not", decode_not},
+    {"cnot", [](Decoder& d) { decode_unary<CNot>(d, kBitWords); }},
+    {"shl", [](Decoder& d) { decode_shift<ShiftLeft>(d, kBitWords); }},
+    {"shr", [](Decoder& d) { decode_shift<ShiftRight>(d, kShifted); }},
+    {"shf", decode_funnel},
+    {"popc", [](Decoder& d) { decode_count<PopCount>(d, kCounted); }},
+    {"clz", [](Decoder& d) { decode_count<LeadingZeros>(d, kCounted); }},
+    {"bfind", [](Decoder& d) { decode_count<FindBit>(d, kFields); }},
+    {"brev",
+     [](Decoder& d) {
+       d.out.use = Use::Bits;
+       decode_unary<Reverse>(d, kCounted);
+     }},
+    {"bfe", decode_extract},
+    {"bfi", decode_insert},
+    {"prmt", decode_permute},
+    {"lop3", decode_logic3},
+};
+
+}  // namespace
+
+std::span<const Opcode> bit_opcodes() { return kRows; }
+
+}  // namespace sinter::runtime::cuda::sim

@@ -1,0 +1,227 @@
+// cvt: every pair of types. Floats become integers by rounding as the opcode says and cutting to the type's range; a
+// NaN becomes 0, or where 64 bits are on either side the highest bit alone. All else rounds once.
+#include <cfenv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "cudasim/half.h"
+#include "cudasim/type_dispatch.h"
+
+namespace sinter::runtime::cuda::sim {
+namespace {
+
+// The 16-bit floats as types of their own, so that they can stand in lists of types.
+struct F16 {
+  uint16_t bits;
+};
+struct BF16 {
+  uint16_t bits;
+};
+
+template <typename T>
+constexpr bool kIsHalf = std::is_same_v<T, F16> || std::is_same_v<T, BF16>;
+template <typename T>
+constexpr const HalfFormat& kFormat = std::is_same_v<T, F16> ? kFloat16 : kBFloat16;
+
+// Instruction::mode.
+constexpr uint8_t kRoundingBits = 3, kFlush = 4, kSaturate = 8, kIntegral = 16;
+
+Rounding rounding_of(const Instruction& in) { return static_cast<Rounding>(in.mode & kRoundingBits); }
+
+/// A float as a double, and denormals of single precision as the mode wants them.
+template <typename A>
+double to_double(A value, uint8_t mode) {
+  if constexpr (kIsHalf<A>)
+    return widen(value.bits, kFormat<A>);
+  else if constexpr (std::is_same_v<A, float>)
+    return mode & kFlush && std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0, static_cast<double>(value))
+                                                                   : value;
+  else
+    return value;
+}
+
+/// A double in single precision, rounded in any direction.
+float to_single(double value, Rounding rounding) {
+  const float nearest = static_cast<float>(value);
+  if (rounding == Rounding::Nearest || std::isnan(value) || nearest == value) return nearest;
+  const bool up = rounding == Rounding::Up || (rounding == Rounding::Zero && value < 0);
+  if (up == (nearest > value)) return nearest;
+  return std::nextafter(nearest, up ? INFINITY : -INFINITY);
+}
+
+template <typename D>
+D to_float(double value, const Instruction& in) {
+  if (in.mode & kIntegral) value = round_to_integer(value, rounding_of(in));
+  if (in.mode & kSaturate) value = value > 0 ? std::fmin(value, 1.0) : 0.0;
+  if constexpr (kIsHalf<D>)
+    return {narrow(value, kFormat<D>, rounding_of(in))};
+  else if constexpr (std::is_same_v<D, float>) {
+    const float single = to_single(value, rounding_of(in));
+    return in.mode & kFlush && std::fpclassify(single) == FP_SUBNORMAL ? std::copysign(0.0f, single) : single;
+  } else {
+    return value;
+  }
+}
+
+template <typename D>
+D to_integer(double value, Rounding rounding, bool wide) {
+  if (std::isnan(value)) return wide ? static_cast<D>(D(1) << (sizeof(D) * 8 - 1)) : D(0);
+  value = round_to_integer(value, rounding);
+  // The bounds as doubles: the upper one of 64 bits rounds up to a power of two, which is beyond the range.
+  constexpr double kLow = static_cast<double>(std::numeric_limits<D>::min());
+  constexpr double kHigh = static_cast<double>(std::numeric_limits<D>::max());
+  if (value <= kLow) return std::numeric_limits<D>::min();
+  if (value >= kHigh) return std::numeric_limits<D>::max();
+  return static_cast<D>(value);
+}
+
+/// A 64-bit integer as a double that rounds on to fewer bits as the integer would: what a double cannot hold sets its
+/// last bit.
+template <typename A>
+double to_odd_double(A value) {
+  if constexpr (sizeof(A) == 8)
+    if (value > A(1) << 53 || (std::is_signed_v<A> && value < static_cast<A>(-(int64_t{1} << 53))))
+      value = static_cast<A>((value & ~A(2047)) | (value & 2047 ? 2048 : 0));
+  return static_cast<double>(value);
+}
+
+template <typename D, typename A>
+D integer_to_float(A value, const Instruction& in) {
+  if constexpr (std::is_same_v<D, double>) {
+    if (rounding_of(in) == Rounding::Nearest || sizeof(A) < 8) return static_cast<double>(value);
+    constexpr int kDirections[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+    std::fesetround(kDirections[in.mode & kRoundingBits]);
+    volatile A input = value;
+    volatile double result = static_cast<double>(input);
+    std::fesetround(FE_TONEAREST);
+    return result;
+  } else {
+    return to_float<D>(to_odd_double(value), in);
+  }
+}
+
+/// Integers to integers: chopped, or with .sat cut to the range.
+template <typename D, typename A>
+D integer_to_integer(A value, const Instruction& in) {
+  if (in.mode & kSaturate) {
+    const __int128 wide = value, low = std::numeric_limits<D>::min(), high = std::numeric_limits<D>::max();
+    return static_cast<D>(wide < low ? low : wide > high ? high : wide);
+  }
+  return static_cast<D>(value);
+}
+
+template <typename D, typename A>
+D convert_value(A value, const Instruction& in) {
+  constexpr bool kFromInteger = std::is_integral_v<A>, kToInteger = std::is_integral_v<D>;
+  if constexpr (kFromInteger && kToInteger)
+    return integer_to_integer<D>(value, in);
+  else if constexpr (kFromInteger)
+    return integer_to_float<D>(value, in);
+  else if constexpr (kToInteger)
+    return to_integer<D>(to_double(value, in.mode), rounding_of(in), std::is_same_v<A, double> || sizeof(D) == 8);
+  else
+    return to_float<D>(to_double(value, in.mode), in);
+}
+
+template <typename D, typename A>
+void convert(Warp& warp, const Instruction& in, uint32_t mask) {
+  const Slot from = in.source[0], to = in.result[0];
+  if (from.bytes == sizeof(A) && to.bytes == sizeof(D)) {
+    const A* a = lanes<A>(warp, from);
+    return assign(lanes<D>(warp, to), mask, [&](int lane) { return convert_value<D>(a[lane], in); });
+  }
+  for_lanes(mask, [&](int lane) {
+    A value;
+    std::memcpy(&value, warp.registers + from.at + lane * from.bytes, sizeof value);
+    store_extended(warp, to, lane, convert_value<D>(value, in));
+  });
+}
+
+// What programs do most, in loops that the compiler vectorises.
+template <typename D, typename A>
+void convert_plain(Warp& warp, const Instruction& in, uint32_t mask) {
+  const A* a = lanes<A>(warp, in.source[0]);
+  assign(lanes<D>(warp, in.result[0]), mask, [&](int lane) { return static_cast<D>(a[lane]); });
+}
+
+template <typename D, typename A>
+constexpr bool kPlain =
+    (std::is_integral_v<A> && std::is_integral_v<D>) || (std::is_floating_point_v<A> && std::is_floating_point_v<D>) ||
+    (std::is_integral_v<A> && std::is_floating_point_v<D>);
+
+constexpr Types kAll{Named<uint8_t>{"u8"},   Named<int8_t>{"s8"},   Named<uint16_t>{"u16"}, Named<int16_t>{"s16"},
+                     Named<uint32_t>{"u32"}, Named<int32_t>{"s32"}, Named<uint64_t>{"u64"}, Named<int64_t>{"s64"},
+                     Named<float>{"f32"},    Named<double>{"f64"},  Named<F16>{"f16"},      Named<BF16>{"bf16"}};
+
+template <typename D>
+Picked pick_source(std::string_view type, bool plain) {
+  return pick(kAll, type, [plain]<typename A>() -> Run {
+    if constexpr (kPlain<D, A>)
+      if (plain) return convert_plain<D, A>;
+    return convert<D, A>;
+  });
+}
+
+/// Two numbers side by side in 32 bits, the first in the upper half.
+template <const HalfFormat& kFormat>
+void convert_pair(Warp& warp, const Instruction& in, uint32_t mask) {
+  const float *high = lanes<float>(warp, in.source[0]), *low = lanes<float>(warp, in.source[1]);
+  const Rounding rounding = rounding_of(in);
+  assign(lanes<uint32_t>(warp, in.result[0]), mask, [&](int lane) {
+    return static_cast<uint32_t>(narrow(high[lane], kFormat, rounding)) << 16 | narrow(low[lane], kFormat, rounding);
+  });
+}
+
+void take_mode(Decoder& d) {
+  constexpr std::string_view kDirections[] = {"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"};
+  for (uint8_t i = 0; i < 8; ++i)
+    if (d.take(kDirections[i])) d.out.mode = static_cast<uint8_t>((i & 3) | (i < 4 ? 0 : kIntegral));
+  if (d.take("ftz")) d.out.mode |= kFlush;
+  if (d.take("sat")) d.out.mode |= kSaturate;
+}
+
+/// A register for a value of `bytes` bytes, which may be wider.
+Slot wide_slot(Decoder& d, int bytes) {
+  const Slot slot = d.slot(d.operand(), bytes);
+  if (slot.bytes < bytes) d.fail("the register is too small for the type");
+  return slot;
+}
+
+bool is_integer(std::string_view type) { return type[0] == 'u' || type[0] == 's'; }
+
+void decode_cvt(Decoder& d) {
+  take_mode(d);
+  const std::string_view from = d.take_type(), to = d.take_type();
+  if (to == "bf16x2" || to == "f16x2") {
+    if (from != "f32") d.fail("pairs come from f32");
+    d.out.use = Use::Halves;
+    d.out.run = to == "bf16x2" ? convert_pair<kBFloat16> : convert_pair<kFloat16>;
+    d.result(4);
+    d.source(0, 4);
+    d.source(1, 4);
+    return;
+  }
+  Picked source;
+  const Picked result = pick(kAll, to, [&]<typename D>() -> Run {
+    source = pick_source<D>(from, false);
+    return source.run;
+  });
+  if (!source.run) d.fail("these types are not supported here");
+  d.out.result[0] = wide_slot(d, result.bytes);
+  d.out.source[0] = wide_slot(d, source.bytes);
+  d.out.run = source.run;
+  d.out.width = static_cast<uint8_t>(source.bytes);
+  if (is_integer(from) && is_integer(to) && !(d.out.mode & kSaturate)) d.out.use = Use::Bits;
+  if (d.out.mode == 0 && d.out.result[0].bytes == result.bytes && d.out.source[0].bytes == source.bytes)
+    pick(kAll, to, [&]<typename D>() -> Run { return d.out.run = pick_source<D>(from, true).run; });
+}
+
+constexpr Opcode kRows[] = {{"cvt", decode_cvt}};
+
+}  // namespace
+
+std::span<const Opcode> convert_opcodes() { return kRows; }
+
+}  // namespace sinter::runtime::cuda::sim

@@ -1,0 +1,273 @@
+// Floating-point arithmetic. Rounding is IEEE's, in the direction that the opcode says; .ftz takes denormals for zeros
+// and .sat cuts results to [0, 1]. The approximate functions give what double precision rounds to, which the device may
+// miss by its documented error.
+#include "cudasim/ops_float.h"
+
+#include <bit>
+#include <cfenv>
+#include <cmath>
+#include <limits>
+
+#include "cudasim/half.h"
+#include "cudasim/type_dispatch.h"
+
+namespace sinter::runtime::cuda::sim {
+namespace {
+
+struct Add {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+struct Sub {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a - b;
+  }
+};
+struct Mul {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a * b;
+  }
+};
+struct Div {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return a / b;
+  }
+};
+struct Fma {
+  template <typename T>
+  T operator()(T a, T b, T c) const {
+    return std::fma(a, b, c);
+  }
+};
+// A NaN gives way to a number; of the zeros the negative one is less.
+struct Min {
+  template <typename T>
+  T operator()(T a, T b) const {
+    if (std::isnan(a)) return b;
+    if (std::isnan(b)) return a;
+    return a < b || (a == b && std::signbit(a)) ? a : b;
+  }
+};
+struct Max {
+  template <typename T>
+  T operator()(T a, T b) const {
+    if (std::isnan(a)) return b;
+    if (std::isnan(b)) return a;
+    return a > b || (a == b && std::signbit(b)) ? a : b;
+  }
+};
+template <typename F>
+struct OrNaN {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return std::isnan(a) || std::isnan(b) ? std::numeric_limits<T>::quiet_NaN() : F()(a, b);
+  }
+};
+struct Abs {
+  template <typename T>
+  T operator()(T a) const {
+    return std::fabs(a);
+  }
+};
+struct Neg {
+  template <typename T>
+  T operator()(T a) const {
+    return -a;
+  }
+};
+struct Sqrt {
+  template <typename T>
+  T operator()(T a) const {
+    return std::sqrt(a);
+  }
+};
+struct Reciprocal {
+  template <typename T>
+  T operator()(T a) const {
+    return T(1) / a;
+  }
+};
+/// The magnitude of b with the sign of a.
+struct CopySign {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return std::copysign(b, a);
+  }
+};
+template <double (*kFunction)(double)>
+struct Approximate {
+  template <typename T>
+  T operator()(T a) const {
+    return static_cast<T>(kFunction(static_cast<double>(a)));
+  }
+};
+
+double reciprocal_root(double a) { return 1 / std::sqrt(a); }
+
+// Instruction::mode.
+constexpr uint8_t kRoundingBits = 3, kFlush = 4, kSaturate = 8;
+
+class RoundingScope {
+ public:
+  explicit RoundingScope(uint8_t mode) : before_(std::fegetround()) {
+    constexpr int kDirections[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+    std::fesetround(kDirections[mode & kRoundingBits]);
+  }
+  ~RoundingScope() { std::fesetround(before_); }
+  RoundingScope(const RoundingScope&) = delete;
+  RoundingScope& operator=(const RoundingScope&) = delete;
+
+ private:
+  int before_;
+};
+
+template <typename T>
+T flush(T value, uint8_t mode) {
+  return mode & kFlush && std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(T(0), value) : value;
+}
+template <typename T>
+T finish(T value, uint8_t mode) {
+  value = flush(value, mode);
+  if (!(mode & kSaturate)) return value;
+  return value > 0 ? std::fmin(value, T(1)) : T(0);  // NaN too becomes 0
+}
+
+/// An instruction of one to three sources in a mode of its own. The values pass through volatile memory, so that the
+/// compiler computes between the two changes of direction.
+template <typename F, typename T, int kSources>
+void careful(Warp& warp, const Instruction& in, uint32_t mask) {
+  const RoundingScope scope(in.mode);
+  for_lanes(mask, [&](int lane) {
+    volatile T v[3] = {};
+    for (int i = 0; i < kSources; ++i) v[i] = flush(lanes<T>(warp, in.source[i])[lane], in.mode);
+    volatile T result;
+    if constexpr (kSources == 1) result = F()(T(v[0]));
+    if constexpr (kSources == 2) result = F()(T(v[0]), T(v[1]));
+    if constexpr (kSources == 3) result = F()(T(v[0]), T(v[1]), T(v[2]));
+    lanes<T>(warp, in.result[0])[lane] = finish(T(result), in.mode);
+  });
+}
+
+/// On 16-bit floats: in double, where sums and products of them are exact or, for a fused sum, exact but for bits that
+/// cannot decide a tie; then rounded once.
+template <typename F, const HalfFormat& kFormat, int kSources>
+void half(Warp& warp, const Instruction& in, uint32_t mask) {
+  for_lanes(mask, [&](int lane) {
+    double v[3] = {};
+    for (int i = 0; i < kSources; ++i) v[i] = widen(lanes<uint16_t>(warp, in.source[i])[lane], kFormat);
+    double result = 0;
+    if constexpr (kSources == 1) result = F()(v[0]);
+    if constexpr (kSources == 2) result = F()(v[0], v[1]);
+    if constexpr (kSources == 3) {
+      const double product = v[0] * v[1], sum = product + v[2], part = sum - product;
+      const double lost = (product - (sum - part)) + (v[2] - part);
+      result = sum;
+      if (lost != 0 && std::isfinite(sum) && !(std::bit_cast<uint64_t>(sum) & 1))  // to odd: no tie where there is none
+        result = std::nextafter(sum, lost > 0 ? INFINITY : -INFINITY);
+    }
+    lanes<uint16_t>(warp, in.result[0])[lane] = narrow(result, kFormat, Rounding::Nearest);
+  });
+}
+
+uint8_t take_mode(Decoder& d) {
+  uint8_t mode = 0;
+  constexpr std::string_view kDirections[] = {"rn", "rz", "rm", "rp"};
+  for (uint8_t i = 0; i < 4; ++i)
+    if (d.take(kDirections[i])) mode = i;
+  if (d.take("ftz")) mode |= kFlush;
+  if (d.take("sat")) mode |= kSaturate;
+  return mode;
+}
+
+template <typename F, int kSources>
+void decode_float(Decoder& d) {
+  d.take("approx");
+  d.take("full");
+  d.out.mode = take_mode(d);
+  const std::string_view type = d.take_type();
+  int bytes = 2;
+  if (type == "f16" && !d.out.mode) {
+    d.out.run = half<F, kFloat16, kSources>;
+  } else if (type == "bf16" && !d.out.mode) {
+    d.out.run = half<F, kBFloat16, kSources>;
+  } else {
+    const Picked picked = pick(kFloats, type, [&]<typename T>() -> Run {
+      return d.out.mode ? careful<F, T, kSources> : lanewise<F, T, kSources>();
+    });
+    if (!picked.run) d.fail("this type or rounding is not supported here");
+    d.out.run = picked.run;
+    bytes = picked.bytes;
+  }
+  d.result(bytes);
+  for (int i = 0; i < kSources; ++i) d.source(i, bytes);
+}
+
+// The one instruction that most time goes to, on machines that have it as one.
+#if defined(__x86_64__)
+template <typename T>
+__attribute__((target("avx2,fma"))) void fast_fma(Warp& warp, const Instruction& in, uint32_t mask) {
+  const T *a = reinterpret_cast<const T*>(warp.registers + in.source[0].at),
+          *b = reinterpret_cast<const T*>(warp.registers + in.source[1].at);
+  const T* c = reinterpret_cast<const T*>(warp.registers + in.source[2].at);
+  T* to = reinterpret_cast<T*>(warp.registers + in.result[0].at);
+  if (mask == kAllLanes) {
+    SINTER_LANE_LOOP
+    for (int lane = 0; lane < kLanes; ++lane) to[lane] = std::fma(a[lane], b[lane], c[lane]);
+  } else {
+    for (int lane = 0; lane < kLanes; ++lane)
+      if (mask >> lane & 1) to[lane] = std::fma(a[lane], b[lane], c[lane]);
+  }
+}
+#endif
+
+void use_fast_fma(Decoder& d) {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("fma") || !__builtin_cpu_supports("avx2")) return;
+  if (d.out.run == static_cast<Run>(ternary<Fma, float>)) d.out.run = fast_fma<float>;
+  if (d.out.run == static_cast<Run>(ternary<Fma, double>)) d.out.run = fast_fma<double>;
+#else
+  (void)d;
+#endif
+}
+
+template <typename F>
+void decode_extreme(Decoder& d) {
+  d.take("NaN") ? decode_float<OrNaN<F>, 2>(d) : decode_float<F, 2>(d);
+}
+
+constexpr Opcode kRows[] = {
+    {"fma", decode_fma},
+    {"copysign", decode_float<CopySign, 2>},
+    {"sqrt", decode_float<Sqrt, 1>},
+    {"rcp", decode_float<Reciprocal, 1>},
+    {"rsqrt", decode_float<Approximate<reciprocal_root>, 1>},
+    {"ex2", decode_float<Approximate<std::exp2>, 1>},
+    {"lg2", decode_float<Approximate<std::log2>, 1>},
+    {"sin", decode_float<Approximate<std::sin>, 1>},
+    {"cos", decode_float<Approximate<std::cos>, 1>},
+    {"tanh", decode_float<Approximate<std::tanh>, 1>},
+};
+
+}  // namespace
+
+void decode_float_add(Decoder& d) { decode_float<Add, 2>(d); }
+void decode_float_sub(Decoder& d) { decode_float<Sub, 2>(d); }
+void decode_float_mul(Decoder& d) { decode_float<Mul, 2>(d); }
+void decode_float_div(Decoder& d) { decode_float<Div, 2>(d); }
+void decode_float_min(Decoder& d) { decode_extreme<Min>(d); }
+void decode_float_max(Decoder& d) { decode_extreme<Max>(d); }
+void decode_float_abs(Decoder& d) { decode_float<Abs, 1>(d); }
+void decode_float_neg(Decoder& d) { decode_float<Neg, 1>(d); }
+void decode_fma(Decoder& d) {
+  decode_float<Fma, 3>(d);
+  use_fast_fma(d);
+}
+
+std::span<const Opcode> float_opcodes() { return kRows; }
+
+}  // namespace sinter::runtime::cuda::sim

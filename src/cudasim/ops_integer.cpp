@@ -1,0 +1,260 @@
+// Integer arithmetic, and the opcodes that integers and floats share. Results wrap; a division by zero gives all ones,
+// as on the device, and the remainder the dividend.
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <type_traits>
+
+#include "cudasim/ops_float.h"
+#include "cudasim/type_dispatch.h"
+
+namespace sinter::runtime::cuda::sim {
+namespace {
+
+template <typename T>
+using Twice =
+    std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>,
+                       std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
+                                          std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>>>;
+
+template <typename T>
+constexpr int kBits = static_cast<int>(sizeof(T)) * 8;
+
+// Arithmetic on unsigned values wraps; 16-bit ones would be promoted to int, whose product may overflow.
+struct Add {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a + b);
+  }
+};
+struct Sub {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a - b);
+  }
+};
+struct MulLow {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<Twice<T>>(a) * b);
+  }
+};
+struct MulHigh {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return static_cast<T>((static_cast<Twice<T>>(a) * b) >> kBits<T>);
+  }
+};
+struct MulWide {
+  template <typename T>
+  Twice<T> operator()(T a, T b) const {
+    return static_cast<Twice<T>>(a) * b;
+  }
+};
+struct MadLow {
+  template <typename T>
+  T operator()(T a, T b, T c) const {
+    return static_cast<T>(MulLow()(a, b) + c);
+  }
+};
+struct MadHigh {
+  template <typename T>
+  T operator()(T a, T b, T c) const {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<U>(MulHigh()(a, b)) + static_cast<U>(c));
+  }
+};
+struct MadWide {
+  template <typename T>
+  Twice<T> operator()(T a, T b, Twice<T> c) const {
+    using U = std::make_unsigned_t<Twice<T>>;
+    return static_cast<Twice<T>>(static_cast<U>(MulWide()(a, b)) + static_cast<U>(c));
+  }
+};
+struct Div {
+  template <typename T>
+  T operator()(T a, T b) const {
+    if (b == 0) return static_cast<T>(-1);
+    if (std::is_signed_v<T> && b == static_cast<T>(-1))
+      return static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(a));
+    return static_cast<T>(a / b);
+  }
+};
+struct Rem {
+  template <typename T>
+  T operator()(T a, T b) const {
+    if (b == 0) return a;
+    if (std::is_signed_v<T> && b == static_cast<T>(-1)) return 0;
+    return static_cast<T>(a % b);
+  }
+};
+struct Min {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return std::min(a, b);
+  }
+};
+struct Max {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return std::max(a, b);
+  }
+};
+struct Abs {
+  template <typename T>
+  T operator()(T a) const {
+    return a < 0 ? static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(a)) : a;
+  }
+};
+struct Neg {
+  template <typename T>
+  T operator()(T a) const {
+    return static_cast<T>(T(0) - a);
+  }
+};
+/// c + |a - b|.
+struct DifferenceSum {
+  template <typename T>
+  T operator()(T a, T b, T c) const {
+    using U = std::make_unsigned_t<T>;
+    const U distance = a > b ? static_cast<U>(a) - static_cast<U>(b) : static_cast<U>(b) - static_cast<U>(a);
+    return static_cast<T>(static_cast<U>(c) + distance);
+  }
+};
+
+// Instruction::mode of sums with a carry.
+constexpr uint8_t kSubtract = 1, kTakesCarry = 2;
+
+/// One word of a longer sum or difference, with the carry of the word below.
+template <typename T>
+void add_with_carry(Warp& warp, const Instruction& in, uint32_t mask) {
+  const T *a = lanes<T>(warp, in.source[0]), *b = lanes<T>(warp, in.source[1]);
+  T* to = lanes<T>(warp, in.result[0]);
+  const uint32_t before = in.mode & kTakesCarry ? predicate(warp, in.source[2]) : 0;
+  uint32_t after = 0;
+  for_lanes(mask, [&](int lane) {
+    const T x = a[lane], y = b[lane], carry = before >> lane & 1;
+    const bool down = in.mode & kSubtract;
+    const T sum = down ? x - y : x + y, result = down ? sum - carry : sum + carry;
+    const bool out = down ? x < y || sum < carry : sum < x || result < sum;
+    after |= static_cast<uint32_t>(out) << lane;
+    to[lane] = result;
+  });
+  if (in.pair.at) predicate(warp, in.pair) = (predicate(warp, in.pair) & ~mask) | after;
+}
+
+void decode_carry(Decoder& d, bool subtract, bool takes, bool gives) {
+  d.out.mode = static_cast<uint8_t>((subtract ? kSubtract : 0) | (takes ? kTakesCarry : 0));
+  if (takes) d.out.source[2] = d.carry();
+  if (gives) d.out.pair = d.carry();
+  const Picked picked = pick(kWords, d.take_type(), []<typename T>() -> Run {
+    if constexpr (sizeof(T) >= 4) return add_with_carry<T>;
+    return nullptr;
+  });
+  if (!picked.run) d.fail("this type is not supported here");
+  d.out.run = picked.run;
+  d.result(picked.bytes);
+  d.source(0, picked.bytes);
+  d.source(1, picked.bytes);
+}
+
+constexpr Types kSigned{Named<int16_t>{"s16"}, Named<int32_t>{"s32"}, Named<int64_t>{"s64"}};
+constexpr Types kNarrow{Named<uint16_t>{"u16"}, Named<int16_t>{"s16"}, Named<uint32_t>{"u32"}, Named<int32_t>{"s32"}};
+
+/// One where a bit of the result depends on no higher bits of the sources.
+template <typename F, int kSources>
+void decode_carrying(Decoder& d) {
+  d.out.use = Use::Carries;
+  decode_same(d, kSources, kWords, []<typename T>() -> Run { return lanewise<F, T, kSources>(); });
+}
+
+void decode_add(Decoder& d) { d.take("cc") ? decode_carry(d, false, false, true) : decode_carrying<Add, 2>(d); }
+void decode_sub(Decoder& d) { d.take("cc") ? decode_carry(d, true, false, true) : decode_carrying<Sub, 2>(d); }
+
+/// .lo, .hi and .wide: which part of the product is wanted.
+void decode_mul(Decoder& d) {
+  if (d.take("hi")) return decode_binary<MulHigh>(d, kIntegers);
+  if (d.take("lo")) return decode_carrying<MulLow, 2>(d);
+  if (!d.take("wide")) return decode_float_mul(d);
+  const Picked picked = pick(kNarrow, d.take_type(), []<typename T>() -> Run { return binary<MulWide, T, Twice<T>>; });
+  if (!picked.run) d.fail("this type is not supported here");
+  d.out.run = picked.run;
+  d.result(picked.bytes * 2);
+  d.source(0, picked.bytes);
+  d.source(1, picked.bytes);
+}
+
+void decode_mad(Decoder& d) {
+  if (d.take("hi")) return decode_ternary<MadHigh>(d, kIntegers);
+  if (d.take("lo")) return decode_carrying<MadLow, 3>(d);
+  if (!d.take("wide")) return decode_fma(d);
+  const Picked picked =
+      pick(kNarrow, d.take_type(), []<typename T>() -> Run { return ternary<MadWide, T, Twice<T>, Twice<T>>; });
+  if (!picked.run) d.fail("this type is not supported here");
+  d.out.run = picked.run;
+  d.result(picked.bytes * 2);
+  d.source(0, picked.bytes);
+  d.source(1, picked.bytes);
+  d.source(2, picked.bytes * 2);
+}
+
+/// c plus the products of the parts of a with bytes of b, from byte `kFirst` on: two halves of a, or four bytes.
+template <typename PartA, typename PartB, int kFirst>
+struct Dot {
+  uint32_t operator()(uint32_t a, uint32_t b, uint32_t c) const {
+    for (int i = 0; i < 4 / static_cast<int>(sizeof(PartA)); ++i) {
+      const auto x = static_cast<PartA>(a >> (i * kBits<PartA>));
+      const auto y = static_cast<PartB>(b >> ((kFirst + i) * kBits<PartB>));
+      c += static_cast<uint32_t>(int32_t{x} * int32_t{y});
+    }
+    return c;
+  }
+};
+
+template <typename Unsigned, int kFirst>
+void decode_dot(Decoder& d) {
+  using Signed = std::make_signed_t<Unsigned>;
+  const bool b = d.take_type() == "s32", a = d.take_type() == "s32";  // signed
+  d.out.run = a   ? b ? ternary<Dot<Signed, int8_t, kFirst>, uint32_t> : ternary<Dot<Signed, uint8_t, kFirst>, uint32_t>
+                : b ? ternary<Dot<Unsigned, int8_t, kFirst>, uint32_t>
+                  : ternary<Dot<Unsigned, uint8_t, kFirst>, uint32_t>;
+  d.result(4);
+  for (int i = 0; i < 3; ++i) d.source(i, 4);
+}
+
+void decode_dp2a(Decoder& d) {
+  if (d.take("hi")) return decode_dot<uint16_t, 2>(d);
+  d.take("lo");
+  decode_dot<uint16_t, 0>(d);
+}
+
+/// An opcode that integers and floats share.
+template <auto kInteger, auto kFloat>
+void by_type(Decoder& d) {
+  const std::string_view type = d.statement().opcode.back();
+  return type[0] == 'f' || type[0] == 'b' ? kFloat(d) : kInteger(d);
+}
+
+constexpr Opcode kRows[] = {
+    {"add", by_type<decode_add, decode_float_add>},
+    {"sub", by_type<decode_sub, decode_float_sub>},
+    {"mul", decode_mul},
+    {"mad", decode_mad},
+    {"div", by_type<[](Decoder& d) { decode_binary<Div>(d, kIntegers); }, decode_float_div>},
+    {"addc", [](Decoder& d) { decode_carry(d, false, true, d.take("cc")); }},
+    {"subc", [](Decoder& d) { decode_carry(d, true, true, d.take("cc")); }},
+    {"sad", [](Decoder& d) { decode_ternary<DifferenceSum>(d, kIntegers); }},
+    {"rem", [](Decoder& d) { decode_binary<Rem>(d, kIntegers); }},
+    {"min", by_type<[](Decoder& d) { decode_binary<Min>(d, kIntegers); }, decode_float_min>},
+    {"max", by_type<[](Decoder& d) { decode_binary<Max>(d, kIntegers); }, decode_float_max>},
+    {"abs", by_type<[](Decoder& d) { decode_unary<Abs>(d, kSigned); }, decode_float_abs>},
+    {"dp2a", decode_dp2a},
+    {"dp4a", decode_dot<uint8_t, 0>},
+    {"neg", by_type<decode_carrying<Neg, 1>, decode_float_neg>},
+};
+
+}  // namespace
+
+std::span<const Opcode> integer_opcodes() { return kRows; }
+
+}  // namespace sinter::runtime::cuda::sim

@@ -1,0 +1,132 @@
+// Calls -> the bodies of what they call. A call's parameters are local variables of the caller; the callee's formal
+// parameters become other names of them.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "cudasim/ptx.h"
+
+namespace sinter::runtime::cuda::sim {
+namespace {
+
+/// What the callee's numbers are in the caller.
+struct Renaming {
+  uint32_t registers, labels, tables;
+  std::vector<uint32_t> variables;
+};
+
+void rename(Operand& operand, const Renaming& by) {
+  if (operand.kind == Operand::Kind::Register) operand.index += by.registers;
+  if (operand.kind == Operand::Kind::Label) operand.index += by.labels;
+  if (operand.kind == Operand::Kind::Table) operand.index += by.tables;
+  if (operand.kind == Operand::Kind::Symbol && !operand.global) operand.index = by.variables[operand.index];
+  for (Operand& item : operand.items) rename(item, by);
+  for (Operand& item : operand.second) rename(item, by);
+}
+
+class Inliner {
+ public:
+  explicit Inliner(const PtxModule& module) : module_(module) {}
+
+  void expand(PtxFunction& function) {
+    if (std::none_of(function.statements.begin(), function.statements.end(), is_call)) return;
+    if (std::find(open_.begin(), open_.end(), function.name) != open_.end())
+      throw PtxError(
+          fmt::format("the function {} calls itself, which the simulated device does not run", function.name));
+    open_.push_back(function.name);
+    std::vector<Statement> old = std::move(function.statements);
+    std::vector<uint32_t> moved(old.size() + 1);
+    std::vector<uint32_t> labels = std::move(function.labels);
+    function.statements.clear();
+    function.labels.assign(labels.size(), 0);
+    for (size_t i = 0; i < old.size(); ++i) {
+      moved[i] = static_cast<uint32_t>(function.statements.size());
+      if (is_call(old[i]))
+        splice(function, old[i]);
+      else
+        function.statements.push_back(std::move(old[i]));
+    }
+    moved.back() = static_cast<uint32_t>(function.statements.size());
+    for (size_t i = 0; i < labels.size(); ++i) function.labels[i] = moved[labels[i]];
+    open_.pop_back();
+  }
+
+ private:
+  static bool is_call(const Statement& statement) { return statement.opcode[0] == "call"; }
+
+  PtxFunction callee(const Statement& call) {
+    for (const Operand& operand : call.operands)
+      for (const PtxFunction& function : module_.functions)
+        if (operand.kind == Operand::Kind::Name && function.name == operand.name) {
+          PtxFunction out = function;
+          expand(out);
+          return out;
+        }
+    throw PtxError(fmt::format("'{}' calls a function that this module does not define", call.text));
+  }
+
+  void splice(PtxFunction& caller, const Statement& call) {
+    if (call.guard >= 0) throw PtxError(fmt::format("'{}': a call under a predicate is not supported", call.text));
+    PtxFunction body = callee(call);
+    Renaming by{static_cast<uint32_t>(caller.register_bytes.size()),
+                static_cast<uint32_t>(caller.labels.size()),
+                static_cast<uint32_t>(caller.tables.size()),
+                {}};
+    by.variables.assign(body.variables.size(), UINT32_MAX);
+    bind(call, body, by.variables);
+    for (size_t i = 0; i < body.variables.size(); ++i)
+      if (by.variables[i] == UINT32_MAX) {
+        by.variables[i] = static_cast<uint32_t>(caller.variables.size());
+        caller.variables.push_back(body.variables[i]);
+      }
+    caller.register_bytes.insert(caller.register_bytes.end(), body.register_bytes.begin(), body.register_bytes.end());
+    const uint32_t start = static_cast<uint32_t>(caller.statements.size());
+    for (const uint32_t at : body.labels) caller.labels.push_back(start + at);
+    caller.label_names.insert(caller.label_names.end(), body.label_names.begin(), body.label_names.end());
+    for (BranchTable& table : body.tables) {
+      for (uint32_t& label : table.labels) label += by.labels;
+      caller.tables.push_back(std::move(table));
+    }
+    const uint32_t end = static_cast<uint32_t>(caller.labels.size());
+    caller.labels.push_back(start + static_cast<uint32_t>(body.statements.size()));
+    caller.label_names.push_back("the end of " + body.name);
+    for (Statement& statement : body.statements) {
+      for (Operand& operand : statement.operands) rename(operand, by);
+      if (statement.guard >= 0) statement.guard += static_cast<int>(by.registers);
+      if (statement.opcode[0] == "ret") {
+        statement.opcode = {"bra"};
+        statement.operands.assign(1, {});
+        statement.operands[0].kind = Operand::Kind::Label;
+        statement.operands[0].index = end;
+      }
+      caller.statements.push_back(std::move(statement));
+    }
+  }
+
+  /// The caller's variables as the callee's parameters and result.
+  static void bind(const Statement& call, const PtxFunction& body, std::vector<uint32_t>& variables) {
+    bool named = false;
+    for (const Operand& operand : call.operands) {
+      named |= operand.kind == Operand::Kind::Name;
+      if (operand.kind != Operand::Kind::List) continue;
+      const std::vector<uint32_t>& formal = named ? body.params : body.results;
+      if (formal.size() != operand.items.size())
+        throw PtxError(fmt::format("'{}' passes {} parameters or results, {} has {}", call.text, operand.items.size(),
+                                   body.name, formal.size()));
+      for (size_t i = 0; i < formal.size(); ++i) {
+        if (operand.items[i].kind != Operand::Kind::Symbol)
+          throw PtxError(fmt::format("'{}': parameters in registers are not supported", call.text));
+        variables[formal[i]] = operand.items[i].index;
+      }
+    }
+  }
+
+  const PtxModule& module_;
+  std::vector<std::string> open_;  // the functions that are being expanded
+};
+
+}  // namespace
+
+void inline_calls(const PtxModule& module, PtxFunction& function) { Inliner(module).expand(function); }
+
+}  // namespace sinter::runtime::cuda::sim

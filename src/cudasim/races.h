@@ -1,0 +1,65 @@
+// Who touched a byte last, and whether that is ordered before an access now. Inline: it is done for each lane of each
+// access.
+#pragma once
+
+#include "cudasim/regions.h"
+
+namespace sinter::runtime::cuda::sim {
+
+/// Who accesses, and since when what is ordered before it.
+struct Actor {
+  uint32_t now = 0;
+  uint32_t launch = 0, block = 0;  ///< when these began
+  uint32_t barrier = 0;            ///< when the warp last left one
+  uint32_t synced = 0;             ///< when the warp last synchronised its lanes
+  uint16_t thread = 0;
+  uint16_t instruction = 0;
+};
+
+enum class Touch : uint8_t { Read, Write, Atomic };
+
+inline bool is_ordered(const Stamp& before, const Actor& actor) {
+  if (before.when < actor.launch) return true;
+  if (before.when < actor.block) return false;  // another block of this launch
+  if (before.when < actor.barrier || before.thread == actor.thread) return true;
+  return before.thread / 32 == actor.thread / 32 && before.when < actor.synced;
+}
+
+/// Whether all reads that `read` stands for are ordered before a write of `actor`.
+inline bool reads_are_ordered(const Stamp& read, const Actor& actor) {
+  if (read.when < actor.launch) return true;
+  if (read.blocks || read.when < actor.block) return false;
+  if (read.when < actor.barrier) return true;
+  if (read.warps || read.thread / 32 != actor.thread / 32) return false;
+  if (read.when < actor.synced) return true;
+  return !read.lanes && read.thread == actor.thread;
+}
+
+/// The read of `actor` as the latest of those that the cell remembers.
+inline Stamp join_reads(const Stamp& old, const Actor& actor) {
+  Stamp read{actor.now, actor.thread, 0, 0, 0, 0, actor.instruction};
+  if (old.when < actor.launch) return read;
+  read.blocks = old.blocks || old.when < actor.block;
+  if (old.when < actor.barrier) return read;
+  const bool same_warp = old.thread / 32 == actor.thread / 32;
+  read.warps = old.warps || !same_warp;
+  read.lanes = same_warp && old.when >= actor.synced && (old.lanes || old.thread != actor.thread);
+  return read;
+}
+
+/// Notes an access. Returns the earlier one that races with it, or null: one of the two writes, not both are atomic,
+/// and no barrier or launch stands between them.
+template <Touch kTouch>
+const Stamp* note_cell(Cell& cell, const Actor& actor) {
+  const bool both_atomic = kTouch == Touch::Atomic && cell.write.atomic;
+  if (!both_atomic && !is_ordered(cell.write, actor)) return &cell.write;
+  if constexpr (kTouch == Touch::Read) {
+    cell.read = join_reads(cell.read, actor);
+  } else {
+    if (!reads_are_ordered(cell.read, actor)) return &cell.read;
+    cell.write = {actor.now, actor.thread, kTouch == Touch::Atomic, 0, 0, 0, actor.instruction};
+  }
+  return nullptr;
+}
+
+}  // namespace sinter::runtime::cuda::sim

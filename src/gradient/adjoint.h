@@ -1,0 +1,51 @@
+// How each op is differentiated: one rule per op, in one table. A rule builds ordinary nodes, so gradients can be
+// differentiated again.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ir/graph.h"
+
+// Not sinter::gradient: that is the public function.
+namespace sinter::autodiff {
+
+/// One application of a rule: a node, the gradient of its value, and room for what its sources get.
+class Adjoint {
+ public:
+  Adjoint(ir::UOp node, ir::UOp gradient, std::vector<bool> wanted)
+      : n(node), g(gradient), wanted_(std::move(wanted)), given_(node->src.size()) {}
+
+  const ir::UOp n;  ///< the node: its forward value is as good as any other
+  const ir::UOp g;  ///< gradient of its value: same shape and dtype
+  ir::UOp src(size_t i) const { return n->src[i]; }
+  /// Whether source i requires grad and leads to where the gradient is wanted: for others a rule builds nothing.
+  bool wants(size_t i) const { return wanted_[i]; }
+  void give(size_t i, ir::UOp gradient) {
+    if (wanted_[i]) given_[i] = gradient;
+  }
+  /// Null where the derivative is zero everywhere.
+  ir::UOp given(size_t i) const { return given_[i]; }
+
+ private:
+  std::vector<bool> wanted_;
+  std::vector<ir::UOp> given_;
+};
+
+using Rule = void (*)(Adjoint& a);
+struct RuleRow {
+  ir::Op op;
+  Rule rule;
+};
+
+/// The rule of an op; null for those with the trait kNoGrad.
+Rule rule_of(ir::Op op);
+
+// The table's families.
+std::span<const RuleRow> elementwise_rules();
+std::span<const RuleRow> movement_rules();
+std::span<const RuleRow> reduce_rules();
+std::span<const RuleRow> pick_rules();
+std::span<const RuleRow> state_rules();
+
+}  // namespace sinter::autodiff

@@ -1,0 +1,117 @@
+// Derivatives of reductions.
+#include "gradient/adjoint.h"
+#include "ir/build.h"
+#include "sinter/error.h"
+
+namespace sinter::autodiff {
+namespace {
+
+using namespace sinter::ir;
+
+/// x with one axis cut to [begin, end).
+UOp cut(UOp x, size_t axis, int64_t begin, int64_t end) {
+  Region box = whole(x->shape);
+  box[axis] = {begin, end};
+  return shrink(x, box);
+}
+/// The shape with one axis given as these.
+Shape axis_as(Shape shape, size_t axis, std::initializer_list<Dim> dims) {
+  std::vector<Dim> out(shape.begin(), shape.end());
+  out.erase(out.begin() + static_cast<std::ptrdiff_t>(axis));
+  out.insert(out.begin() + static_cast<std::ptrdiff_t>(axis), dims);
+  return Shape(std::move(out));
+}
+
+/// For each element the product of all others along the axis, without a division: right with zeros, and to every order.
+/// A tree: halves are multiplied until one element is left; going back, each half gets its parent's product times its
+/// sibling. Work is linear in the axis, which is first filled up to a power of two with ones.
+UOp product_of_others(UOp x, size_t axis) {
+  const Shape shape = x->shape;
+  const int64_t size = shape[axis].value();
+  int64_t width = 1;
+  while (width < size) width *= 2;
+  Region box = whole(shape);
+  const Shape filled = axis_as(shape, axis, {width});
+  if (size != width) {
+    UOp inside = pad(everywhere(x), box, filled);
+    x = pad(x, box, filled);
+    x = where(inside, x, like(x, 1.0));
+  }
+  std::vector<UOp> levels{x};
+  for (int64_t half = width / 2; half > 0; half /= 2) {
+    UOp level = levels.back();
+    levels.push_back(cut(level, axis, 0, half) * cut(level, axis, half, 2 * half));
+  }
+  UOp others = like(levels.back(), 1.0);
+  for (int64_t half = 1; half < width; half *= 2) {
+    levels.pop_back();
+    const Shape pairs = axis_as(shape, axis, {2, half});
+    UOp siblings = flip(reshape(levels.back(), pairs), {static_cast<int64_t>(axis)});
+    UOp parents = expand(others, pairs, {static_cast<int64_t>(axis)});
+    others = reshape(parents * siblings, axis_as(shape, axis, {2 * half}));
+  }
+  return size == width ? others : shrink(others, box);
+}
+
+/// The same along an axis whose size is not fixed, so that no tree can be built: all pairs, the element itself counting
+/// as 1.
+UOp product_of_others_symbolic(UOp x, size_t axis) {
+  const Dim size = x->shape[axis];
+  const Shape pairs = axis_as(x->shape, axis, {size, size});
+  auto number = [&](size_t at) { return position(*x->graph, pairs, static_cast<int64_t>(at), x->device); };
+  UOp all = expand(x, pairs, {static_cast<int64_t>(axis)});
+  UOp others = where(eq(number(axis), number(axis + 1)), like(all, 1.0), all);
+  return reduce(Combine::Mul, others, {static_cast<int64_t>(axis) + 1});
+}
+
+/// Axis by axis, so that sizes that are not known stay single; from the last: axes before it keep their numbers.
+void product(Adjoint& a) {
+  const Ints& axes = a.n->reduction().axes;
+  std::vector<UOp> partial{a.src(0)};
+  for (size_t i = axes.size(); i-- > 0;) partial.push_back(reduce(Combine::Mul, partial.back(), {axes[i]}));
+  UOp g = a.g;
+  for (int64_t at : axes) {
+    partial.pop_back();
+    UOp x = partial.back();
+    const auto axis = static_cast<size_t>(at);
+    UOp others = x->shape[axis].symbolic() ? product_of_others_symbolic(x, axis) : product_of_others(x, axis);
+    g = expand(g, x->shape, {at}) * others;
+  }
+  a.give(0, g);
+}
+
+void reduction(Adjoint& a) {
+  UOp x = a.src(0);
+  const ReduceAttr& r = a.n->reduction();
+  const auto repeated = [&](UOp y) { return expand(y, x->shape, r.axes); };
+  switch (r.combine) {
+    case Combine::Add: return a.give(0, repeated(a.g));
+    case Combine::Mul: return product(a);
+    case Combine::Max:
+    case Combine::Min: {  // ties share (SEMANTICS G7)
+      UOp taken = eq(x, repeated(a.n));
+      UOp count = sum(cast(taken, x->dtype), r.axes);
+      return a.give(0, where(taken, repeated(a.g / count), like(x, 0.0)));
+    }
+    case Combine::ArgMax: {  // of the largest element itself: its place takes all
+      UOp place = reduce(r.combine, a.n->src, r.axes, 1);
+      return a.give(0, where(eq(a.src(1), repeated(place)), repeated(a.g), like(x, 0.0)));
+    }
+    default: throw InternalError("gradient of a combine that plans choose after differentiation");
+  }
+}
+
+/// An element is part of every sum from its own on.
+void scan(Adjoint& a) {
+  const ReduceAttr& r = a.n->reduction();
+  if (r.combine != Combine::Add) throw InternalError("gradient of a scan that is no sum");
+  a.give(0, flip(ir::scan(Combine::Add, flip(a.g, r.axes), r.axes[0]), r.axes));
+}
+
+constexpr RuleRow kReduce[] = {{Op::Reduce, reduction}, {Op::Scan, scan}};
+
+}  // namespace
+
+std::span<const RuleRow> reduce_rules() { return kReduce; }
+
+}  // namespace sinter::autodiff

@@ -1,0 +1,144 @@
+#include "gradient/batch_products.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "ir/build.h"
+
+namespace sinter::autodiff {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+constexpr size_t kFewest = 4;  ///< products from which one that reads copies of their factors is faster
+constexpr size_t kKinds = 8;   ///< of products that are told apart among the gradients of one value
+
+/// A sum of products of two values that are repeated along axes of each other, and what moves it into place.
+struct Product {
+  std::vector<UOp> moves;  ///< outermost first
+  UOp sum;
+  std::array<UOp, 2> factors;  ///< as they are before they are repeated
+  std::array<UOp, 2> repeats;
+};
+
+/// Whether a node is computed when it is needed: one with storage is read, and may have let its sources go.
+bool computed_again(UOp n) { return !n->storage() && !n->src.empty(); }
+
+std::optional<Product> as_product(UOp n) {
+  Product p;
+  for (; computed_again(n) && (n->op == Op::Permute || n->op == Op::Reshape || n->op == Op::Cast); n = n->src[0])
+    p.moves.push_back(n);
+  if (!computed_again(n) || n->op != Op::Reduce || n->reduction().combine != ir::Combine::Add) return {};
+  UOp product = n->src[0];
+  if (!computed_again(product) || product->op != Op::Mul) return {};
+  p.sum = n;
+  int64_t copied = 0;
+  for (size_t i = 0; i < 2; ++i) {
+    UOp repeat = product->src[i];
+    const bool detached = repeat->op == Op::Detach;
+    if (detached && !computed_again(repeat)) return {};
+    if (detached) repeat = repeat->src[0];
+    if (!computed_again(repeat) || repeat->op != Op::Expand) return {};
+    p.repeats[i] = repeat;
+    p.factors[i] = detached ? ir::detach(repeat->src[0]) : repeat->src[0];
+    copied += p.factors[i]->shape.bound();
+  }
+  // Each product by itself stores as much as its result; joined, it stores its factors instead.
+  if (p.repeats[0]->ints() == p.repeats[1]->ints() || copied > n->shape.bound()) return {};
+  return p;
+}
+
+/// Whether two nodes do the same to sources of one shape.
+bool alike(UOp a, UOp b) {
+  return a->op == b->op && a->dtype == b->dtype && a->shape == b->shape && a->attr == b->attr &&
+         a->src[0]->shape == b->src[0]->shape;
+}
+
+/// Whether products differ only in their factors; those of `other` then stand in the order of the first one's.
+bool match(const Product& first, Product& other) {
+  if (!alike(first.sum, other.sum) ||
+      !std::equal(first.moves.begin(), first.moves.end(), other.moves.begin(), other.moves.end(), alike))
+    return false;
+  const auto repeated = [&](size_t a, size_t b) {
+    return alike(first.repeats[0], other.repeats[a]) && alike(first.repeats[1], other.repeats[b]);
+  };
+  if (repeated(0, 1)) return true;
+  if (!repeated(1, 0)) return false;
+  std::swap(other.factors[0], other.factors[1]);
+  std::swap(other.repeats[0], other.repeats[1]);
+  return true;
+}
+
+Shape with_steps(const Shape& shape, size_t count) {
+  std::vector<Dim> dims{static_cast<int64_t>(count)};
+  dims.insert(dims.end(), shape.begin(), shape.end());
+  return Shape(std::move(dims));
+}
+
+ir::Ints behind_steps(ir::Ints axes) {
+  for (int64_t& a : axes) ++a;
+  return axes;
+}
+
+UOp moved(UOp n, UOp move) {
+  if (move->op == Op::Permute) return ir::permute(n, move->ints());
+  return move->op == Op::Reshape ? ir::reshape(n, move->shape) : ir::cast(n, move->dtype);
+}
+
+UOp join(std::span<const Product> products) {
+  std::array<UOp, 2> stacks;
+  for (size_t i = 0; i < 2; ++i) {
+    std::vector<UOp> steps;
+    for (const Product& p : products) steps.push_back(ir::reshape(p.factors[i], with_steps(p.factors[i]->shape, 1)));
+    UOp repeat = products[0].repeats[i];
+    stacks[i] = ir::expand(ir::contiguous(ir::cat(steps, 0)), with_steps(repeat->shape, products.size()),
+                           behind_steps(repeat->ints()));
+  }
+  ir::Ints axes{0};
+  for (int64_t a : behind_steps(products[0].sum->reduction().axes)) axes.push_back(a);
+  UOp sum = ir::sum(stacks[0] * stacks[1], axes);
+  const std::vector<UOp>& moves = products[0].moves;
+  for (auto move = moves.rbegin(); move != moves.rend(); ++move) sum = moved(sum, *move);
+  return sum;
+}
+
+struct Kind {
+  std::vector<size_t> places;  ///< among the parts
+  std::vector<Product> products;
+};
+
+}  // namespace
+
+std::vector<UOp> joined(std::span<const UOp> parts) {
+  std::vector<UOp> sums(parts.begin(), parts.end());
+  if (parts.size() < kFewest) return sums;
+  std::vector<Kind> kinds;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    std::optional<Product> product = as_product(parts[i]);
+    if (!product) continue;
+    auto kind = kinds.begin();
+    while (kind != kinds.end() && !match(kind->products[0], *product)) ++kind;
+    if (kind == kinds.end() && kinds.size() == kKinds) continue;
+    if (kind == kinds.end()) kind = kinds.insert(kind, Kind{});
+    kind->places.push_back(i);
+    kind->products.push_back(std::move(*product));
+  }
+  for (const Kind& k : kinds) {
+    const size_t count = k.places.size(), pieces = (count + ir::kMostJoined - 1) / ir::kMostJoined;
+    for (size_t i = 0, begin = 0; i < pieces; ++i) {
+      const size_t end = count * (i + 1) / pieces;
+      if (end - begin >= kFewest) {
+        for (size_t p = begin; p < end; ++p) sums[k.places[p]] = {};
+        sums[k.places[begin]] = join(std::span(k.products).subspan(begin, end - begin));
+      }
+      begin = end;
+    }
+  }
+  std::erase(sums, UOp());
+  return sums;
+}
+
+}  // namespace sinter::autodiff

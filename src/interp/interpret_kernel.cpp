@@ -1,0 +1,359 @@
+// The interpreter of kernels: every store is a nest of loops, in which each node is evaluated where the innermost of
+// the ranges that it depends on turns. A REDUCE is a nest of its own inside that of its store.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+#include "interp/interpreter.h"
+#include "interp/op_classes.h"
+#include "ir/combine.h"
+#include "ir/scalar_eval.h"
+#include "ir/walk.h"
+#include "sinter/error.h"
+
+namespace sinter::runtime {
+namespace {
+
+using ir::Op;
+using ir::Scalar;
+using ir::UOp;
+
+[[noreturn]] void refuse(UOp n, std::string_view why) {
+  throw InternalError(
+      fmt::format("interpreting a kernel: {} {} #{}: {}", ir::info(n->op).name, name_of(n->dtype), n->id, why));
+}
+
+int id_of(UOp range) { return range->get<ir::RangeAttr>().id; }
+/// Sources of a REDUCE that are values; its ranges follow them.
+size_t values_of(UOp reduce) { return static_cast<size_t>(ir::value_count(reduce->reduction().combine)); }
+
+int64_t variable(UOp n, const KernelInputs& inputs) {
+  const std::string& name = n->get<sinter::Var>().name();
+  auto v = inputs.vars.find(name);
+  if (v == inputs.vars.end()) refuse(n, "no value for variable " + name);
+  return v->second;
+}
+/// The bound of an outer range.
+int64_t bound_of(UOp range, const KernelInputs& inputs) {
+  UOp b = range->src[0];
+  if (b->op == Op::Const) return b->scalar().as_int();
+  if (b->op == Op::Var) return variable(b, inputs);
+  refuse(range, "its bound is neither Const nor Var");
+}
+
+struct Nest;
+/// A node to evaluate, by its position in the store's order; of a REDUCE with its loops.
+struct Evaluation {
+  size_t node;
+  std::unique_ptr<Nest> body;
+  bool shadows = false;  ///< its loops are open around it too: what they change is put back afterwards
+};
+/// Loops, outermost first, by number of their range. The first `given` of them are turned from outside.
+struct Nest {
+  std::vector<size_t> loops;
+  size_t given = 0;
+  std::vector<std::vector<Evaluation>> at;  ///< at[d]: what to evaluate whenever loop d - 1 turns; at[0]: once
+};
+
+/// One STORE of the SINK with all that it depends on. Its values are its own: another store may run between two
+/// evaluations of the same LOAD.
+class StoreRun {
+ public:
+  StoreRun(UOp store, std::span<const UOp> outer, const KernelInputs& inputs)
+      : inputs_(inputs), order_(ir::topological(store)), value_(order_.size()) {
+    for (UOp n : order_) {
+      sources_.emplace_back();
+      for (UOp s : n->src) sources_.back().push_back(s->position);
+    }
+    ranges_.assign(outer.begin(), outer.end());
+    for (size_t r = 0; r < ranges_.size(); ++r) number_[ranges_[r]] = r;
+    for (UOp n : order_)
+      if (n->op == Op::Range && number_.emplace(n, ranges_.size()).second) ranges_.push_back(n);
+    index_.assign(ranges_.size(), 0);
+    for (UOp n : order_) range_.push_back(n->op == Op::Range ? number_.at(n) : 0);
+    find_bounds();
+    find_dependences();
+
+    const size_t self = order_.size() - 1;
+    std::vector<size_t> loops;
+    for (size_t r = 0; r < ranges_.size(); ++r) {
+      if (r < outer.size() || depends_[self][r]) loops.push_back(r);
+      if (r < outer.size() && !depends_[self][r]) absent_.push_back(r);
+    }
+    std::sort(loops.begin() + static_cast<std::ptrdiff_t>(outer.size()), loops.end(),
+              [&](size_t a, size_t b) { return id_of(ranges_[a]) < id_of(ranges_[b]); });
+    std::vector<size_t> none;
+    nest_ = build(std::move(loops), outer.size(), sources_[self], none, false);
+  }
+
+  /// Runs the store at one point of the outer ranges; `turned` is the outermost that changed, 0 at the first point.
+  void run(const std::vector<int64_t>& point, size_t turned, bool first) {
+    std::copy(point.begin(), point.end(), index_.begin());
+    for (size_t r : absent_)
+      if (index_[r] != 0) return;  // a store that lacks an outer range runs at its first index only
+    loop(nest_, first || !absent_.empty() ? 0 : turned + 1, [this] { write(); });
+  }
+
+ private:
+  /// What each range's bound is made of, sources first.
+  void find_bounds() {
+    bounds_.resize(ranges_.size());
+    for (size_t i = 0; i < order_.size(); ++i) {
+      if (order_[i]->op != Op::Range) continue;
+      std::vector<size_t>& nodes = bounds_[range_[i]];
+      std::vector<size_t> stack{sources_[i][0]};
+      while (!stack.empty()) {
+        const size_t n = stack.back();
+        stack.pop_back();
+        if (order_[n]->op == Op::Range || std::find(nodes.begin(), nodes.end(), n) != nodes.end()) continue;
+        nodes.push_back(n);
+        stack.insert(stack.end(), sources_[n].begin(), sources_[n].end());
+      }
+      std::sort(nodes.begin(), nodes.end());
+    }
+  }
+  int64_t bound_now(size_t range) {
+    for (size_t n : bounds_[range]) evaluate({n, nullptr});
+    return value(bounds_[range].back()).as_int();
+  }
+
+  /// Which ranges a node's value changes with, bounds of its loops included; a REDUCE closes its own.
+  void find_dependences() {
+    depends_.assign(order_.size(), std::vector<bool>(ranges_.size(), false));
+    for (size_t i = 0; i < order_.size(); ++i) {
+      const size_t values = order_[i]->op == Op::Reduce ? values_of(order_[i]) : sources_[i].size();
+      for (size_t k = 0; k < sources_[i].size(); ++k)
+        for (size_t r = 0; r < ranges_.size(); ++r)
+          if (depends_[sources_[i][k]][r]) depends_[i][r] = true;
+      for (size_t k = values; k < sources_[i].size(); ++k) depends_[i][number_.at(order_[i]->src[k])] = false;
+      if (order_[i]->op == Op::Range) depends_[i][range_[i]] = true;
+    }
+  }
+  /// One more than the place of the innermost loop that the node changes with; 0 if none.
+  size_t depth_of(const std::vector<size_t>& loops, size_t node) const {
+    size_t d = loops.size();
+    while (d > 0 && !depends_[node][loops[d - 1]]) --d;
+    return d;
+  }
+
+  /// The nest that evaluates `roots`. Of a REDUCE (`inner`) what does not change with its own loops is the surrounding
+  /// nest's and goes to `outside`. Recursive in the depth to which REDUCEs stand in one another's loops.
+  Nest build(std::vector<size_t> loops, size_t given, std::span<const uint32_t> roots, std::vector<size_t>& outside,
+             bool inner) {
+    Nest nest{std::move(loops), given, {}};
+    nest.at.resize(nest.loops.size() + 1);
+    std::vector<Evaluation> found;
+    std::vector<bool> seen(order_.size(), false);
+    std::vector<size_t> stack(roots.begin(), roots.end());
+    while (!stack.empty()) {
+      const size_t i = stack.back();
+      stack.pop_back();
+      if (seen[i] || order_[i]->op == Op::Range || order_[i]->op == Op::Param) continue;
+      seen[i] = true;
+      if (inner && depth_of(nest.loops, i) <= given) {
+        outside.push_back(i);
+        continue;
+      }
+      found.push_back({i, nullptr});
+      if (order_[i]->op != Op::Reduce) {
+        stack.insert(stack.end(), sources_[i].begin(), sources_[i].end());
+        continue;
+      }
+      std::vector<size_t> deeper = nest.loops;
+      const std::span<const uint32_t> src = sources_[i];
+      const size_t values = values_of(order_[i]);
+      for (size_t k = values; k < src.size(); ++k) {
+        deeper.push_back(number_.at(order_[i]->src[k]));
+        found.back().shadows |= std::find(nest.loops.begin(), nest.loops.end(), deeper.back()) != nest.loops.end();
+      }
+      found.back().body =
+          std::make_unique<Nest>(build(std::move(deeper), nest.loops.size(), src.first(values), stack, true));
+    }
+    std::sort(found.begin(), found.end(), [](const Evaluation& a, const Evaluation& b) { return a.node < b.node; });
+    for (Evaluation& e : found) {
+      const size_t depth = depth_of(nest.loops, e.node);
+      nest.at[depth].push_back(std::move(e));
+    }
+    return nest;
+  }
+
+  /// Turns the loops that are not given and calls `leaf` at each point. `stale`: the outermost depth to evaluate again.
+  template <class Leaf>
+  void loop(const Nest& nest, size_t stale, Leaf leaf) {
+    const size_t depth = nest.loops.size();
+    std::vector<int64_t> bound(depth);
+    for (size_t d = nest.given; d < depth; ++d) {
+      bound[d] = bound_now(nest.loops[d]);
+      if (bound[d] <= 0) return;
+      index_[nest.loops[d]] = 0;
+    }
+    for (;;) {
+      for (size_t d = stale; d <= depth; ++d)
+        for (const Evaluation& e : nest.at[d]) evaluate(e);
+      leaf();
+      size_t d = depth;
+      for (; d > nest.given; --d) {
+        if (++index_[nest.loops[d - 1]] < bound[d - 1]) break;
+        index_[nest.loops[d - 1]] = 0;
+      }
+      if (d == nest.given) return;
+      stale = d;
+    }
+  }
+
+  Scalar value(size_t node) const {
+    UOp n = order_[node];
+    return n->op == Op::Range ? Scalar::of(DType::Index, index_[range_[node]]) : value_[node];
+  }
+
+  void evaluate(const Evaluation& e) {
+    UOp n = order_[e.node];
+    const std::vector<uint32_t>& src = sources_[e.node];
+    Scalar& out = value_[e.node];
+    switch (n->op) {
+      case Op::Const: out = n->scalar(); return;
+      case Op::Var: out = Scalar::of(n->dtype, variable(n, inputs_)); return;
+      case Op::Arg:
+        if (static_cast<size_t>(n->integer()) >= inputs_.args.size()) refuse(n, "no such argument");
+        out = inputs_.args[static_cast<size_t>(n->integer())];
+        return;
+      case Op::Load: out = load(e.node); return;
+      case Op::Reduce: out = reduce(e); return;
+      case Op::Scan: out = scan(e.node); return;
+      default: break;
+    }
+    if (!ir::is_alu(n->op)) refuse(n, "no op of kernels");
+    Scalar args[3];
+    for (size_t k = 0; k < src.size(); ++k) args[k] = value(src[k]);
+    if (n->op == Op::Check && args[1].as_int() == 0 && inputs_.error) *inputs_.error |= 1u << n->integer();
+    if (n->op == Op::Check)
+      out = args[0];
+    else
+      out = ir::evaluate(n->op, n->dtype, order_[src.back()]->dtype, {args, src.size()});
+  }
+
+  Combiner& combiner(size_t node) {
+    auto it = combiners_.find(node);
+    if (it == combiners_.end())
+      it = combiners_.emplace(node, Combiner(order_[node]->reduction(), ir::state_types(order_[node]), inputs_.written))
+               .first;
+    return it->second;
+  }
+  /// Evaluated once per turn of its ranges, which are the innermost that it depends on.
+  Scalar scan(size_t node) {
+    UOp n = order_[node];
+    const std::vector<uint32_t>& src = sources_[node];
+    std::vector<Scalar> element(values_of(n));
+    for (size_t k = 0; k < element.size(); ++k) element[k] = value(src[k]);
+    const bool first = std::all_of(src.begin() + static_cast<std::ptrdiff_t>(element.size()), src.end(),
+                                   [&](uint32_t r) { return index_[range_[r]] == 0; });
+    return combiner(node).add(first, element);
+  }
+
+  Scalar reduce(const Evaluation& e) {
+    UOp n = order_[e.node];
+    const std::vector<uint32_t>& src = sources_[e.node];
+    std::vector<std::vector<Scalar>> elements(values_of(n));
+    std::vector<Scalar> values;
+    std::vector<int64_t> indices;
+    if (e.shadows) {
+      values = value_;
+      indices = index_;
+    }
+    loop(*e.body, e.body->given + 1, [&] {
+      for (size_t k = 0; k < elements.size(); ++k) elements[k].push_back(value(src[k]));
+    });
+    if (e.shadows) {
+      std::copy(values.begin(), values.end(), value_.begin());  // in place: the result goes to one of them
+      std::copy(indices.begin(), indices.end(), index_.begin());
+    }
+    return combiner(e.node).reduce(elements);
+  }
+
+  /// The address of the element that a LOAD or STORE means.
+  std::byte* element(size_t node) const {
+    UOp n = order_[node], param = n->src[0];
+    if (static_cast<size_t>(param->integer()) >= inputs_.params.size()) refuse(param, "no such buffer");
+    const KernelBuffer& buffer = inputs_.params[static_cast<size_t>(param->integer())];
+    const bool same_rank = buffer.shape.size() == param->rank();  // else neighbouring axes of the buffer are one dim
+    if (buffer.dtype != param->dtype || (!same_rank && param->shape.symbolic()))
+      refuse(param, "the buffer has another type or rank");
+    int64_t at = 0;
+    for (size_t d = 0; d < param->rank(); ++d) {
+      const int64_t i = value(sources_[node][1 + d]).as_int(),
+                    size = same_rank ? buffer.shape[d] : param->shape[d].value();
+      if (i < 0 || i >= size) refuse(n, fmt::format("index {} of axis {} lies outside 0..{}", i, d, size));
+      at = at * size + i;
+    }
+    const auto offset = static_cast<size_t>(at) * size_of(buffer.dtype);
+    if (offset + size_of(buffer.dtype) > buffer.bytes.size()) refuse(param, "the buffer is smaller than its shape");
+    return buffer.bytes.data() + offset;
+  }
+  Scalar load(size_t node) const {
+    const std::vector<uint32_t>& src = sources_[node];
+    const size_t rank = order_[node]->src[0]->rank();
+    if (src.size() > 1 + rank && value(src[1 + rank]).as_int() == 0) return value(src[2 + rank]);
+    return load_scalar(order_[node]->dtype, element(node));
+  }
+  void write() {
+    const size_t self = order_.size() - 1;
+    const std::vector<uint32_t>& src = sources_[self];
+    UOp n = order_[self];
+    const size_t rank = n->src[0]->rank();
+    if (src.size() > 2 + rank && value(src[2 + rank]).as_int() == 0) return;
+    const DType dtype = n->src[0]->dtype;
+    std::byte* to = element(self);
+    Scalar v = value(src[1 + rank]);
+    if (n->integer()) {
+      const Scalar sum[] = {load_scalar(dtype, to), v};
+      v = ir::evaluate(Op::Add, dtype, sum);
+    }
+    store_scalar(dtype, to, v);
+  }
+
+  const KernelInputs& inputs_;
+  std::vector<UOp> order_;
+  std::vector<std::vector<uint32_t>> sources_;
+  std::vector<Scalar> value_;
+  std::vector<UOp> ranges_;  ///< the outer ones first
+  std::unordered_map<UOp, size_t> number_;
+  std::vector<size_t> range_;  ///< number of the range that a node is
+  std::vector<std::vector<size_t>> bounds_;
+  std::vector<int64_t> index_;  ///< where each range stands
+  std::vector<std::vector<bool>> depends_;
+  std::unordered_map<size_t, Combiner> combiners_;  ///< by node
+  std::vector<size_t> absent_;                      ///< outer ranges that the store does not depend on
+  Nest nest_;
+};
+
+}  // namespace
+
+void interpret_kernel(UOp sink, const KernelInputs& inputs) {
+  std::vector<UOp> outer;
+  for (UOp n : ir::topological(sink))
+    if (n->op == Op::Range && n->get<ir::RangeAttr>().kind == ir::AxisKind::Outer) outer.push_back(n);
+  std::sort(outer.begin(), outer.end(), [](UOp a, UOp b) { return id_of(a) < id_of(b); });
+  std::vector<int64_t> bound;
+  for (UOp r : outer) bound.push_back(bound_of(r, inputs));
+  if (std::any_of(bound.begin(), bound.end(), [](int64_t b) { return b <= 0; })) return;
+
+  std::vector<StoreRun> stores;
+  stores.reserve(sink->src.size());
+  for (UOp s : sink->src) stores.emplace_back(s, outer, inputs);
+  std::vector<int64_t> point(outer.size(), 0);
+  size_t turned = 0;
+  for (bool first = true;; first = false) {
+    for (StoreRun& s : stores) s.run(point, turned, first);
+    size_t d = outer.size();
+    for (; d > 0; --d) {
+      if (++point[d - 1] < bound[d - 1]) break;
+      point[d - 1] = 0;
+    }
+    if (d == 0) return;
+    turned = d - 1;
+  }
+}
+
+}  // namespace sinter::runtime

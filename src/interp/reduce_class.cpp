@@ -1,0 +1,260 @@
+// Reductions: in double and rounded once, or in the type itself in the order of a Tree (ir/attr.h, SEMANTICS F2).
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "interp/interpreter.h"
+#include "interp/op_classes.h"
+#include "ir/axis_lists.h"
+#include "ir/combine.h"
+#include "ir/scalar_eval.h"
+#include "ir/walk.h"
+#include "sinter/error.h"
+
+namespace sinter::runtime {
+
+using ir::Combine;
+using ir::Scalar;
+
+/// A Combination as a list of evaluations on registers: its Args, then what the nodes give, in order.
+class CombineProgram {
+ public:
+  CombineProgram(const ir::Combination& c, size_t args) : registers_(args) {
+    std::unordered_map<ir::UOp, size_t> at;
+    for (ir::UOp n : ir::topological(c.next)) {
+      if (n->op == ir::Op::Arg) {
+        at[n] = static_cast<size_t>(n->integer());
+        continue;
+      }
+      at[n] = registers_.size();
+      registers_.push_back(n->op == ir::Op::Const ? n->scalar() : Scalar());
+      if (n->op == ir::Op::Const) continue;
+      Line line{n->op, n->dtype, n->src.back()->dtype, at[n], n->src.size(), {}};
+      for (size_t k = 0; k < n->src.size(); ++k) line.src[k] = at.at(n->src[k]);
+      lines_.push_back(line);
+    }
+    for (ir::UOp n : c.next) next_.push_back(at.at(n));
+  }
+
+  /// `state` and `other` become the state.
+  void run(std::vector<Scalar>& state, std::span<const Scalar> other) {
+    Scalar* to = registers_.data();
+    for (Scalar x : state) *to++ = x;
+    for (Scalar x : other) *to++ = x;
+    for (const Line& line : lines_) {
+      const Scalar args[] = {registers_[line.src[0]], registers_[line.src[1]], registers_[line.src[2]]};
+      registers_[line.to] = ir::evaluate(line.op, line.dtype, line.from, {args, line.count});
+    }
+    for (size_t k = 0; k < next_.size(); ++k) state[k] = registers_[next_[k]];
+  }
+
+ private:
+  struct Line {
+    ir::Op op;
+    DType dtype, from;
+    size_t to, count;
+    size_t src[3];  ///< 0 where there is none
+  };
+  std::vector<Scalar> registers_;
+  std::vector<Line> lines_;
+  std::vector<size_t> next_;
+};
+
+namespace {
+
+/// What one row feeds to its accumulators: a, or a*b rounded to T.
+template <class T, class Acc, class F>
+void accumulate(const View& a, const View* b, std::span<const int64_t> acc_step, PooledVector<Acc>& acc, F combine) {
+  const std::vector<int64_t> steps(acc_step.begin(), acc_step.end());
+  if (!b) {
+    for_rows<2>(a.shape, {&a.step, &steps}, {a.offset, 0}, [&](int64_t n, const auto& at, const auto& by) {
+      const T* x = reinterpret_cast<const T*>(a.address(at[0]));
+      Acc* out = acc.data() + at[1];
+      if (by[1] == 0) {
+        Acc sum = *out;
+        for (int64_t i = 0; i < n; ++i) sum = combine(sum, x[i * by[0]], T{});
+        *out = sum;
+      } else {
+        for (int64_t i = 0; i < n; ++i) out[i * by[1]] = combine(out[i * by[1]], x[i * by[0]], T{});
+      }
+    });
+    return;
+  }
+  for_rows<3>(a.shape, {&a.step, &b->step, &steps}, {a.offset, b->offset, 0},
+              [&](int64_t n, const auto& at, const auto& by) {
+                const T* x = reinterpret_cast<const T*>(a.address(at[0]));
+                const T* y = reinterpret_cast<const T*>(b->address(at[1]));
+                Acc* out = acc.data() + at[2];
+                if (by[2] == 0) {
+                  Acc sum = *out;
+                  for (int64_t i = 0; i < n; ++i) sum = combine(sum, x[i * by[0]], y[i * by[1]]);
+                  *out = sum;
+                } else {
+                  for (int64_t i = 0; i < n; ++i) out[i * by[2]] = combine(out[i * by[2]], x[i * by[0]], y[i * by[1]]);
+                }
+              });
+}
+
+/// Floats in one chain per result, accumulated in Acc.
+template <class T, class Acc>
+Array chain(const Reduction& r, const View& a, const View* b, Array out, std::span<const int64_t> acc_step) {
+  const Scalar identity = ir::identity_of(r.attr.combine, a.dtype);
+  PooledVector<Acc> acc(static_cast<size_t>(out.numel()), static_cast<Acc>(identity.as_double()));
+  const bool product = r.product;
+  auto value = [product](T x, T y) { return static_cast<Acc>(product ? x * y : x); };
+  switch (r.attr.combine) {
+    case Combine::Add: accumulate<T>(a, b, acc_step, acc, [&](Acc s, T x, T y) { return s + value(x, y); }); break;
+    case Combine::Dot:
+      accumulate<T>(a, b, acc_step, acc, [](Acc s, T x, T y) {
+        if constexpr (sizeof(T) < sizeof(Acc))
+          return s + static_cast<Acc>(x) * static_cast<Acc>(y);  // the product is exact
+        else
+          return std::fma(x, y, s);
+      });
+      break;
+    case Combine::Mul: accumulate<T>(a, b, acc_step, acc, [&](Acc s, T x, T y) { return s * value(x, y); }); break;
+    case Combine::Max:
+      accumulate<T>(a, b, acc_step, acc, [&](Acc s, T x, T y) {
+        Acc v = value(x, y);
+        return s >= v || s != s ? s : v;
+      });
+      break;
+    case Combine::Min:
+      accumulate<T>(a, b, acc_step, acc, [&](Acc s, T x, T y) {
+        Acc v = value(x, y);
+        return s <= v || s != s ? s : v;
+      });
+      break;
+    default: throw InternalError("interpreting: a combine of several accumulators in one chain");
+  }
+  std::span<T> to = out.as<T>();
+  for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<T>(acc[i]);
+  return out;
+}
+
+/// In double, rounded once, unless the numbers are to be those of kernels.
+std::vector<DType> accumulators(const Reduction& r, std::span<const View* const> views) {
+  std::vector<DType> types;
+  for (int k = 0; k < ir::state_count(r.attr.combine); ++k) {
+    const DType t = views[static_cast<size_t>(k)]->dtype;
+    types.push_back(t == DType::F32 && !r.exact ? DType::F64 : t);
+  }
+  return types;
+}
+Scalar rounded(DType dtype, Scalar x) { return is_float(dtype) ? Scalar::of(dtype, x.as_double()) : x; }
+
+/// Any combine, type and tree: the elements of each result are brought together, then combined.
+Array one_by_one(const Reduction& r, std::span<const View* const> views, Array out) {
+  const View& a = *views[0];
+  ir::Ints order;
+  for (int64_t i = 0; i < static_cast<int64_t>(a.rank()); ++i)
+    if (std::find(r.attr.axes.begin(), r.attr.axes.end(), i) == r.attr.axes.end()) order.push_back(i);
+  order.insert(order.end(), r.attr.axes.begin(), r.attr.axes.end());
+  std::vector<Array> sources;
+  for (const View* v : views) sources.push_back(v->permuted(order).copy());
+  ir::ReduceAttr attr = r.attr;
+  if (!r.exact) attr.tree = {};
+  Combiner combiner(attr, accumulators(r, views));
+  const size_t given = r.product ? 1 : views.size();
+  const int64_t results = out.numel(), length = results ? sources[0].numel() / results : 0;
+  std::vector<std::vector<Scalar>> values(given);
+  for (int64_t i = 0; i < results; ++i) {
+    for (size_t s = 0; s < given; ++s) {
+      values[s].clear();
+      for (int64_t k = i * length; k < (i + 1) * length; ++k) {
+        const Scalar product[] = {sources[s].at(k), r.product ? sources[1].at(k) : Scalar()};
+        values[s].push_back(r.product ? ir::evaluate(ir::Op::Mul, a.dtype, product) : product[0]);
+      }
+    }
+    out.set(i, rounded(out.dtype, combiner.reduce(values)));
+  }
+  return out;
+}
+
+}  // namespace
+
+Combiner::Combiner(const ir::ReduceAttr& attr, std::vector<DType> types,
+                   const std::function<ir::UOp(ir::Graph&, ir::UOp)>& written)
+    : attr_(attr), element_(static_cast<size_t>(ir::value_count(attr.combine))) {
+  for (size_t k = 0; k < types.size(); ++k)
+    identity_.push_back(ir::identity_of(attr.combine, types[k], static_cast<int>(k)));
+  ir::Combination step = ir::step_of(attr.combine, types), merge = ir::merge_of(attr.combine, types);
+  for (ir::Combination* c : {&step, &merge})
+    for (ir::UOp& n : c->next)
+      if (written) n = written(*c->graph, n);
+  step_ = std::make_shared<CombineProgram>(step, types.size() + element_.size());
+  merge_ = std::make_shared<CombineProgram>(merge, 2 * types.size());
+}
+
+Combiner::State Combiner::block(std::span<const std::vector<Scalar>> values, size_t begin, size_t end) {
+  const size_t lanes = static_cast<size_t>(attr_.tree.lanes);
+  std::vector<State> chains(lanes, identity_);
+  for (size_t i = begin; i < end; ++i) {
+    for (size_t k = 0; k < values.size(); ++k) element_[k] = values[k][i];
+    step_->run(chains[(i - begin) % lanes], element_);
+  }
+  for (size_t half = lanes / 2; half > 0; half /= 2)
+    for (size_t j = 0; j < half; ++j) merge_->run(chains[j], chains[j + half]);
+  return chains[0];
+}
+
+Scalar Combiner::reduce(std::span<const std::vector<Scalar>> values) {
+  const auto result = static_cast<size_t>(attr_.result);
+  const size_t length = values[0].size();
+  if (attr_.tree.block <= 0) return block(values, 0, length)[result];
+  const auto size = static_cast<size_t>(attr_.tree.block);
+  std::vector<State> parts;
+  for (size_t i = 0; i < length; i += size) parts.push_back(block(values, i, std::min(i + size, length)));
+  for (auto count = static_cast<size_t>(attr_.tree.group); count > 0 && parts.size() > count; count = ir::Tree::kJoined)
+    parts = joined(parts, count);
+  return joined(parts, std::max<size_t>(parts.size(), 1))[0][result];
+}
+
+/// What each `count` of the states come to in one chain.
+std::vector<Combiner::State> Combiner::joined(const std::vector<State>& parts, size_t count) {
+  std::vector<State> out((std::max<size_t>(parts.size(), 1) + count - 1) / count, identity_);
+  for (size_t i = 0; i < parts.size(); ++i) merge_->run(out[i / count], parts[i]);
+  return out;
+}
+
+Scalar Combiner::add(bool first, std::span<const Scalar> element) {
+  if (first) state_ = identity_;
+  step_->run(state_, element);
+  return state_[static_cast<size_t>(attr_.result)];
+}
+
+Array reduce_view(const Reduction& r, std::span<const View* const> views) {
+  const View& a = *views[0];
+  const View* b = views.size() > 1 ? views[1] : nullptr;
+  const std::vector<int64_t> shape = ir::without(a.shape, r.attr.axes);
+  Array out(views[static_cast<size_t>(r.attr.result)]->dtype, shape);
+  std::vector<int64_t> acc_step = ir::with_axes(row_major(shape), r.attr.axes, [](int64_t) { return 0; });
+  const bool one_chain = r.attr.tree == ir::Tree{};
+  if (ir::state_count(r.attr.combine) > 1) return one_by_one(r, views, std::move(out));
+  if (a.dtype == DType::F64 && (one_chain || !r.exact)) return chain<double, double>(r, a, b, std::move(out), acc_step);
+  if (a.dtype == DType::F32 && !r.exact) return chain<float, double>(r, a, b, std::move(out), acc_step);
+  if (a.dtype == DType::F32 && one_chain) return chain<float, float>(r, a, b, std::move(out), acc_step);
+  return one_by_one(r, views, std::move(out));
+}
+
+Array scan_view(const Reduction& r, std::span<const View* const> views) {
+  const View& a = *views[0];
+  const auto axis = static_cast<size_t>(r.attr.axes[0]), result = static_cast<size_t>(r.attr.result);
+  std::vector<Array> sources;
+  for (const View* v : views) sources.push_back(v->copy());
+  Array out(views[result]->dtype, a.shape);
+  Combiner combiner(r.attr, accumulators(r, views));
+  int64_t inner = 1;
+  for (size_t i = axis + 1; i < a.rank(); ++i) inner *= a.shape[i];
+  const int64_t turns = a.shape[axis], outer = out.numel() ? out.numel() / (inner * turns) : 0;
+  std::vector<Scalar> element(views.size());
+  for (int64_t i = 0; i < outer * inner; ++i)
+    for (int64_t t = 0; t < turns; ++t) {
+      const int64_t at = (i / inner * turns + t) * inner + i % inner;
+      for (size_t k = 0; k < element.size(); ++k) element[k] = sources[k].at(at);
+      out.set(at, rounded(out.dtype, combiner.add(t == 0, element)));
+    }
+  return out;
+}
+
+}  // namespace sinter::runtime

@@ -1,0 +1,137 @@
+// Movement of interpreted values.
+#include "interp/strided_view.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ir/axis_lists.h"
+
+namespace sinter::runtime {
+
+std::vector<int64_t> row_major(std::span<const int64_t> shape) {
+  std::vector<int64_t> step(shape.size());
+  int64_t n = 1;
+  for (size_t i = shape.size(); i-- > 0; n *= shape[i]) step[i] = n;
+  return step;
+}
+
+View View::of(Array array) {
+  std::vector<int64_t> step = row_major(array.shape);
+  auto data = std::make_shared<const PooledVector<std::byte>>(std::move(array.data));
+  return {array.dtype, std::move(array.shape), std::move(step), 0, std::move(data)};
+}
+View View::borrow(const Array& array) {
+  return {array.dtype, array.shape, row_major(array.shape), 0, {std::shared_ptr<void>(), &array.data}};
+}
+
+Array View::copy() const {
+  Array out(dtype, shape);
+  copy_into(out, std::vector<int64_t>(rank(), 0), *this);
+  return out;
+}
+
+void copy_into(Array& target, const std::vector<int64_t>& begin, const View& value) {
+  const size_t size = size_of(value.dtype);
+  std::vector<int64_t> step = row_major(target.shape);
+  int64_t start = 0;
+  for (size_t i = 0; i < begin.size(); ++i) start += begin[i] * step[i];
+  for_rows<2>(value.shape, {&value.step, &step}, {value.offset, start}, [&](int64_t n, const auto& at, const auto& by) {
+    const std::byte* from = value.address(at[0]);
+    std::byte* to = target.data.data() + static_cast<size_t>(at[1]) * size;
+    if (n == 1 || (by[0] == 1 && by[1] == 1)) {
+      std::memcpy(to, from, static_cast<size_t>(n) * size);
+      return;
+    }
+    const int64_t width = static_cast<int64_t>(size);
+    for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * by[1] * width, from + i * by[0] * width, size);
+  });
+}
+
+View View::permuted(const ir::Ints& order) const {
+  View v = *this;
+  for (size_t i = 0; i < order.size(); ++i) {
+    v.shape[i] = shape[static_cast<size_t>(order[i])];
+    v.step[i] = step[static_cast<size_t>(order[i])];
+  }
+  return v;
+}
+
+View View::expanded(const std::vector<int64_t>& to, const ir::Ints& axes) const {
+  View v = *this;
+  v.shape = to;
+  v.step = ir::with_axes(step, axes, [](int64_t) { return 0; });
+  return v;
+}
+
+View View::box(const std::vector<int64_t>& begin, const std::vector<int64_t>& size) const {
+  View v = *this;
+  for (size_t i = 0; i < rank(); ++i) v.offset += begin[i] * step[i];
+  v.shape = size;
+  return v;
+}
+
+View View::flipped(const ir::Ints& axes) const {
+  View v = *this;
+  for (int64_t a : axes) {
+    const auto i = static_cast<size_t>(a);
+    v.offset += step[i] * std::max<int64_t>(shape[i] - 1, 0);
+    v.step[i] = -step[i];
+  }
+  return v;
+}
+
+View View::windowed(size_t axis, int64_t place, int64_t size) const {
+  const int64_t length = shape[axis], taps = shape[axis + 1];
+  View v = *this;
+  v.shape[axis] = size;
+  if (count_of(v.shape) == 0) return v;
+  const int64_t last = (taps - 1) * place;
+  if (last >= 0 && size - 1 + last < length) {
+    v.step[axis + 1] += place * step[axis];
+    return v;
+  }
+  Array out(dtype, v.shape);
+  for (int64_t k = 0; k < taps; ++k) {
+    const int64_t first = std::max<int64_t>(0, -k * place), end = std::min(size, length - k * place);
+    if (end <= first) continue;
+    std::vector<int64_t> from(rank(), 0), to(rank(), 0), box_size = shape;
+    from[axis] = first + k * place, to[axis] = first;
+    from[axis + 1] = to[axis + 1] = k;
+    box_size[axis] = end - first, box_size[axis + 1] = 1;
+    copy_into(out, to, box(from, box_size));
+  }
+  return View::of(std::move(out));
+}
+
+View View::reshaped(const std::vector<int64_t>& to) const {
+  View v = *this;
+  v.shape = to;
+  v.step.assign(to.size(), 0);
+  if (count_of(shape) == 0) return v;
+  // Axes of size 1 carry no step. The others are matched in groups of equal product, inside which the source must be
+  // one stride.
+  std::vector<size_t> from;
+  for (size_t i = 0; i < rank(); ++i)
+    if (shape[i] != 1) from.push_back(i);
+  size_t i = 0, j = 0;
+  while (i < from.size()) {
+    const size_t first_j = j;
+    int64_t have = shape[from[i]], want = 1;
+    while (j < to.size() && to[j] == 1) ++j;
+    size_t last = i;
+    while (want != have) {
+      if (want < have)
+        want *= to[j++];
+      else {
+        if (step[from[last]] != step[from[last + 1]] * shape[from[last + 1]]) return View::of(copy()).reshaped(to);
+        have *= shape[from[++last]];
+      }
+    }
+    int64_t stride = step[from[last]];
+    for (size_t k = j; k-- > first_j; stride *= to[k]) v.step[k] = stride;
+    i = last + 1;
+  }
+  return v;
+}
+
+}  // namespace sinter::runtime

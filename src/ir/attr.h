@@ -1,0 +1,147 @@
+// What a node says beside its op, type, shape and sources: one small tagged value, part of the node's identity.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sinter/dtype.h"
+#include "sinter/shape.h"
+
+namespace sinter::ir {
+
+/// One number of an element type: a double for floats (already rounded to the type), an int64 for the rest (uint64 by
+/// its bits). Equal means equal bits: -0.0 is not 0.0, and a NaN equals itself.
+class Scalar {
+ public:
+  Scalar() = default;
+  /// Rounds, wraps or saturates `value` to the type as Op::Cast does.
+  static Scalar of(DType dtype, double value);
+  static Scalar of(DType dtype, int64_t value);
+  static Scalar of(DType dtype, uint64_t value);
+  static Scalar of(DType dtype, int value) { return of(dtype, static_cast<int64_t>(value)); }
+
+  bool floating() const { return floating_; }
+  double as_double() const { return floating_ ? std::bit_cast<double>(bits_) : static_cast<double>(as_int()); }
+  int64_t as_int() const { return floating_ ? static_cast<int64_t>(as_double()) : static_cast<int64_t>(bits_); }
+  uint64_t bits() const { return bits_; }
+  friend bool operator==(const Scalar&, const Scalar&) = default;
+
+ private:
+  uint64_t bits_ = 0;
+  bool floating_ = false;
+};
+
+using Ints = InlineVector<int64_t, 4>;
+
+/// A box: [begin, end) per axis. A symbolic axis is only ever whole: begin 0, end its size.
+struct Extent {
+  Dim begin, end;
+  friend bool operator==(const Extent&, const Extent&) = default;
+};
+using Region = InlineVector<Extent, 2>;
+
+/// A window: place i of `axis`, seen by tap k of the axis behind it, is place i + k*step of the source.
+struct WindowAttr {
+  int64_t axis = 0;
+  int64_t step = 1;  ///< negative: the adjoint of the window with step -step
+  friend bool operator==(const WindowAttr&, const WindowAttr&) = default;
+};
+
+/// How a reduction combines. What each does with its sources and accumulators, one step and two partial results, is
+/// data: ir/combine.h.
+enum class Combine : uint8_t {
+  Add,
+  Mul,
+  Max,
+  Min,
+  Dot,      ///< of (a, b) the sum, as fma(a, b, sum): Add over a*b with the FMA chosen (SEMANTICS F1)
+  ArgMax,   ///< of (x, place) the largest x and its smallest place; the first NaN wins
+  ArgMin,   ///< the smallest
+  Moments,  ///< of (count, mean, squares) of parts that of the whole: squared distances from the mean, added up (Chan
+            ///< et al., 1979)
+  ExpSum    ///< of (x, v) the largest x, m, and the sum of exp(x - m) * v
+};
+
+/// The order of combination (SEMANTICS F2). {1, 0} is one chain in index order. lanes L > 1: element i goes to chain i
+/// % L, each chain in index order, then chains are halved: c[j] = c[j] + c[j + L/2] until one is left; L is a power of
+/// two. block B > 0: consecutive blocks of B elements are reduced by themselves, then their results in one chain in
+/// block order. group G > 0: not in one chain, but each G consecutive results in one, then each kJoined of what these
+/// come to in one, and so on until one is left. The elements are those of the reduced axes, flattened in row-major
+/// order.
+struct Tree {
+  static constexpr int64_t kJoined = 64;
+  int lanes = 1;
+  int64_t block = 0;
+  int64_t group = 0;
+  friend bool operator==(const Tree&, const Tree&) = default;
+};
+/// The Tree of the reduction that joins the results of a Tree's blocks, of which there are at most so many.
+inline Tree joining(const Tree& tree, int64_t results) {
+  return tree.group > 0 && results > tree.group ? Tree{1, tree.group, Tree::kJoined} : Tree{};
+}
+
+struct ReduceAttr {
+  Combine combine = Combine::Add;
+  Ints axes;  ///< before rangeify, ascending; afterwards empty, the ranges are the last sources
+  Tree tree;
+  int result = 0;  ///< which accumulator the node's value is; nodes that differ in this alone are one reduction
+  friend bool operator==(const ReduceAttr&, const ReduceAttr&) = default;
+};
+/// Value sources of a combine; the sources after them are ranges.
+constexpr int value_count(Combine c) {
+  constexpr int kCounts[] = {1, 1, 1, 1, 2, 2, 2, 3, 2};
+  return kCounts[static_cast<int>(c)];
+}
+/// Its accumulators. Source k has the type of accumulator k; of Dot both have that of the sum.
+constexpr int state_count(Combine c) { return c == Combine::Dot ? 1 : value_count(c); }
+
+enum class AxisKind : uint8_t { Outer, Inner };
+/// A loop of a kernel. Outer ranges are parallel and shared by all stores; Inner ones run inside a point of the outer
+/// ones: those of stores, and those that REDUCEs bind.
+struct RangeAttr {
+  int id = 0;
+  AxisKind kind = AxisKind::Outer;
+  friend bool operator==(const RangeAttr&, const RangeAttr&) = default;
+};
+
+using Attr =
+    std::variant<std::monostate, int64_t, Scalar, Ints, Region, ReduceAttr, RangeAttr, sinter::Var, WindowAttr>;
+
+/// Of nodes without one. Never destroyed: destructors of static objects make nodes (SEMANTICS V7).
+inline const Attr& no_attr() {
+  static const Attr& none = *new Attr;
+  return none;
+}
+
+/// Mixes b into a (order matters).
+inline uint64_t mix(uint64_t a, uint64_t b) {
+  a = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdu;
+  return a ^ (a >> 32);
+}
+
+/// A hash in which equal attributes are equal and nothing depends on an address.
+uint64_t hash_of(const Attr& attr);
+uint64_t hash_of_symbolic(const Dim& d);
+inline uint64_t hash_of(const Dim& d) { return d.symbolic() ? hash_of_symbolic(d) : static_cast<uint64_t>(d.value()); }
+inline uint64_t hash_of(const Shape& shape) {
+  uint64_t h = shape.rank();
+  for (const Dim& d : shape) h = mix(h, hash_of(d));
+  return h;
+}
+/// The same, blind to what may change between calls of one program: values of symbolic sizes and offsets of boxes
+/// (SEMANTICS N1, N3).
+uint64_t likeness_of(const Attr& attr);
+uint64_t likeness_of_symbolic(const Dim& d);
+inline uint64_t likeness_of(const Dim& d) {
+  return d.symbolic() ? likeness_of_symbolic(d) : static_cast<uint64_t>(d.value());
+}
+inline uint64_t likeness_of(const Shape& shape) {
+  uint64_t h = shape.rank();
+  for (const Dim& d : shape) h = mix(h, likeness_of(d));
+  return h;
+}
+
+}  // namespace sinter::ir

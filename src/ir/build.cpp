@@ -1,0 +1,299 @@
+// Shape and dtype inference of every builder.
+#include "ir/build.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "ir/short_float.h"
+#include "ir/tensor_graph.h"
+#include "sinter/error.h"
+
+namespace sinter::ir {
+namespace {
+
+void require(bool ok, Op op, std::string_view what, UOp a = {}, UOp b = {}) {
+  if (ok) return;
+  std::string text = fmt::format("building {}: {}", info(op).name, what);
+  for (UOp u : {a, b})
+    if (u) text += fmt::format("; {} {}{}", info(u->op).name, name_of(u->dtype), to_string(u->shape));
+  throw InternalError(text);
+}
+/// Says the wanted shape too. These checks run for every node of every step: no text is made before one fails.
+void require(bool ok, Op op, std::string_view what, const Shape& wanted, UOp a) {
+  if (!ok) require(false, op, fmt::format("{}{}", what, to_string(wanted)), a);
+}
+
+UOp move(UOp x, Op op, const Shape& shape, const Attr& attr = no_attr()) {
+  return x->graph->make({op, x->dtype, shape, {x}, attr});
+}
+
+bool is_short(UOp x) { return is_short_float(x->dtype); }
+
+/// Whether a view of x is made one of x's source: not in the tensor graph, where equal programs with and without
+/// history are to stay equal, and a gradient with regard to x may be asked for.
+bool sees_through(UOp x, Op op) { return x->op == op && x->graph != &TensorGraph::get(); }
+
+}  // namespace
+
+UOp constant(Graph& g, Scalar value, DType dtype, Device device) {
+  return g.make({Op::Const, dtype, {}, {}, value, device});
+}
+UOp full(Graph& g, const Shape& shape, DType dtype, double value, Device device) {
+  return broadcast_to(constant(g, dtype, value, device), shape);
+}
+UOp like(UOp x, Scalar value) { return broadcast_to(constant(*x->graph, value, x->dtype, x->device), x->shape); }
+UOp like(UOp x, double value) { return like(x, Scalar::of(x->dtype, value)); }
+UOp arange(Graph& g, const Dim& size, Device device) {
+  return g.make({Op::Arange, DType::I64, Shape{size}, {}, {}, device});
+}
+UOp position(Graph& g, const Shape& shape, int64_t axis, Device device) {
+  return expand(arange(g, shape[axis], device), shape, others(shape.rank(), {axis}));
+}
+UOp copy(UOp x, Device device) {
+  if (x->device == device) return x;
+  std::vector<UOp> above;  // of the number: what repeats and converts it
+  UOp number = x;
+  for (; !number->storage() && (number->op == Op::Cast || number->op == Op::Expand || number->op == Op::Reshape);
+       number = number->src[0])
+    above.push_back(number);
+  if (number->storage() || (number->op != Op::Const && number->op != Op::Num))
+    return x->graph->make({Op::Copy, x->dtype, x->shape, {x}, {}, device});
+  UOp moved = x->graph->make({number->op, number->dtype, {}, {}, number->attr, device});
+  for (size_t i = above.size(); i-- > 0;) moved = with_sources(*x->graph, above[i], {moved});
+  return moved;
+}
+UOp everywhere(UOp x) { return full(*x->graph, x->shape, DType::Bool, 1, x->device); }
+UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device) {
+  return g.make({Op::Var, dtype, {}, {}, var, device});
+}
+UOp bound_size(Graph& g, const Dim& size, Device device) {
+  return g.make({Op::Var, DType::I64, {}, {}, Region{{0, size}}, device});
+}
+UOp param(Graph& g, int64_t slot, DType dtype, const Shape& shape, Device device) {
+  return g.make({Op::Param, dtype, shape, {}, slot, device});
+}
+UOp argument(Graph& g, int64_t number, DType dtype, Device device) {
+  return g.make({Op::Arg, dtype, {}, {}, number, device});
+}
+
+UOp alu(Op op, Sources src) {
+  const OpInfo& row = info(op);
+  require(row.cls == OpClass::Alu && row.arity == static_cast<int>(src.size()), op, "wrong number of sources");
+  UOp last = src.back();
+  for (size_t i = 0; i + 1 < src.size(); ++i) {
+    require(src[i]->shape == last->shape, op, "shapes differ", src[i], last);
+    const bool condition = op == Op::Where && i == 0;
+    require(src[i]->dtype == (condition ? DType::Bool : last->dtype), op,
+            condition ? "condition is not bool" : "dtypes differ", src[i], last);
+  }
+  if (has(op, kFloat)) require(is_float(last->dtype), op, "not a float", last);
+  if (has(op, kInteger)) require(!is_float(last->dtype), op, "not an integer", last);
+  DType dtype = row.result == ResultType::Bool ? DType::Bool : last->dtype;
+  return last->graph->make({op, dtype, last->shape, std::move(src)});
+}
+
+UOp cast(UOp x, DType dtype) { return x->dtype == dtype ? x : x->graph->make({Op::Cast, dtype, x->shape, {x}}); }
+UOp computed(UOp x) { return cast(x, compute_type(x->dtype)); }
+UOp bitcast(UOp x, DType dtype) {
+  require(size_of(x->dtype) == size_of(dtype), Op::Bitcast, "sizes differ", x);
+  return x->dtype == dtype ? x : x->graph->make({Op::Bitcast, dtype, x->shape, {x}});
+}
+UOp where(UOp condition, UOp x, UOp y) { return alu(Op::Where, {condition, x, y}); }
+
+UOp reshape(UOp x, const Shape& shape) {
+  if (x->shape == shape) return x;
+  require(x->shape.numel() == shape.numel(), Op::Reshape, "numbers of elements differ: ", shape, x);
+  if (sees_through(x, Op::Reshape)) return reshape(x->src[0], shape);
+  return move(x, Op::Reshape, shape);
+}
+
+UOp permute(UOp x, const Ints& order) {
+  require(order.size() == x->rank(), Op::Permute, "order has another rank", x);
+  if (sees_through(x, Op::Permute)) {
+    Ints both(order.size());
+    for (size_t i = 0; i < order.size(); ++i) both[i] = x->ints()[static_cast<size_t>(order[i])];
+    return permute(x->src[0], both);
+  }
+  Shape shape;
+  bool same = true;
+  for (size_t i = 0; i < order.size(); ++i) {
+    shape.push_back(x->shape[static_cast<size_t>(order[i])]);
+    same &= order[i] == static_cast<int64_t>(i);
+  }
+  return same ? x : move(x, Op::Permute, shape, order);
+}
+
+namespace {
+
+/// x repeated along the axes of `shape` that it lacks: `lacked`, and in front as many as are missing then. Of
+/// `singles`, its own axes of size 1 are repeated, too.
+UOp repeat(UOp x, const Shape& shape, const Ints& lacked, bool singles) {
+  const size_t lead = shape.rank() - x->rank() - lacked.size();
+  Ints axes, single;  // those that are repeated, and those of x among them
+  size_t own = 0, next = 0;
+  bool fits = true, repeats = false;
+  for (size_t i = 0; fits && i < shape.rank(); ++i) {
+    const bool named = next < lacked.size() && lacked[next] == static_cast<int64_t>(i);
+    next += named;
+    if (!named && i >= lead) {
+      fits = own < x->rank() && (x->shape[own] == shape[i] || (singles && x->shape[own] == 1));
+      if (!fits || x->shape[own++] == shape[i]) continue;
+      single.push_back(static_cast<int64_t>(own - 1));
+    }
+    repeats |= !(shape[i] == 1);
+    axes.push_back(static_cast<int64_t>(i));
+  }
+  require(fits, Op::Expand, "other sizes than those of its source: ", shape, x);
+  if (!repeats) return reshape(x, shape);
+  return move(single.empty() ? x : reshape(x, without(x->shape, single)), Op::Expand, shape, axes);
+}
+
+}  // namespace
+
+UOp expand(UOp x, const Shape& shape, const Ints& axes) {
+  require(x->rank() + axes.size() == shape.rank(), Op::Expand, "other sizes than those of its source: ", shape, x);
+  return repeat(x, shape, axes, false);
+}
+
+UOp broadcast_to(UOp x, const Shape& shape, const Ints& lacked) {
+  if (x->shape == shape) return x;
+  require(x->rank() + lacked.size() <= shape.rank(), Op::Expand, "to a lower rank: ", shape, x);
+  return repeat(x, shape, lacked, true);
+}
+
+Region whole(const Shape& shape) {
+  Region box;
+  for (const Dim& d : shape) box.push_back({0, d});
+  return box;
+}
+
+UOp shrink(UOp x, const Region& box) {
+  require(box.size() == x->rank(), Op::Shrink, "box has another rank", x);
+  if (box == whole(x->shape)) return x;
+  Shape shape;
+  for (size_t i = 0; i < box.size(); ++i) {
+    bool all = box[i].begin == 0 && box[i].end == x->shape[i];
+    require(all || (0 <= box[i].begin.value() && box[i].begin.value() <= box[i].end.value() &&
+                    box[i].end.value() <= x->shape[i].value()),
+            Op::Shrink, "box outside the source", x);
+    shape.push_back(all ? x->shape[i] : Dim(box[i].end.value() - box[i].begin.value()));
+  }
+  return move(x, Op::Shrink, shape, box);
+}
+
+UOp pad(UOp x, const Region& box, const Shape& shape) {
+  require(box.size() == x->rank() && shape.rank() == x->rank(), Op::Pad, "box has another rank", x);
+  if (box == whole(shape)) return x;
+  return move(x, Op::Pad, shape, box);
+}
+
+UOp flip(UOp x, const Ints& axes) { return axes.empty() ? x : move(x, Op::Flip, x->shape, axes); }
+
+UOp cat(std::span<const UOp> parts, int64_t axis) {
+  const auto a = static_cast<size_t>(axis);
+  int64_t total = 0, begin = 0;
+  for (UOp p : parts) total += p->shape[a].value();
+  Shape shape = parts[0]->shape;
+  shape[a] = total;
+  UOp joined;
+  for (UOp p : parts) {
+    const int64_t end = begin + p->shape[a].value();
+    Region box = whole(p->shape);
+    box[a] = {begin, end};
+    UOp placed = pad(p, box, shape);
+    joined = joined ? where(pad(everywhere(p), box, shape), placed, joined) : placed;
+    begin = end;
+  }
+  return joined;
+}
+
+UOp reduce(Combine combine, UOp x, Ints axes) {
+  return axes.empty() ? x : reduce(combine, std::span<const UOp>(&x, 1), std::move(axes), 0);
+}
+UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result) {
+  require(static_cast<int>(values.size()) == value_count(combine) && result < state_count(combine), Op::Reduce,
+          "values do not fit");
+  if (axes.empty()) return values[static_cast<size_t>(result)];
+  if (std::any_of(values.begin(), values.end(), is_short)) {
+    std::vector<UOp> wide;
+    for (UOp v : values) wide.push_back(computed(v));
+    return cast(reduce(combine, wide, std::move(axes), result), values[static_cast<size_t>(result)]->dtype);
+  }
+  std::sort(axes.begin(), axes.end());
+  const Shape shape = without(values[0]->shape, axes);
+  UOp typed = values[static_cast<size_t>(result)];
+  return typed->graph->make({Op::Reduce,
+                             typed->dtype,
+                             shape,
+                             {values.begin(), values.end()},
+                             ReduceAttr{combine, std::move(axes), {}, result}});
+}
+UOp sum(UOp x, Ints axes) { return reduce(Combine::Add, x, std::move(axes)); }
+
+UOp scan(Combine combine, UOp x, int64_t axis) {
+  return cast(move(computed(x), Op::Scan, x->shape, ReduceAttr{combine, {axis}, {}}), x->dtype);
+}
+
+UOp gather(UOp x, UOp index, int64_t axis) {
+  require(x->rank() == index->rank() && is_integer(index->dtype), Op::Gather, "index does not fit", x, index);
+  return x->graph->make({Op::Gather, x->dtype, index->shape, {x, index}, axis});
+}
+UOp scatter_add(UOp base, UOp index, UOp value, int64_t axis) {
+  require(base->rank() == index->rank() && index->shape == value->shape && base->dtype == value->dtype, Op::ScatterAdd,
+          "sources do not fit", base, value);
+  if (is_short(base)) return cast(scatter_add(computed(base), index, computed(value), axis), base->dtype);
+  return base->graph->make({Op::ScatterAdd, base->dtype, base->shape, {base, index, value}, axis});
+}
+UOp detach(UOp x) { return x->state.requires_grad ? move(x, Op::Detach, x->shape) : x; }
+UOp contiguous(UOp x) { return x->op == Op::Contiguous || x->storage() ? x : move(x, Op::Contiguous, x->shape); }
+
+UOp range(UOp bound, int id, AxisKind kind) {
+  return bound->graph->make({Op::Range, DType::Index, {}, {bound}, RangeAttr{id, kind}});
+}
+
+UOp load(UOp param, std::span<const UOp> index, UOp gate, UOp other) {
+  require(index.size() == param->rank() && !gate == !other, Op::Load, "one index per dim; gate and other together",
+          param);
+  Sources src{param};
+  src.insert(src.end(), index.begin(), index.end());
+  if (gate) src.push_back(gate), src.push_back(other);
+  return param->graph->make({Op::Load, param->dtype, {}, std::move(src)});
+}
+
+UOp store(UOp param, std::span<const UOp> index, UOp value, bool add, UOp gate) {
+  require(index.size() == param->rank() && value->dtype == param->dtype, Op::Store, "index or value does not fit",
+          param, value);
+  Sources src{param};
+  src.insert(src.end(), index.begin(), index.end());
+  src.push_back(value);
+  if (gate) src.push_back(gate);
+  return param->graph->make({Op::Store, DType::Void, {}, std::move(src), static_cast<int64_t>(add)});
+}
+
+UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, Tree tree, int result) {
+  require(!ranges.empty() && static_cast<int>(values.size()) == value_count(combine), Op::Reduce,
+          "values and ranges do not fit");
+  Sources src(values.begin(), values.end());
+  src.insert(src.end(), ranges.begin(), ranges.end());
+  const DType dtype = values[static_cast<size_t>(result)]->dtype;
+  return values[0]->graph->make({Op::Reduce, dtype, {}, std::move(src), ReduceAttr{combine, {}, tree, result}});
+}
+
+UOp scan_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, int result) {
+  require(!ranges.empty() && static_cast<int>(values.size()) == value_count(combine), Op::Scan,
+          "values and ranges do not fit");
+  Sources src(values.begin(), values.end());
+  src.insert(src.end(), ranges.begin(), ranges.end());
+  const DType dtype = values[static_cast<size_t>(result)]->dtype;
+  return values[0]->graph->make({Op::Scan, dtype, {}, std::move(src), ReduceAttr{combine, {}, {}, result}});
+}
+
+UOp sink(Graph& g, Sources stores) { return g.make({Op::Sink, DType::Void, {}, std::move(stores)}); }
+
+UOp with_sources(Graph& g, UOp x, Sources src) {
+  return g.make({x->op, x->dtype, x->shape, std::move(src), x->attr, x->device});
+}
+
+}  // namespace sinter::ir

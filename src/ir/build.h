@@ -1,0 +1,137 @@
+// Builders: one function per op, on any graph. They infer shape and dtype, leave out what changes nothing (a reshape to
+// the same shape), and throw InternalError on a mismatch: user input is checked before, in src/tensor.
+// No broadcasting and no promotion here: elementwise sources have one shape and one dtype.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "ir/axis_lists.h"
+#include "ir/graph.h"
+
+namespace sinter::ir {
+
+// -- leaves
+UOp constant(Graph& g, Scalar value, DType dtype, Device device = {});  ///< shape []
+inline UOp constant(Graph& g, DType dtype, double value, Device device = {}) {
+  return constant(g, Scalar::of(dtype, value), dtype, device);
+}
+inline UOp constant(Graph& g, DType dtype, int64_t value, Device device = {}) {
+  return constant(g, Scalar::of(dtype, value), dtype, device);
+}
+inline UOp constant(Graph& g, DType dtype, int value, Device device = {}) {
+  return constant(g, dtype, static_cast<int64_t>(value), device);
+}
+UOp full(Graph& g, const Shape& shape, DType dtype, double value, Device device = {});
+/// A constant of x's shape, dtype and device.
+UOp like(UOp x, double value);
+UOp like(UOp x, Scalar value);
+UOp arange(Graph& g, const Dim& size, Device device = {});                        ///< int64, shape [size]
+UOp variable(Graph& g, const sinter::Var& var, DType dtype, Device device = {});  ///< the bound number, shape []
+/// The value on that device: what is one number is written anew there, all else becomes a COPY.
+UOp copy(UOp x, Device device);
+/// int64 of that shape: each element's place along one axis.
+UOp position(Graph& g, const Shape& shape, int64_t axis, Device device = {});
+/// bool: true in the shape of x. Moved and padded as x is, it says where x came to lie.
+UOp everywhere(UOp x);
+/// In the tensor graph: the number that `size`, which is symbolic, is bound to; int64, shape [].
+UOp bound_size(Graph& g, const Dim& size, Device device = {});
+UOp param(Graph& g, int64_t slot, DType dtype, const Shape& shape, Device device = {});
+UOp argument(Graph& g, int64_t number, DType dtype, Device device = {});  ///< shape []
+
+// -- elementwise
+UOp alu(Op op, Sources src);
+UOp cast(UOp x, DType dtype);
+/// x in the type in which ops on it are computed: a 16-bit float in float32.
+UOp computed(UOp x);
+UOp bitcast(UOp x, DType dtype);
+UOp where(UOp condition, UOp x, UOp y);
+inline UOp exp(UOp x) { return alu(Op::Exp, {x}); }
+inline UOp log(UOp x) { return alu(Op::Log, {x}); }
+inline UOp sqrt(UOp x) { return alu(Op::Sqrt, {x}); }
+inline UOp maximum(UOp x, UOp y) { return alu(Op::Max, {x, y}); }
+inline UOp minimum(UOp x, UOp y) { return alu(Op::Min, {x, y}); }
+inline UOp lt(UOp x, UOp y) { return alu(Op::Lt, {x, y}); }
+inline UOp le(UOp x, UOp y) { return alu(Op::Le, {x, y}); }
+inline UOp eq(UOp x, UOp y) { return alu(Op::Eq, {x, y}); }
+inline UOp ne(UOp x, UOp y) { return alu(Op::Ne, {x, y}); }
+inline UOp ldexp(UOp x, UOp y) { return alu(Op::Ldexp, {x, y}); }
+inline UOp fma(UOp x, UOp y, UOp z) { return alu(Op::Fma, {x, y, z}); }
+inline UOp idiv(UOp x, UOp y) { return alu(Op::IDiv, {x, y}); }
+inline UOp mod(UOp x, UOp y) { return alu(Op::Mod, {x, y}); }
+
+inline UOp operator-(UOp x) { return alu(Op::Neg, {x}); }
+inline UOp operator+(UOp x, UOp y) { return alu(Op::Add, {x, y}); }
+inline UOp operator-(UOp x, UOp y) { return alu(Op::Sub, {x, y}); }
+inline UOp operator*(UOp x, UOp y) { return alu(Op::Mul, {x, y}); }
+inline UOp operator/(UOp x, UOp y) { return alu(Op::Div, {x, y}); }
+inline UOp operator&(UOp x, UOp y) { return alu(Op::And, {x, y}); }
+inline UOp operator|(UOp x, UOp y) { return alu(Op::Or, {x, y}); }
+inline UOp operator^(UOp x, UOp y) { return alu(Op::Xor, {x, y}); }
+inline UOp operator~(UOp x) { return alu(Op::Not, {x}); }
+inline UOp operator+(UOp x, double c) { return x + like(x, c); }
+inline UOp operator-(UOp x, double c) { return x - like(x, c); }
+inline UOp operator*(UOp x, double c) { return x * like(x, c); }
+inline UOp operator/(UOp x, double c) { return x / like(x, c); }
+inline UOp operator-(double c, UOp x) { return like(x, c) - x; }
+inline UOp operator/(double c, UOp x) { return like(x, c) / x; }
+
+// -- movement
+/// Outside of the tensor graph two of a kind in a row are one node.
+UOp reshape(UOp x, const Shape& shape);
+UOp permute(UOp x, const Ints& order);
+/// Repeats x along new axes: `axes`, ascending, are those of `shape` that x lacks.
+UOp expand(UOp x, const Shape& shape, const Ints& axes);
+/// NumPy's rule: x is repeated along the leading axes of `shape`, which it lacks, and along those in which its own size
+/// is 1. Of the axes behind the leading ones it lacks `lacked`.
+UOp broadcast_to(UOp x, const Shape& shape, const Ints& lacked = {});
+UOp shrink(UOp x, const Region& box);
+/// x lies in `box` of `shape`, zero elsewhere.
+UOp pad(UOp x, const Region& box, const Shape& shape);
+UOp flip(UOp x, const Ints& axes);
+/// Parts of a cat() that one kernel reads: with the result all that a kernel may (schedule/graph/fusion_cost.h).
+inline constexpr size_t kMostJoined = 30;
+/// The parts behind one another along an axis: at least one, whose sizes along it are fixed. Each element is selected
+/// by its place, never added to zeros: so -0.0 and NaN stay what they are.
+UOp cat(std::span<const UOp> parts, int64_t axis);
+/// out[.., i, k, ..] = x[.., i + k*step, k, ..] with i along `axis`, which becomes `size` long, and k along the axis
+/// behind it; zero where i + k*step lies outside. The adjoint is a slide back: step -step, size that of x.
+UOp slide(UOp x, int64_t axis, int64_t step, int64_t size);
+/// The windows of x along `axis`, which becomes two axes (windows, size): tap k of window o is x[o*stride +
+/// k*dilation]. As many windows as fit; at least one must. All by slides of step `dilation`: a stride cuts the axis
+/// into rows of `stride` first, so that the adjoint visits no element that no tap reaches.
+UOp window(UOp x, int64_t axis, int64_t size, int64_t stride, int64_t dilation);
+/// The box that is all of `shape`.
+Region whole(const Shape& shape);
+
+// -- reduce, pick, state
+/// The reduced axes are gone. Axes of size 1 are reduced too: the op may change the value (Max of NaN does not).
+/// Reductions, scans and scatters of 16-bit floats are made in float32, and their result is rounded once.
+UOp reduce(Combine combine, UOp x, Ints axes);
+UOp sum(UOp x, Ints axes);
+/// One accumulator of a reduction of several values of one shape.
+UOp reduce(Combine combine, std::span<const UOp> values, Ints axes, int result);
+/// x's shape: each element combined with those before it along the axis.
+UOp scan(Combine combine, UOp x, int64_t axis);
+UOp gather(UOp x, UOp index, int64_t axis);
+UOp scatter_add(UOp base, UOp index, UOp value, int64_t axis);
+/// x itself when it has no history (SEMANTICS G6).
+UOp detach(UOp x);
+UOp contiguous(UOp x);
+
+// -- kernels
+UOp range(UOp bound, int id, AxisKind kind);
+/// gate and other may be absent (null).
+UOp load(UOp param, std::span<const UOp> index, UOp gate = {}, UOp other = {});
+UOp store(UOp param, std::span<const UOp> index, UOp value, bool add = false, UOp gate = {});
+/// The type is that of the accumulator which `result` picks.
+UOp reduce_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, Tree tree, int result = 0);
+/// The value at the ranges' present turn.
+UOp scan_over(Combine combine, std::span<const UOp> values, std::span<const UOp> ranges, int result = 0);
+UOp sink(Graph& g, Sources stores);
+
+/// x with other sources: the same op, type, shape and attribute, in the graph of `g`.
+UOp with_sources(Graph& g, UOp x, Sources src);
+
+}  // namespace sinter::ir

@@ -1,0 +1,131 @@
+// A function per combine, on whatever two states lie in; a step is a merge with one element, but for Dot.
+#include "ir/combine.h"
+
+#include <limits>
+
+#include "ir/build.h"
+#include "ir/walk.h"
+#include "sinter/error.h"
+
+namespace sinter::ir {
+namespace {
+
+using State = std::vector<UOp>;
+
+/// The place of the extreme; equal ones by their place, so that chains may be joined in any order. On floats no
+/// comparison is used twice: so compilers keep all of them in mask registers.
+State further(bool largest, const State& a, const State& b) {
+  UOp beyond = largest ? lt(a[0], b[0]) : lt(b[0], a[0]), same = eq(a[0], b[0]);
+  if (is_float(a[0]->dtype)) {
+    beyond = ~(largest ? le(b[0], a[0]) : le(a[0], b[0])) & eq(a[0], a[0]);
+    same = same | (ne(a[0], a[0]) & ne(b[0], b[0]));
+  }
+  UOp take = beyond | (same & lt(b[1], a[1]));
+  return {where(take, b[0], a[0]), where(take, b[1], a[1])};
+}
+
+/// Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979). A part
+/// of no elements changes nothing, also where a mean is infinite.
+State moments(const State& a, const State& b) {
+  UOp count = a[0] + b[0], off = b[1] - a[1];
+  UOp share = b[0] / maximum(count, like(count, 1.0));
+  UOp mean = a[1] + off * share;
+  UOp squares = (a[2] + b[2]) + off * (off * (a[0] * share));
+  UOp none = eq(b[0], like(b[0], 0.0));
+  return {count, where(none, a[1], mean), where(none, a[2], squares)};
+}
+
+/// The smaller exponent's sum is scaled to the larger one. Equal ones need no scale, also where both are infinite.
+State exponents(const State& a, const State& b) {
+  UOp scale = exp(-alu(Op::Abs, {a[0] - b[0]}));
+  scale = where(eq(a[0], b[0]), like(scale, 1.0), scale);
+  UOp sum = where(le(b[0], a[0]), fma(b[1], scale, a[1]), fma(a[1], scale, b[1]));
+  return {maximum(a[0], b[0]), sum};
+}
+
+State merged(Combine combine, const State& a, const State& b) {
+  const bool truth = is_bool(a[0]->dtype);  // there a sum is an or, a product an and
+  switch (combine) {
+    case Combine::Add:
+    case Combine::Dot: return {truth ? a[0] | b[0] : a[0] + b[0]};
+    case Combine::Mul: return {truth ? a[0] & b[0] : a[0] * b[0]};
+    case Combine::Max: return {truth ? a[0] | b[0] : maximum(a[0], b[0])};
+    case Combine::Min: return {truth ? a[0] & b[0] : minimum(a[0], b[0])};
+    case Combine::ArgMax: return further(true, a, b);
+    case Combine::ArgMin: return further(false, a, b);
+    case Combine::Moments: return moments(a, b);
+    case Combine::ExpSum: return exponents(a, b);
+  }
+  throw InternalError("no such combine");
+}
+
+/// Registers from `first` on.
+State registers(Graph& g, size_t first, std::span<const DType> types) {
+  State out;
+  for (size_t i = 0; i < types.size(); ++i) out.push_back(argument(g, static_cast<int64_t>(first + i), types[i]));
+  return out;
+}
+
+}  // namespace
+
+Combination merge_of(Combine combine, std::span<const DType> types) {
+  auto graph = std::make_shared<Arena>();
+  return {graph, merged(combine, registers(*graph, 0, types), registers(*graph, types.size(), types))};
+}
+
+Combination step_of(Combine combine, std::span<const DType> types) {
+  if (combine != Combine::Dot) return merge_of(combine, types);
+  auto graph = std::make_shared<Arena>();
+  const DType both[] = {types[0], types[0]};
+  State sum = registers(*graph, 0, types), x = registers(*graph, 1, both);
+  if (is_float(types[0])) return {graph, {fma(x[0], x[1], sum[0])}};
+  return {graph, merged(Combine::Add, sum, merged(Combine::Mul, {x[0]}, {x[1]}))};
+}
+
+Scalar identity_of(Combine combine, DType dtype, int result) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  switch (combine) {
+    case Combine::Add:
+    case Combine::Dot:
+    case Combine::Moments: return Scalar::of(dtype, 0);
+    case Combine::Mul: return Scalar::of(dtype, 1);
+    case Combine::Max:
+      if (is_float(dtype)) return Scalar::of(dtype, -inf);
+      if (is_unsigned(dtype)) return Scalar::of(dtype, 0);
+      return Scalar::of(dtype, std::numeric_limits<int64_t>::min() >> (64 - 8 * size_of(dtype)));
+    case Combine::Min:
+      if (is_float(dtype)) return Scalar::of(dtype, inf);
+      if (dtype == DType::Bool) return Scalar::of(dtype, 1);
+      if (is_unsigned(dtype)) return Scalar::of(dtype, int64_t{-1});
+      return Scalar::of(dtype, std::numeric_limits<int64_t>::max() >> (64 - 8 * size_of(dtype)));
+    case Combine::ArgMax: return identity_of(result ? Combine::Min : Combine::Max, dtype);
+    case Combine::ArgMin: return identity_of(Combine::Min, dtype);
+    case Combine::ExpSum: return identity_of(result ? Combine::Add : Combine::Max, dtype);
+  }
+  throw InternalError("no such combine");
+}
+
+std::vector<DType> state_types(UOp reduce) {
+  std::vector<DType> out;
+  for (int i = 0; i < state_count(reduce->reduction().combine); ++i)
+    out.push_back(reduce->src[static_cast<size_t>(i)]->dtype);
+  return out;
+}
+
+std::vector<Op> ops_of_step(UOp reduce) {
+  const Combine combine = reduce->reduction().combine;
+  if (state_count(combine) == 1) {  // without a graph: one op
+    if (combine == Combine::Dot) return {Op::Fma};
+    return {combine == Combine::Mul   ? Op::Mul
+            : combine == Combine::Max ? Op::Max
+            : combine == Combine::Min ? Op::Min
+                                      : Op::Add};
+  }
+  const Combination step = step_of(combine, state_types(reduce));
+  std::vector<Op> ops;
+  for (UOp n : topological(step.next))
+    if (is_alu(n->op)) ops.push_back(n->op);
+  return ops;
+}
+
+}  // namespace sinter::ir

@@ -1,0 +1,88 @@
+// A graph owns nodes and makes each one once. `Arena` drops all of them together: plans and kernels are arenas, each
+// confined to one thread. The counted graph of tensors is ir/tensor_graph.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "ir/intern_table.h"
+#include "ir/node.h"
+
+namespace sinter::ir {
+
+/// What make() needs to know of a node, for the time of that call: shape and attribute stay where they are, and are
+/// copied once, into a form that is new. The device is taken from the sources when there are any.
+struct NodeSpec {
+  Op op;
+  DType dtype;
+  const Shape& shape;
+  Sources src;
+  const Attr& attr = no_attr();
+  Device device = {};
+};
+
+/// Whether make() orders the sources. Of two equal floats Max and Min give the first, and -0 equals 0: there the order
+/// counts.
+inline bool commutes(Op op, DType dtype) {
+  return has(op, kCommutative) && !((op == Op::Max || op == Op::Min) && is_float(dtype));
+}
+
+class Graph {
+ public:
+  virtual ~Graph() = default;
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  /// The node of this description: an existing one, or a new one. Orders commutative sources; never simplifies.
+  /// Callers give right shapes and types: the builders of ir/build.h do, and verify.h checks.
+  virtual UOp make(NodeSpec&& spec);
+
+  /// Starts a walk: nodes whose mark equals the returned number have been met. One walk at a time.
+  uint64_t next_mark() { return ++mark_; }
+  size_t live_nodes() const { return live_; }
+
+ protected:
+  Graph() = default;
+  static void canonicalise(NodeSpec& spec);
+  const Form& form_of(const NodeSpec& spec) {
+    return forms_.of(spec.op, spec.dtype, spec.device, spec.shape, spec.attr);
+  }
+  static uint64_t identity_of(const Form& form, const Sources& src);
+  UOp find(const Form& form, const Sources& src, uint64_t identity) const {
+    return table_.find(identity, [&](const Node& n) { return &n.form == &form && n.src == src; });
+  }
+  /// Interned unless `identity` is 0.
+  Node* create(const Form& form, const Sources& src, uint64_t identity);
+  void forget(Node* node) noexcept { table_.remove(node); }
+  /// Memory for a node, which begins to live there at once.
+  virtual void* allocate() = 0;
+  /// Memory in which no node began to live after all. What comes from an arena is allocate()d again.
+  virtual void give_back(void*) noexcept {}
+
+  size_t live_ = 0;
+  uint64_t mark_ = 0;  ///< of the last walk: 64 bits, which no process counts through
+
+ private:
+  FormTable forms_;
+  InternTable<Node> table_;
+  uint64_t next_id_ = 1;
+};
+
+/// Nodes that live and die together.
+class Arena final : public Graph {
+ public:
+  Arena() = default;
+  ~Arena() override;
+
+ private:
+  struct Chunk {
+    static constexpr size_t kNodes = 16;
+    alignas(Node) std::byte nodes[kNodes][sizeof(Node)];
+  };
+  void* allocate() override;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+};
+
+}  // namespace sinter::ir

@@ -1,0 +1,18 @@
+// The spellings of the small enums inside attributes, for dump, parse and the partition's table.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "ir/attr.h"
+
+namespace sinter::ir {
+
+inline constexpr std::array<std::string_view, 9> kCombineNames = {"Add",    "Mul",    "Max",     "Min",   "Dot",
+                                                                  "ArgMax", "ArgMin", "Moments", "ExpSum"};
+inline constexpr std::array<std::string_view, 2> kAxisNames = {"Outer", "Inner"};
+
+constexpr std::string_view name_of(Combine c) { return kCombineNames[static_cast<size_t>(c)]; }
+constexpr std::string_view name_of(AxisKind k) { return kAxisNames[static_cast<size_t>(k)]; }
+
+}  // namespace sinter::ir

@@ -1,0 +1,113 @@
+// A node of a program: op, type, shape, attribute and sources, immutable but for its storage (SEMANTICS H2).
+// `UOp` is how everything else holds one: a borrowed pointer with operators (ir/build.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "ir/form.h"
+#include "ir/storage.h"
+#include "sinter/device.h"
+#include "sinter/inline_vector.h"
+
+namespace sinter::ir {
+
+class Graph;
+struct Node;
+
+/// A borrowed node. Valid while something keeps the node: its arena; or, in the tensor graph, a handle, an edge, or
+/// the GraphScope in which it was made.
+class UOp {
+ public:
+  UOp() = default;
+  UOp(Node* node) : node_(node) {}  // NOLINT
+  Node* operator->() const { return node_; }
+  Node& operator*() const { return *node_; }
+  Node* get() const { return node_; }
+  explicit operator bool() const { return node_ != nullptr; }
+  friend bool operator==(UOp a, UOp b) { return a.node_ == b.node_; }
+
+ private:
+  Node* node_ = nullptr;
+};
+
+using Sources = InlineVector<UOp, 3>;
+
+/// What the long-lived tensor graph knows of a node beyond its meaning. Guarded by that graph's mutex; untouched in
+/// arenas.
+struct NodeState {
+  uint32_t refs = 0;  ///< edges, cells, scopes and plans in flight
+  bool requires_grad = false;
+  bool leaf = false;           ///< a LEAF, or the version of one: gradients stop here
+  bool consumed = false;       ///< a backward() has walked it (SEMANTICS G2)
+  bool claimed = false;        ///< a plan in flight will store it (SEMANTICS H6)
+  uint64_t leaf_id = 0;        ///< of a leaf: finds the cell that collects the gradient
+  Storage* storage = nullptr;  ///< where the value lies; counted
+  Storage* home = nullptr;     ///< of a version: the storage it may be written into; counted
+  Node* detached = nullptr;    ///< the one DETACH of this node, if alive; not counted
+  Node* loss = nullptr;        ///< of a gradient: the loss it came from; counted, but no reason to store (SEMANTICS V4)
+  Origin* origin = nullptr;    ///< the call that made it, or the first version of what it is a version of
+};
+
+struct Node {
+  /// No aggregate: compilers would clear all of its bytes first, for every node of every step.
+  Node(Graph* graph, const Form& form, uint64_t id, const Sources& src, uint64_t identity, uint64_t likeness)
+      : graph(graph),
+        form(form),
+        op(form.op),
+        dtype(form.dtype),
+        device(form.device),
+        id(id),
+        shape(form.shape),
+        attr(form.attr),
+        src(src),
+        identity(identity),
+        likeness(likeness) {
+    ++form.users;
+  }
+  ~Node() { --form.users; }
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  Graph* const graph;
+  const Form& form;
+  const Op op;
+  const DType dtype;
+  const Device device;
+  const uint64_t id;   ///< number of creation in its graph: an address-free order
+  const Shape& shape;  ///< of the form
+  const Attr& attr;    ///< the same
+  Sources src;         ///< emptied when a node with storage lets its history go
+  const uint64_t
+      identity;  ///< hash of form and sources: of all that makes two nodes one; 0 of a node that is never interned
+  const uint64_t
+      likeness;  ///< hash that orders commutative operands: blind to ids, constants and what lies behind storage (N4)
+  bool interned = false;
+  Node* next = nullptr;   ///< in the intern table, of one bucket
+  uint64_t mark = 0;      ///< of the graph's current walk
+  uint32_t position = 0;  ///< free for the walk that set the mark
+  NodeState state = {};
+
+  template <class T>
+  const T& get() const {
+    return std::get<T>(attr);
+  }
+  int64_t integer() const { return std::get<int64_t>(attr); }
+  const Ints& ints() const { return std::get<Ints>(attr); }
+  const Region& region() const { return std::get<Region>(attr); }
+  const ReduceAttr& reduction() const { return std::get<ReduceAttr>(attr); }
+  const Scalar& scalar() const { return std::get<Scalar>(attr); }
+  size_t rank() const { return shape.rank(); }
+
+  Storage* storage() const { return state.storage; }
+  /// Has history that a gradient may walk although the value is stored (SEMANTICS H3).
+  bool has_history() const { return state.requires_grad && !state.leaf && !state.consumed; }
+};
+
+}  // namespace sinter::ir
+
+template <>
+struct std::hash<sinter::ir::UOp> {
+  size_t operator()(sinter::ir::UOp u) const noexcept { return std::hash<sinter::ir::Node*>{}(u.get()); }
+};

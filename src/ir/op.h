@@ -1,0 +1,54 @@
+// The op table as code: enum, names, classes, traits. The content is ops.def.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace sinter::ir {
+
+enum class Op : uint8_t {
+#define OP(name, cls, arity, result, traits, batching, meaning) name,
+#include "ir/ops.def"
+#undef OP
+};
+
+enum class OpClass : uint8_t { Leaf, Alu, Movement, Reduce, Pick, State, Memory, Control };
+enum class ResultType : uint8_t { Same, Bool, Given, Index, Void };
+enum class Batching : uint8_t { Map, Move, Fold, Pick, Leaf, None };
+
+enum Trait : uint16_t {
+  kNone = 0,
+  kCommutative = 1,  ///< make() orders the first two sources, but see commutes()
+  kAssociative = 2,  ///< on integers and bool; floats only where a rule says so
+  kFloat = 4,        ///< only on floats
+  kInteger = 8,      ///< only on integers and bool
+  kExpanded = 16,    ///< no target spells it: codegen/prepare/math writes it in other ops
+  kFresh = 32,       ///< two of them are never one (SEMANTICS H4, N1)
+  kNoGrad = 64,      ///< has no gradient rule: a leaf, not on floats, or only in kernels
+};
+
+inline constexpr int kAny = -1;
+
+struct OpInfo {
+  std::string_view name;
+  OpClass cls;
+  int arity;
+  ResultType result;
+  uint16_t traits;
+  Batching batching;
+  std::string_view meaning;
+};
+
+/// The rows of ops.def, by op.
+extern const OpInfo kOps[];
+inline const OpInfo& info(Op op) { return kOps[static_cast<int>(op)]; }
+/// Number of ops; they are 0 .. kOpCount-1.
+extern const int kOpCount;
+/// The op of that name; false when there is none.
+bool op_named(std::string_view name, Op& op);
+
+inline bool has(Op op, Trait trait) { return info(op).traits & trait; }
+inline bool is_alu(Op op) { return info(op).cls == OpClass::Alu; }
+inline bool is_movement(Op op) { return info(op).cls == OpClass::Movement; }
+
+}  // namespace sinter::ir

@@ -1,0 +1,182 @@
+// Counting, release without recursion, and what a node does when it gets storage.
+#include "ir/tensor_graph.h"
+
+#include <new>
+#include <utility>
+
+#include "ir/private_interning.h"
+#include "ir/sanitizer_build.h"
+
+namespace sinter::ir {
+namespace {
+
+thread_local bool grad_mode = true;
+thread_local uint64_t apart = 0;  ///< number of the Apart that is alive, or 0
+
+}  // namespace
+
+bool grad_enabled() { return grad_mode; }
+void set_grad_enabled(bool on) { grad_mode = on; }
+
+Apart::Apart() : before_(std::exchange(apart, TensorGraph::get().fresh_id())) {}
+Apart::~Apart() { apart = before_; }
+
+UOp TensorGraph::make(NodeSpec&& spec) {
+  bool keeps_history = grad_mode && spec.op != Op::Detach && is_float(spec.dtype);
+  bool requires_grad = false;
+  if (keeps_history) {
+    for (UOp s : spec.src) requires_grad |= s->state.requires_grad;
+  } else if (spec.op != Op::Detach) {
+    for (UOp& s : spec.src)
+      if (s->state.requires_grad && !s->state.leaf) s = make({Op::Detach, s->dtype, s->shape, {s}});
+  }
+  canonicalise(spec);
+  const Form& form = form_of(spec);
+  const bool interned = !has(spec.op, kFresh) && !requires_grad;
+  uint64_t identity = interned ? identity_of(form, spec.src) : 0;
+  if (interned && apart && spec.op != Op::Detach)
+    identity = mix(identity, apart);  // a node has one DETACH (SEMANTICS G6)
+  if (interned)
+    if (UOp found = find(form, spec.src, identity)) return found;
+  Node* n = create(form, spec.src, identity);
+  for (UOp s : n->src) retain(s);
+  n->state.requires_grad = requires_grad;
+  n->state.refs = 1;
+  pool_.push_back(n);
+  set_origin(n, n->op == Op::Detach ? *n->src[0]->state.origin : current_origin());
+  if (n->op == Op::Detach) {
+    n->src[0]->state.detached = n;
+    settle(n->src[0]);
+  }
+  return n;
+}
+
+void* TensorGraph::allocate() {
+  if (!spares_) return ::operator new(sizeof(Node));
+  --spare_count_;
+  return std::exchange(spares_, spares_->next);
+}
+
+/// A sanitizer is to see who uses a node that is gone: there each has memory of its own.
+void TensorGraph::give_back(void* memory) noexcept {
+  if (kSanitizer != Sanitizer::None || spare_count_ == kMostSpares) return ::operator delete(memory);
+  ++spare_count_;
+  spares_ = new (memory) Spare{spares_};
+}
+
+void TensorGraph::destroy(Node* n) noexcept {
+  n->~Node();
+  --live_;
+  give_back(n);
+}
+
+void TensorGraph::own(UOp n, Storage* storage) {
+  storage->retain();
+  ++storage->owners;
+  storage->made_by(*n->state.origin);
+  n->state.storage = storage;
+}
+
+void TensorGraph::release_storage(Storage* storage, bool owner) {
+  if (owner) --storage->owners;
+  storage->release();
+}
+
+void TensorGraph::set_home(UOp n, Storage* home) {
+  home->retain();
+  n->state.home = home;
+}
+
+void TensorGraph::set_origin(UOp n, Origin& origin) {
+  if (n->state.origin) --n->state.origin->nodes;
+  n->state.origin = &origin;
+  ++origin.nodes;
+}
+
+void TensorGraph::set_loss(UOp n, UOp loss) {
+  if (loss) retain(loss);
+  UOp old = std::exchange(n->state.loss, loss.get());
+  if (old) release(old);
+}
+
+void TensorGraph::let_go(UOp n) {
+  forget(n.get());
+  const Sources sources = std::move(n->src);
+  if (n->op == Op::Detach && !sources.empty() && sources[0]->state.detached == n.get())
+    sources[0]->state.detached = nullptr;
+  if (Storage* home = std::exchange(n->state.home, nullptr)) release_storage(home, false);
+  set_loss(n, {});
+  for (UOp s : sources) release(s);
+}
+
+void TensorGraph::settle(UOp n) {
+  if (!n->storage()) return;
+  retain(n);
+  if (Node* d = n->state.detached; d && !d->state.storage) {
+    own(d, n->storage());
+    let_go(d);
+  }
+  if (!n->has_history()) let_go(n);
+  release(n);
+}
+
+void TensorGraph::release(UOp first) {
+  if (--first->state.refs) return;
+  Node* dead = nullptr;  // chained as in the intern table, which they have left
+  const auto bury = [&](Node* n) {
+    forget(n);
+    n->next = std::exchange(dead, n);
+  };
+  bury(first.get());
+  while (dead) {
+    Node* n = std::exchange(dead, dead->next);
+    if (n->op == Op::Detach && !n->src.empty() && n->src[0]->state.detached == n) n->src[0]->state.detached = nullptr;
+    for (UOp s : n->src)
+      if (--s->state.refs == 0) bury(s.get());
+    if (Node* loss = n->state.loss; loss && --loss->state.refs == 0) bury(loss);
+    if (n->state.home) release_storage(n->state.home, false);
+    if (n->state.storage) release_storage(n->state.storage, true);
+    --n->state.origin->nodes;
+    destroy(n);
+  }
+}
+
+void TensorGraph::drain() {
+  while (!pool_.empty()) {  // the memory of a foreign buffer may be freed by a function that makes nodes
+    const UOp n = pool_.back();
+    pool_.pop_back();
+    release(n);
+  }
+  if (pool_.capacity() > kMostSpares) pool_ = {};
+}
+
+GraphTry::GraphTry() : held_(TensorGraph::get().mutex_.try_lock()) {}
+GraphTry::~GraphTry() {
+  if (held_) TensorGraph::get().mutex_.unlock();
+}
+
+GraphPause::GraphPause() {
+  TensorGraph& g = TensorGraph::get();
+  depth_ = std::exchange(g.depth_, 0);
+  pool_ = std::exchange(g.pool_, {});
+  for (int i = 0; i < depth_; ++i) g.mutex_.unlock();
+}
+GraphPause::~GraphPause() {
+  TensorGraph& g = TensorGraph::get();
+  for (int i = 0; i < depth_; ++i) g.mutex_.lock();
+  g.depth_ = depth_;
+  g.pool_ = std::move(pool_);
+}
+
+Hold::Hold(UOp n) : node_(n) {
+  if (!n) return;
+  GraphScope scope;
+  TensorGraph::get().retain(n);
+}
+Hold::~Hold() {
+  if (!node_) return;
+  GraphScope scope;
+  TensorGraph::get().release(node_);
+}
+
+}  // namespace sinter::ir

@@ -1,0 +1,304 @@
+// Rules that hold at every level stand in check_node; the levels add their vocabulary and, for kernels, the loops.
+#include "ir/verify.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "ir/dump.h"
+#include "ir/short_float.h"
+#include "ir/verify_shape.h"
+#include "ir/walk.h"
+#include "sinter/error.h"
+
+namespace sinter::ir {
+namespace {
+
+enum class Level { Tensor, Plan, Kernel };
+
+constexpr size_t kShown = 60;  ///< lines of a dump in an error text
+
+std::string shown(UOp node) {
+  std::string text = dump(node);
+  const size_t lines = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+  if (lines <= kShown) return text;
+  size_t cut = text.size();
+  for (size_t i = 0; i <= kShown; ++i) cut = text.rfind('\n', cut - 1);
+  return fmt::format("... {} lines ...{}", lines - kShown, text.substr(cut));
+}
+
+class Verifier {
+ public:
+  Verifier(Level level, std::string_view pass) : level_(level), pass_(pass) {}
+
+  void require(bool ok, UOp n, std::string_view what) const {
+    if (!ok) throw InternalError(fmt::format("after pass {}: {}: {}\n{}", pass_, describe(n), what, shown(n)));
+  }
+
+  void node(UOp n) const {
+    vocabulary(n);
+    if (level_ == Level::Tensor && n->storage()) return;
+    attribute(n);
+    const OpInfo& row = info(n->op);
+    require(row.arity == kAny || row.arity == static_cast<int>(n->src.size()), n,
+            fmt::format("has {} sources", n->src.size()));
+    types(n);
+    if (n->op != Op::Copy)
+      for (UOp s : n->src)
+        require(s->device == n->device || (s->op == Op::Const && level_ != Level::Tensor), n,
+                "lies on another device than a source");
+    if (level_ != Level::Kernel) {
+      if (std::string what = shape_error(n); !what.empty()) require(false, n, what);
+    } else if (n->op != Op::Param) {
+      require(n->shape.empty(), n, "has a shape in a kernel");
+    }
+  }
+
+ private:
+  void vocabulary(UOp n) const {
+    const OpClass cls = info(n->op).cls;
+    bool known = true;
+    switch (level_) {
+      case Level::Tensor:
+        known = cls != OpClass::Memory && cls != OpClass::Control && n->op != Op::Param && n->op != Op::Arg &&
+                n->op != Op::Check;
+        break;
+      case Level::Plan:
+        known = cls != OpClass::Memory && cls != OpClass::Control && n->op != Op::Data && n->op != Op::Leaf &&
+                n->op != Op::Detach && n->op != Op::Num && n->op != Op::Check;
+        break;
+      case Level::Kernel:
+        known = n->op == Op::Const || n->op == Op::Var || n->op == Op::Arg || n->op == Op::Param ||
+                cls == OpClass::Alu || cls == OpClass::Reduce || cls == OpClass::Memory || cls == OpClass::Control;
+        break;
+    }
+    require(known, n, "is no op of this level");
+  }
+
+  /// The kind of attribute that ops.def gives the op.
+  void attribute(UOp n) const {
+    auto holds = [&]<class T>(const T*) { return std::holds_alternative<T>(n->attr); };
+    bool ok = true;
+    switch (n->op) {
+      case Op::Const:
+      case Op::Num: ok = holds(static_cast<Scalar*>(nullptr)) && n->scalar().floating() == is_float(n->dtype); break;
+      case Op::Var:  // the tensor graph knows the number, not only the variable
+        ok = holds(static_cast<sinter::Var*>(nullptr)) ||
+             (level_ == Level::Tensor && holds(static_cast<Region*>(nullptr)));
+        break;
+      case Op::Param:
+      case Op::Arg:
+      case Op::Check:
+      case Op::Gather:
+      case Op::ScatterAdd:
+      case Op::Store: ok = holds(static_cast<int64_t*>(nullptr)); break;
+      case Op::Permute:
+      case Op::Expand:
+      case Op::Flip: ok = holds(static_cast<Ints*>(nullptr)); break;
+      case Op::Shrink:
+      case Op::Pad: ok = holds(static_cast<Region*>(nullptr)); break;
+      case Op::Window: ok = holds(static_cast<WindowAttr*>(nullptr)); break;
+      case Op::Reduce:
+      case Op::Scan: ok = holds(static_cast<ReduceAttr*>(nullptr)); break;
+      case Op::Range: ok = holds(static_cast<RangeAttr*>(nullptr)); break;
+      case Op::After: return;  // a version of a whole tensor has none, a partial one its box
+      default: ok = holds(static_cast<std::monostate*>(nullptr)); break;
+    }
+    require(ok, n, "carries the wrong kind of attribute");
+  }
+
+  void types(UOp n) const {
+    require(n->dtype != DType::Void || info(n->op).result == ResultType::Void, n, "has no type");
+    if (info(n->op).result == ResultType::Bool) require(n->dtype == DType::Bool, n, "is not bool");
+    if (info(n->op).result == ResultType::Void) require(n->dtype == DType::Void, n, "has a type");
+    if (info(n->op).result == ResultType::Index) require(n->dtype == DType::Index, n, "is not of dtype index");
+    if (n->src.empty()) return;
+    UOp last = n->src.back();
+    // Movement keeps the type of what it moves; its further sources are offsets.
+    if (is_movement(n->op)) {
+      require(n->dtype == n->src[0]->dtype, n, "changes the type of what it moves");
+      for (size_t i = 1; i < n->src.size(); ++i)
+        require(is_integer(n->src[i]->dtype) && n->src[i]->shape.empty(), n, "moves by an offset that is no integer");
+      return;
+    }
+    if (n->op == Op::ScatterAdd || (n->op == Op::Store && std::get<int64_t>(n->attr)))
+      require(!is_short_float(n->src.back()->dtype), n, "adds up in a 16-bit float");
+    if (n->op == Op::Reduce || n->op == Op::Scan) return reduced_types(n);
+    if (info(n->op).result == ResultType::Same && n->op != Op::After)
+      require(n->dtype == last->dtype, n, "differs in type from its source");
+    if (!is_alu(n->op)) return;
+    if (n->op == Op::Where) require(n->src[0]->dtype == DType::Bool, n, "selects by a condition that is not bool");
+    if (n->op == Op::Check) {
+      require(n->dtype == n->src[0]->dtype && last->dtype == DType::Bool, n, "checks something that is not bool");
+      return;
+    }
+    for (size_t i = n->op == Op::Where ? 1 : 0; i < n->src.size(); ++i)
+      require(n->src[i]->dtype == last->dtype, n, "has sources of different types");
+    if (has(n->op, kFloat)) require(is_float(last->dtype), n, "computes on what is no float");
+    if (has(n->op, kInteger)) require(!is_float(last->dtype), n, "computes on floats");
+    if (n->op == Op::Bitcast) require(size_of(n->dtype) == size_of(last->dtype), n, "reads bits of another size");
+  }
+
+  /// The node is one of the accumulators; source k has the type of accumulator k, and both factors that of their sum.
+  void reduced_types(UOp n) const {
+    const ReduceAttr& r = n->reduction();
+    require(r.result >= 0 && r.result < state_count(r.combine), n, "picks an accumulator that there is not");
+    const auto values = static_cast<size_t>(value_count(r.combine)), result = static_cast<size_t>(r.result);
+    require(n->src.size() >= values && n->src[result]->dtype == n->dtype, n, "has another type than its accumulator");
+    for (size_t i = 0; i < values; ++i) require(!is_short_float(n->src[i]->dtype), n, "accumulates in a 16-bit float");
+    const bool places = r.combine == Combine::ArgMax || r.combine == Combine::ArgMin;
+    for (size_t i = 1; i < values; ++i)
+      require(places ? is_integer(n->src[i]->dtype) : n->src[i]->dtype == n->src[0]->dtype, n,
+              "reduces values of other types");
+    require(values == 1 || places || r.combine == Combine::Dot || is_float(n->dtype), n, "combines what are no floats");
+  }
+
+  Level level_;
+  std::string_view pass_;
+};
+
+/// What a kernel must be beyond its nodes: places, loops, and that no loop is read outside.
+class KernelVerifier {
+ public:
+  KernelVerifier(UOp sink, std::string_view pass)
+      : base_(Level::Kernel, pass), sink_(sink), order_(topological(sink)) {}
+
+  void run() {
+    require(sink_->op == Op::Sink, sink_, "a kernel is a SINK");
+    for (UOp s : sink_->src) require(s->op == Op::Store, s, "a SINK holds STOREs");
+    for (UOp n : order_) {
+      base_.node(n);
+      if (n->op == Op::Param) parameter(n);
+      if (n->op == Op::Range) loop(n);
+      if (n->op == Op::Load || n->op == Op::Store) place(n);
+      if (n->op == Op::Reduce || n->op == Op::Scan) reduction(n);
+      if (n->op == Op::Sink || n->op == Op::Store)
+        for (UOp s : n->src)
+          require(s->op != Op::Sink && (n->op == Op::Sink || s->op != Op::Store), n, "an effect is read");
+      scopes(n);
+    }
+  }
+
+ private:
+  void require(bool ok, UOp n, std::string_view what) const { base_.require(ok, n, what); }
+
+  void parameter(UOp n) {
+    auto [it, added] = params_.emplace(n->integer(), n);
+    require(added || it->second == n, n, "two shapes or types share a slot");
+  }
+
+  void loop(UOp n) {
+    UOp bound = n->src[0];
+    const RangeAttr r = n->get<RangeAttr>();
+    require(bound->dtype == DType::Index, n, "is bounded by nothing of dtype index");
+    if (r.kind != AxisKind::Outer) {
+      for (UOp u : topological(bound))
+        require(is_alu(u->op) || u->op == Op::Const || u->op == Op::Var || is_outer(u), n,
+                "is bounded by more than sizes and outer ranges");
+      return;
+    }
+    require(bound->op == Op::Const || bound->op == Op::Var, n, "is parallel and bounded by no Const or Var");
+    auto [it, added] = outer_.emplace(r.id, n);
+    require(added || it->second == n, n, "two outer ranges share an id");
+  }
+
+  void place(UOp n) {
+    require(!n->src.empty() && n->src[0]->op == Op::Param, n, "names no Param");
+    UOp p = n->src[0];
+    const size_t dims = p->rank();
+    const bool store = n->op == Op::Store;
+    const size_t plain = 1 + dims + (store ? 1 : 0), gated = plain + (store ? 1 : 2);
+    require(n->src.size() == plain || n->src.size() == gated, n,
+            fmt::format("has {} sources for {} dims", n->src.size(), dims));
+    for (size_t i = 1; i <= dims; ++i)
+      require(n->src[i]->dtype == DType::Index, n, fmt::format("index {} is not of dtype index", i - 1));
+    if (store)
+      require(n->src[dims + 1]->dtype == p->dtype, n, "stores a value of another type");
+    else
+      require(n->dtype == p->dtype, n, "loads a value of another type");
+    if (n->src.size() == plain) return;
+    require(n->src[plain]->dtype == DType::Bool, n, "has a gate that is not bool");
+    if (!store) require(n->src.back()->dtype == n->dtype, n, "has another type where the gate is false");
+  }
+
+  void reduction(UOp n) {
+    const ReduceAttr& r = n->reduction();
+    const size_t values = static_cast<size_t>(value_count(r.combine));
+    require(r.axes.empty(), n, "reduces axes in a kernel");
+    require(n->src.size() > values, n, "reduces over no range");
+    require(n->op == Op::Reduce || r.tree == Tree{}, n, "scans in several chains");
+    require(r.tree.lanes > 0 && (r.tree.lanes & (r.tree.lanes - 1)) == 0 && r.tree.block >= 0 && r.tree.group >= 0, n,
+            "has an impossible tree");
+    require(r.tree.group == 0 || r.tree.block > 0, n, "has groups of blocks, but no blocks");
+    for (size_t i = 0; i < n->src.size(); ++i) {
+      if (i >= values) require(n->src[i]->op == Op::Range && !is_outer(n->src[i]), n, "reduces over no inner range");
+    }
+  }
+
+  static bool is_outer(UOp n) { return n->op == Op::Range && n->get<RangeAttr>().kind == AxisKind::Outer; }
+
+  /// Inner ranges are open from their use up to the REDUCE that binds them, or to the store that runs over them.
+  void scopes(UOp n) {
+    std::vector<UOp> open;
+    auto join = [&](UOp s) {
+      for (UOp r : open_.at(s.get()))
+        if (std::find(open.begin(), open.end(), r) == open.end()) open.push_back(r);
+    };
+    const bool single = n->op == Op::Range && n->src[0]->op == Op::Const && n->src[0]->scalar().as_int() <= 1;
+    if (n->op == Op::Range && !is_outer(n) && !single) open.push_back(n);
+    if (n->op == Op::Store) {
+      const size_t value = n->src[0]->rank() + 1;
+      for (size_t i = 1; i < n->src.size(); ++i)
+        if (i != value) join(n->src[i]);
+      const size_t places = open.size();
+      for (UOp s : n->src) join(s);
+      if (n->integer() == 0 && open.size() > places)
+        require(false, n, "is stored again and again over an inner range: " + describe(open[places]));
+    } else {
+      for (UOp s : n->src) join(s);
+    }
+    if (n->op == Op::Reduce) {
+      int before = -1;
+      for (size_t i = n->src.size(); i-- > static_cast<size_t>(value_count(n->reduction().combine));) {
+        const int id = n->src[i]->get<RangeAttr>().id;
+        require(before < 0 || id < before, n, "binds ranges whose ids do not ascend");
+        before = id;
+        std::erase(open, n->src[i]);
+      }
+      const bool chain = n->reduction().tree == Tree{};
+      for (UOp r : open)
+        require(chain || r->get<RangeAttr>().id < before, n,
+                "has a Tree and binds a range that comes before one around it: " + describe(r));
+    }
+    if (n->op == Op::Scan) {
+      const auto own = n->src.begin() + value_count(n->reduction().combine);
+      for (UOp r : open)
+        require(std::find(own, n->src.end(), r) != n->src.end() || r->get<RangeAttr>().id < (*own)->get<RangeAttr>().id,
+                n, "scans over a range around another one: " + describe(r));
+    }
+    open_.emplace(n.get(), std::move(open));
+  }
+
+  Verifier base_;
+  UOp sink_;
+  std::vector<UOp> order_;
+  std::map<int64_t, UOp> params_;
+  std::map<int, UOp> outer_;
+  std::map<const Node*, std::vector<UOp>> open_;
+};
+
+void verify(std::span<const UOp> roots, Level level, std::string_view pass) {
+  const Verifier verifier(level, pass);
+  for (UOp n : topological(roots, [](UOp u) { return !u->storage(); })) verifier.node(n);
+}
+
+}  // namespace
+
+void verify_tensor(std::span<const UOp> roots, std::string_view pass) { verify(roots, Level::Tensor, pass); }
+void verify_plan(std::span<const UOp> roots, std::string_view pass) { verify(roots, Level::Plan, pass); }
+void verify_kernel(UOp sink, std::string_view pass) { KernelVerifier(sink, pass).run(); }
+
+}  // namespace sinter::ir

@@ -1,0 +1,20 @@
+// What a well-formed program is, level by level: the vocabulary of ops.def's head, arity, attributes, types, shapes,
+// devices. Each function throws InternalError that names the pass, the node, what is wrong, and shows the node with
+// what lies below.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "ir/graph.h"
+
+namespace sinter::ir {
+
+/// The graph that tensors build. Nodes with storage are leaves here.
+void verify_tensor(std::span<const UOp> roots, std::string_view pass);
+/// What parametrise hands to the scheduler (schedule/graph/plan_graph.h).
+void verify_plan(std::span<const UOp> roots, std::string_view pass);
+/// A kernel in the form of codegen/kernel/kernel.h: loops instead of axes, loads and stores instead of shapes.
+void verify_kernel(UOp sink, std::string_view pass);
+
+}  // namespace sinter::ir

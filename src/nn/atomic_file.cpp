@@ -1,0 +1,103 @@
+// Names of its own in the place's folder, so that the rename never crosses file systems and a long name fits.
+#include "nn/atomic_file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "runtime/base/files.h"
+#include "sinter/error.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace nn {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int kMostLinks = 40;  ///< as many as the kernel follows
+
+[[noreturn]] void refuse(const fs::path& place, std::string_view why) {
+  throw BackendError(fmt::format("save: cannot write {}: {}", place.string(), why));
+}
+
+/// Where a write to this path ends: behind all symbolic links. The kernel follows those of the folders.
+fs::path behind_links(const fs::path& given) {
+  fs::path place = given;
+  std::error_code failed;
+  for (int followed = 0; fs::is_symlink(fs::symlink_status(place, failed)); ++followed) {
+    if (followed == kMostLinks) refuse(given, std::strerror(ELOOP));
+    const fs::path target = fs::read_symlink(place, failed);
+    if (failed) refuse(given, failed.message());
+    place = place.parent_path() / target;  // which is the target where that is absolute
+  }
+  return place;
+}
+
+}  // namespace
+
+Aside::Aside(const fs::path& given) : place_(behind_links(given)) {
+  const fs::path folder = place_.has_parent_path() ? place_.parent_path() : fs::path(".");
+  struct stat old{};
+  const bool exists = stat(place_.c_str(), &old) == 0;
+  if (!exists && errno != ENOENT) fail(errno);
+  if (exists && !S_ISREG(old.st_mode)) refuse(place_, "it is no regular file; name a file, or a place for a new one");
+  if (std::error_code ignored; !fs::is_directory(folder, ignored))
+    refuse(place_, fmt::format("there is no folder {}; create it", folder.string()));
+  if (!place_.has_filename()) refuse(place_, "the path names no file");
+
+  static std::atomic<uint64_t> count{0};
+  do {
+    path_ = folder / fmt::format(".sinter.{}.{}.part", getpid(), count++);
+    // The numbers may be as private as the file that they replace.
+    file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? 0600 : 0666);
+  } while (file_ < 0 && errno == EEXIST);  // of a process of this number that has ended early
+  if (file_ < 0) fail(errno);
+  if (exists) take_over(old.st_uid, old.st_gid, old.st_mode & 07777);
+}
+
+Aside::~Aside() {
+  if (file_ < 0) return;
+  close(file_);
+  unlink(path_.c_str());
+}
+
+void Aside::take_over(uid_t owner, gid_t group, mode_t mode) {
+  struct stat own{};
+  const bool same = fstat(file_, &own) == 0 && own.st_uid == owner && own.st_gid == group;
+  // What runs as its owner must not become another's.
+  if (!same && fchown(file_, owner, group)) mode &= 0777;
+  if (fchmod(file_, mode)) {
+    const int error = errno;
+    close(file_);
+    unlink(path_.c_str());
+    file_ = -1;
+    fail(error);
+  }
+}
+
+void Aside::fail(int error) const { refuse(place_, std::strerror(error)); }
+
+void Aside::write(const void* bytes, size_t size) {
+  if (!runtime::write_all(file_, {static_cast<const char*>(bytes), size})) fail(errno);
+}
+
+void Aside::finish() {
+  const int closed = close(file_);
+  const int error = errno;
+  const bool renamed = !closed && !rename(path_.c_str(), place_.c_str());
+  const int why = closed ? error : errno;
+  file_ = -1;
+  if (renamed) return;
+  unlink(path_.c_str());
+  fail(why);
+}
+
+}  // namespace nn
+}  // namespace v0
+}  // namespace sinter

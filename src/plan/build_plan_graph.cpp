@@ -1,0 +1,169 @@
+// Rebuilding positions in an arena.
+#include "plan/build_plan_graph.h"
+
+#include <unordered_map>
+
+#include "ir/build.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+class Builder {
+ public:
+  Builder(const Collected& plan, const Canonical& canonical, const std::vector<uint8_t>& lifted)
+      : plan_(plan), canonical_(canonical), graph_(std::make_shared<ir::Arena>()), value_(plan.positions.size()) {
+    for (const BoundVar& v : canonical.vars) vars_.push_back(numbered(vars_.size(), v.var));
+    arg_of_.assign(canonical.numbers.size(), -1);
+    for (size_t i = 0; i < canonical.numbers.size(); ++i) {
+      if (!lifted[i]) continue;
+      arg_of_[i] = static_cast<int64_t>(args_.size());
+      args_.push_back(static_cast<uint32_t>(i));
+    }
+  }
+
+  /// Builds position i; its sources have values.
+  UOp build(size_t i) {
+    const Position& p = plan_.positions[i];
+    UOp n = p.node;
+    // One Param per slot: what reads the memory in another shape than the first does so behind a Reshape.
+    if (p.slot >= 0)
+      return value_[i] = ir::reshape(param(p.slot, plan_.storages[static_cast<size_t>(p.slot)].node), shape(n->shape));
+    uint32_t number = canonical_.first_number[i];
+    std::vector<UOp> src;
+    for (Operand s : plan_.sources_of(p)) {
+      if (!s.constant()) {
+        src.push_back(value_[s.position()]);
+        continue;
+      }
+      UOp c = plan_.constants[s.number()];
+      src.push_back(ir::broadcast_to(scalar(number++, c), shape(c->shape)));
+    }
+    return value_[i] = node(n, std::move(src), number);
+  }
+
+  UOp param(int64_t number, UOp like) {
+    return ir::param(*graph_, number, like->dtype, shape(like->shape), like->device);
+  }
+  /// What users of position i read from now on.
+  void replace(size_t i, UOp value) { value_[i] = value; }
+  UOp value(size_t i) const { return value_[i]; }
+
+  Shape shape(const Shape& s) const {
+    Shape out;
+    for (const Dim& d : s) out.push_back(dim(d));
+    return out;
+  }
+  const std::vector<Var>& vars() const { return vars_; }
+  const std::vector<uint32_t>& args() const { return args_; }
+  const std::shared_ptr<ir::Arena>& graph() const { return graph_; }
+
+ private:
+  Dim dim(const Dim& d) const {
+    if (!d.symbolic()) return d;
+    const Var& var = vars_[static_cast<size_t>(canonical_.var_of(d))];
+    return var(var.max());
+  }
+
+  UOp scalar(uint32_t number, UOp like) {
+    const Number& value = canonical_.numbers[number];
+    if (arg_of_[number] >= 0) return ir::argument(*graph_, arg_of_[number], value.dtype, like->device);
+    return ir::constant(*graph_, value.value, value.dtype, like->device);
+  }
+
+  UOp node(UOp n, std::vector<UOp> src, uint32_t number) {
+    switch (n->op) {
+      case Op::Leaf:
+      case Op::Detach: return src[0];
+      case Op::Const:
+      case Op::Num: return scalar(number, n);
+      case Op::Var:
+        return ir::variable(*graph_, vars_[static_cast<size_t>(canonical_.var_of(n->region()[0].end))], n->dtype,
+                            n->device);
+      case Op::After:
+        if (src.size() == 1) return src[0];
+        return boxed(n, std::move(src), number, 1);
+      case Op::Reshape: return ir::reshape(src[0], shape(n->shape));
+      case Op::Permute: return ir::permute(src[0], n->ints());
+      case Op::Pad: return boxed(n, std::move(src), number, 0);
+      case Op::Shrink: return boxed(n, std::move(src), number, -1);
+      default: return graph_->make({n->op, n->dtype, shape(n->shape), std::move(src), n->attr, n->device});
+    }
+  }
+
+  /// A node with a box, whose sizes are those of source `sized` or, if that is -1, of the result.
+  UOp boxed(UOp n, std::vector<UOp> src, uint32_t number, int sized) {
+    const Shape result = shape(n->shape);
+    const Shape size = sized < 0 ? result : src[static_cast<size_t>(sized)]->shape;
+    bool moves = false;
+    for (size_t d = 0; d < size.rank(); ++d) moves |= arg_of_[number + d] >= 0;
+    ir::Region box;
+    for (size_t d = 0; d < size.rank(); ++d) {
+      const int64_t begin = n->region()[d].begin.value();
+      if (moves) {
+        box.push_back({0, size[d]});
+        src.push_back(scalar(static_cast<uint32_t>(number + d), n));
+      } else {
+        box.push_back({begin, size[d].symbolic() ? size[d] : Dim(begin + size[d].value())});
+      }
+    }
+    return graph_->make({n->op, n->dtype, result, std::move(src), std::move(box), n->device});
+  }
+
+  const Collected& plan_;
+  const Canonical& canonical_;
+  std::shared_ptr<ir::Arena> graph_;
+  std::vector<UOp> value_;
+  std::vector<Var> vars_;
+  std::vector<int64_t> arg_of_;
+  std::vector<uint32_t> args_;
+};
+
+}  // namespace
+
+Lifted lift(const Collected& plan, const Liveness& decision, const Canonical& canonical,
+            const std::vector<uint8_t>& lifted) {
+  Builder b(plan, canonical, lifted);
+  Lifted out;
+  std::unordered_map<UOp, int32_t> outputs;
+  for (size_t i = 0; i < plan.positions.size(); ++i) {
+    if (!decision.needed[i]) continue;
+    UOp value = b.build(i);
+    out.graph.positions.emplace(value.get(), static_cast<int>(i));
+    if (!decision.stored[i]) continue;
+    const auto [at, first] = outputs.emplace(value, static_cast<int32_t>(out.graph.outputs.size()));
+    if (first) out.graph.outputs.push_back({value, decision.in_place[i]});
+    out.stored.push_back({static_cast<int32_t>(i), decision.in_place[i], at->second});
+  }
+  for (const StorageUse& s : plan.storages) out.graph.slots.push_back({s.node->dtype, b.shape(s.node->shape)});
+  out.graph.graph = b.graph();
+  out.graph.vars = b.vars();
+  out.arg_numbers = b.args();
+  for (uint32_t n : out.arg_numbers) out.graph.args.push_back(canonical.numbers[n].dtype);
+  return out;
+}
+
+LiftedSteps lift_steps(const Collected& plan, const Liveness& decision, const Canonical& canonical,
+                       const std::vector<uint8_t>& lifted, const std::vector<EvalStep>& steps) {
+  Builder b(plan, canonical, lifted);
+  std::vector<int32_t> step_of(plan.positions.size(), -1), stored_of(plan.positions.size(), -1);
+  for (size_t k = 0; k < steps.size(); ++k) step_of[static_cast<size_t>(steps[k].position)] = static_cast<int32_t>(k);
+  int32_t count = 0;
+  for (size_t i = 0; i < plan.positions.size(); ++i)
+    if (decision.stored[i]) stored_of[i] = count++;
+
+  LiftedSteps out{b.graph(), std::vector<LiftedStep>(steps.size())};
+  for (size_t i = 0; i < plan.positions.size(); ++i) {
+    if (!decision.needed[i]) continue;
+    UOp value = b.build(i);
+    if (const int32_t k = step_of[i]; k >= 0) {
+      out.steps[static_cast<size_t>(k)] = {value, steps[static_cast<size_t>(k)].mode, stored_of[i]};
+      b.replace(i, b.param(static_cast<int64_t>(plan.storages.size()) + k, plan.positions[i].node));
+    }
+  }
+  return out;
+}
+
+}  // namespace sinter::schedule

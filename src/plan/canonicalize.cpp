@@ -1,0 +1,220 @@
+// Merging.
+#include "plan/canonicalize.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "ir/splat.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+class Collector {
+ public:
+  Collector(const Request& request, const Reach& reached) : request_(request), reached_(reached) {}
+
+  Collected run() {
+    const size_t nodes = reached_.order.size();
+    out_.nodes.reserve(nodes);
+    out_.position_of.reserve(nodes);
+    out_.positions.reserve(nodes);
+    out_.sources.reserve(nodes * 2);
+    out_.lean = request_.lean;
+    mark_constants();
+    merge();
+    finish();
+    return std::move(out_);
+  }
+
+ private:
+  void mark_constants() {
+    constant_.resize(reached_.order.size());
+    for (size_t i = 0; i < reached_.order.size(); ++i) {
+      UOp n = reached_.order[i];
+      constant_[i] =
+          !n->storage() &&
+          (n->op == Op::Const || ((n->op == Op::Expand || n->op == Op::Reshape) && constant_[n->src[0]->position]));
+    }
+    for (UOp r : request_.roots) constant_[r->position] = false;
+  }
+
+  // -- equal nodes are one position
+  void merge() {
+    table_.resize(std::bit_ceil(reached_.order.size() * 2 + 2));
+    class_of_.assign(reached_.order.size(), -1);
+    for (UOp n : reached_.order) {
+      if (constant_[n->position]) continue;
+      out_.nodes.push_back(n);
+      int32_t c = n->op == Op::Detach && !n->storage() ? class_of_[n->src[0]->position] : -1;
+      if (c < 0) c = position_for(n);
+      class_of_[n->position] = c;
+      out_.position_of.push_back(c);
+      Position& p = out_.positions[static_cast<size_t>(c)];
+      const bool held = reached_.held(n);
+      p.outlives |= held;
+      if (n->storage()) {
+        ++out_.storages[static_cast<size_t>(p.slot)].owners;
+      } else if (n->has_history()) {
+        p.backs_outside |= held;
+      }
+    }
+  }
+
+  /// The position of a node that is no DETACH of another: of an equal one before, or a new one.
+  int32_t position_for(UOp n) {
+    scratch_.clear();
+    if (n->storage()) return stored_position(n);
+    for (UOp s : n->src) scratch_.push_back(source(s));
+    if (ir::has(n->op, ir::kFresh)) return add(n);
+    const uint64_t h = hash(n);
+    size_t at = h & (table_.size() - 1);
+    for (; table_[at].position >= 0; at = (at + 1) & (table_.size() - 1))
+      if (table_[at].hash == h && equal(out_.positions[static_cast<size_t>(table_[at].position)], n)) {
+        drop_constants();
+        return table_[at].position;
+      }
+    table_[at] = {h, add(n)};
+    return table_[at].position;
+  }
+
+  /// A memory is a position per shape in which it is read.
+  int32_t stored_position(UOp n) {
+    const int32_t slot = slot_of(n->storage(), n);
+    auto& known = positions_of_slot_[static_cast<size_t>(slot)];
+    for (const int32_t c : known)
+      if (out_.positions[static_cast<size_t>(c)].node->shape == n->shape) return c;
+    known.push_back(add(n));
+    out_.positions.back().slot = slot;
+    return known.back();
+  }
+
+  Operand source(UOp s) {
+    if (!constant_[s->position]) return {class_of_[s->position]};
+    out_.constants.push_back(s);
+    return {~static_cast<int32_t>(out_.constants.size() - 1)};
+  }
+  void drop_constants() {
+    for (Operand s : scratch_)
+      if (s.constant()) out_.constants.pop_back();
+  }
+
+  int32_t add(UOp n) {
+    Position p;
+    p.node = n;
+    p.first_source = static_cast<uint32_t>(out_.sources.size());
+    p.source_count = static_cast<uint32_t>(scratch_.size());
+    out_.sources.insert(out_.sources.end(), scratch_.begin(), scratch_.end());
+    if (!n->storage() && n->state.home) p.home = slot_of(n->state.home, n);
+    out_.positions.push_back(p);
+    return static_cast<int32_t>(out_.positions.size() - 1);
+  }
+
+  int32_t slot_of(ir::Storage* storage, UOp n) {
+    if (storage->mark != mark_) {
+      storage->mark = mark_;
+      storage->position = static_cast<uint32_t>(out_.storages.size());
+      out_.storages.push_back({storage, n});
+      positions_of_slot_.emplace_back();
+    }
+    return static_cast<int32_t>(storage->position);
+  }
+
+  bool swapped(UOp n) const {
+    return ir::has(n->op, ir::kCommutative) && !scratch_[0].constant() && !scratch_[1].constant();
+  }
+  /// Of two operands that may be swapped the order does not count: DETACH hides from make() what they are.
+  uint64_t hash(UOp n) const {
+    uint64_t h = n->form.identity;
+    if (swapped(n)) {
+      const auto [a, b] = std::minmax(scratch_[0].index, scratch_[1].index);
+      return ir::mix(ir::mix(h, static_cast<uint64_t>(a)), static_cast<uint64_t>(b));
+    }
+    for (Operand s : scratch_)
+      h = ir::mix(h, s.constant() ? ir::splat_const(out_.constants[s.number()])->scalar().bits()
+                                  : static_cast<uint64_t>(s.index));
+    return h;
+  }
+  bool equal(const Position& p, UOp n) const {
+    UOp m = p.node;
+    if (&m->form != &n->form || p.source_count != scratch_.size()) return false;
+    const std::span<const Operand> theirs = out_.sources_of(p);
+    if (std::equal(theirs.begin(), theirs.end(), scratch_.begin(), [&](Operand a, Operand b) { return same(a, b); }))
+      return true;
+    return swapped(n) && theirs[0] == scratch_[1] && theirs[1] == scratch_[0];
+  }
+  bool same(Operand a, Operand b) const {
+    if (a.constant() != b.constant()) return false;
+    if (!a.constant()) return a == b;
+    UOp x = out_.constants[a.number()], y = out_.constants[b.number()];
+    return x == y || (x->dtype == y->dtype && x->shape == y->shape &&
+                      ir::splat_const(x)->scalar() == ir::splat_const(y)->scalar());
+  }
+
+  void finish() {
+    for (UOp r : request_.roots) {
+      const int32_t c = class_of_[r->position];
+      Position& p = out_.positions[static_cast<size_t>(c)];
+      if (!p.root) out_.roots.push_back(c);
+      p.root = true;
+    }
+    for (size_t i = 0; i < out_.nodes.size(); ++i) {
+      UOp n = out_.nodes[i];
+      if (n->storage() || !n->has_history()) continue;
+      for (UOp s : n->src) {
+        const int32_t c = class_of_[s->position];
+        if (c < 0) continue;  // a constant
+        const Backing backing = s->has_history()                           ? Backing::History
+                                : !s->state.requires_grad || s->state.leaf ? Backing::Value
+                                                                           : Backing::None;
+        out_.history.push_back({out_.position_of[i], c, backing});
+      }
+    }
+    std::sort(out_.history.begin(), out_.history.end());
+    out_.history.erase(std::unique(out_.history.begin(), out_.history.end()), out_.history.end());
+  }
+
+  const Request& request_;
+  const Reach& reached_;
+  const uint64_t mark_ = ir::TensorGraph::get().next_mark();  ///< of the storages met
+  Collected out_;
+  std::vector<uint8_t> constant_;  ///< per node met, as class_of_
+  struct Entry {
+    uint64_t hash = 0;
+    int32_t position = -1;
+  };
+  std::vector<Entry> table_;
+  std::vector<int32_t> class_of_;
+  std::vector<InlineVector<int32_t, 1>> positions_of_slot_;
+  std::vector<Operand> scratch_;
+};
+
+}  // namespace
+
+bool StorageUse::writable() const { return owners == storage->owners && !storage->foreign() && storage->error.empty(); }
+
+uint64_t bytes_let_go(const Collected& plan, Device device) {
+  std::vector<uint8_t> stays(plan.positions.size()), held(plan.storages.size());
+  for (const HistoryEdge& edge : plan.history) stays[static_cast<size_t>(edge.source)] = 1;
+  for (size_t i = plan.positions.size(); i-- > 0;) {
+    const Position& p = plan.positions[i];
+    if (p.slot >= 0) held[static_cast<size_t>(p.slot)] |= p.outlives | stays[i];
+    if (!stays[i]) continue;
+    for (const Operand s : plan.sources_of(p))
+      if (!s.constant()) stays[s.position()] = 1;
+  }
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < plan.storages.size(); ++i) {
+    const StorageUse& use = plan.storages[i];
+    if (!held[i] && use.owners && use.owners == use.storage->owners && !use.storage->foreign() &&
+        use.storage->device() == device)
+      bytes += use.storage->bytes();
+  }
+  return bytes;
+}
+
+Collected collect(const Request& request, const Reach& reached) { return Collector(request, reached).run(); }
+
+}  // namespace sinter::schedule

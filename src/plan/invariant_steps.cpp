@@ -1,0 +1,105 @@
+// The greatest set of steps that need nothing but each other and what stays: all of them, less what is found not to
+// belong. Then which of those share memory.
+#include "plan/invariant_steps.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "schedule/lower/plan_memory.h"
+
+namespace sinter::schedule {
+namespace {
+
+using runtime::Plan;
+using runtime::PlanBuffer;
+using runtime::Step;
+
+size_t at(int number) { return static_cast<size_t>(number); }
+
+/// Per step whether its results stay.
+std::vector<uint8_t> steady_steps(const Plan& plan, const Steady& steady) {
+  std::vector<uint8_t> stays(plan.steps.size(), 1), same(plan.buffers.size(), 0);
+  for (size_t b = 0; b < plan.buffers.size(); ++b)
+    same[b] = plan.buffers[b].kind == PlanBuffer::Kind::Scratch ||
+              (plan.buffers[b].kind == PlanBuffer::Kind::Slot && steady.slots[b]);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t s = 0; s < plan.steps.size(); ++s) {
+      const Step& step = plan.steps[s];
+      const bool all = std::all_of(step.buffers.begin(), step.buffers.end(), [&](int b) { return same[at(b)]; }) &&
+                       std::all_of(step.args.begin(), step.args.end(), [&](int a) { return steady.args[at(a)]; });
+      if (!stays[s] || all) continue;
+      changed = true;
+      stays[s] = 0;
+      for (int b : step.writes) same[at(b)] = 0;  // whatever others store there
+    }
+  }
+  return stays;
+}
+
+/// Per step that stays the first one that it is joined to by scratch, however far.
+std::vector<size_t> joined(const Plan& plan, const std::vector<uint8_t>& stays) {
+  std::vector<size_t> first(plan.steps.size());
+  for (size_t s = 0; s < first.size(); ++s) first[s] = s;
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::vector<size_t> of_buffer(plan.buffers.size(), plan.steps.size());
+    for (const bool give : {false, true})
+      for (size_t s = 0; s < plan.steps.size(); ++s)
+        for (int b : plan.steps[s].buffers) {
+          if (!stays[s] || plan.buffers[at(b)].kind == PlanBuffer::Kind::Slot) continue;
+          size_t &to = give ? first[s] : of_buffer[at(b)], from = give ? of_buffer[at(b)] : first[s];
+          if (from >= to) continue;
+          to = from;
+          changed |= give;
+        }
+  }
+  return first;
+}
+
+}  // namespace
+
+Plan keep_steady(Plan plan, const Steady& steady) {
+  const std::vector<uint8_t> stays = steady_steps(plan, steady);
+  if (std::find(stays.begin(), stays.end(), 1) == stays.end()) return plan;
+  const std::vector<size_t> first = joined(plan, stays);
+
+  std::map<size_t, std::vector<int>> slots;             // that decide what the steps joined to one store
+  std::vector<uint8_t> stored(plan.buffers.size(), 0);  // by steps that stay
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    if (!stays[s]) continue;
+    for (int b : plan.steps[s].writes) stored[at(b)] = 1;
+    for (int b : plan.steps[s].buffers)
+      if (std::vector<int>& of = slots[first[s]];
+          plan.buffers[at(b)].kind == PlanBuffer::Kind::Slot && std::find(of.begin(), of.end(), b) == of.end())
+        of.push_back(b);
+  }
+  for (size_t s = 0; s < plan.steps.size(); ++s)
+    for (int b : plan.steps[s].buffers)
+      if (!stays[s] && stored[at(b)]) plan.buffers[at(b)].kind = PlanBuffer::Kind::Kept;
+
+  std::vector<Step> front, rest;
+  std::vector<int> front_launches, rest_launches;
+  size_t s = 0;
+  for (const int together : plan.launches) {
+    std::map<size_t, std::vector<Step>> groups;
+    const size_t before = rest.size();
+    for (const size_t end = s + at(together); s < end; ++s)
+      (stays[s] ? groups[first[s]] : rest).push_back(std::move(plan.steps[s]));
+    for (auto& [group, steps] : groups) {
+      front_launches.push_back(static_cast<int>(steps.size()));
+      plan.once.push_back(slots.at(group));
+      std::move(steps.begin(), steps.end(), std::back_inserter(front));
+    }
+    if (rest.size() > before) rest_launches.push_back(static_cast<int>(rest.size() - before));
+  }
+  std::move(rest.begin(), rest.end(), std::back_inserter(front));
+  front_launches.insert(front_launches.end(), rest_launches.begin(), rest_launches.end());
+  plan.steps = std::move(front);
+  plan.launches = std::move(front_launches);
+  set_lifetimes(plan);
+  return plan;
+}
+
+}  // namespace sinter::schedule

@@ -1,0 +1,73 @@
+// The walk, and the counts.
+#include "plan/liveness.h"
+
+#include "ir/walk.h"
+#include "sinter/error.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Node;
+using ir::UOp;
+
+class Walk {
+ public:
+  Walk(const Request& request, Reach& out, ir::WalkStack& stack) : request_(request), out_(out), stack_(stack) {
+    out_.order.clear();
+    stack_.clear();
+    out_.claimed = out_.mixed = false;
+    out_.mark = ir::TensorGraph::get().next_mark();
+    if (!request.roots.empty()) device_ = request.roots[0]->device;
+  }
+
+  void run() {
+    for (UOp r : request_.roots) walk(r);
+    for (size_t i = 0; i < out_.order.size();
+         ++i)  // grows: a plan that passes a gradient also walks the loss behind it
+      if (Node* loss = out_.order[i]->state.loss; loss && !out_.order[i]->storage() && !loss->storage()) walk(loss);
+    out_.mixed &= !request_.copies;
+    if (!out_.claimed && !out_.mixed) count();
+  }
+
+ private:
+  void walk(UOp root) {
+    ir::append_topological(root, out_.mark, [this](UOp n) { return enter(n); }, out_.order, stack_);
+  }
+  bool enter(UOp n) {
+    out_.claimed |= n->state.claimed;
+    out_.mixed |= n->device != device_ || (!n->storage() && n->op == ir::Op::Copy);
+    if (n->storage() && !n->storage()->error.empty()) throw BackendError(n->storage()->error);
+    return !n->storage();
+  }
+
+  /// References of nodes that end with the plan: edges between its nodes, losses, and what a step() lets go.
+  void count() {
+    out_.ending.assign(out_.order.size(), 0);
+    for (UOp n : out_.order) {
+      if (!n->storage())
+        for (UOp s : n->src) ++out_.ending[s->position];
+      if (Node* loss = n->state.loss) ends(loss);
+    }
+    for (UOp n : request_.ending) ends(n);
+    for (UOp n : request_.kept) ends(n);
+  }
+  void ends(UOp n) {
+    if (out_.met(n.get())) ++out_.ending[n->position];
+  }
+
+  const Request& request_;
+  Reach& out_;
+  ir::WalkStack& stack_;
+  Device device_;  ///< of the first root
+};
+
+}  // namespace
+
+void reach(const Request& request, Reach& out) {
+  constexpr size_t kLarge = 1 << 16;
+  static auto& stack = *new ir::WalkStack;  // guarded by the graph's mutex; the memory is kept for the next walk
+  Walk(request, out, stack).run();
+  if (stack.capacity() > kLarge) stack = {};
+}
+
+}  // namespace sinter::schedule

@@ -1,0 +1,176 @@
+// Liveness (SEMANTICS V3, V4).
+#include "plan/materialize.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "ir/storage.h"
+#include "schedule/graph/fusion_cost.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Op;
+
+/// A leaf that lies nowhere: it is what its attribute says.
+bool is_given(Op op) { return op == Op::Const || op == Op::Arange || op == Op::Var || op == Op::Num; }
+
+/// A whole version that has no memory to go to, such as a clone: the value of its source.
+bool is_copy(const Position& p) { return p.node->op == Op::After && p.source_count == 1 && p.home < 0; }
+
+/// So cheap that a later plan computes it again rather than this one storing it.
+bool is_cheap(const Position& p) {
+  const Op op = p.node->op;
+  return ir::is_movement(op) || op == Op::Detach || is_given(op) || is_copy(p) ||
+         (ir::is_alu(op) && weight_of(op) <= 1);
+}
+
+/// What a lean plan asks of each value that nobody asked for: is it smaller than the memory that it would hold if it
+/// stayed lazy? Counts memory that otherwise goes with the plan, or is written in place; of several the largest.
+class Held {
+ public:
+  explicit Held(const Collected& plan) : plan_(plan), bytes_(plan.positions.size()), stays_(plan.storages.size()) {
+    for (const Position& p : plan.positions)
+      if (p.slot >= 0) stays_[static_cast<size_t>(p.slot)] |= p.outlives;
+  }
+  /// Once it is known of position i and of all before whether they are stored.
+  void decided(size_t i, bool stored) {
+    const Position& p = plan_.positions[i];
+    if (p.slot >= 0) {
+      const StorageUse& use = plan_.storages[static_cast<size_t>(p.slot)];
+      bytes_[i] =
+          !stays_[static_cast<size_t>(p.slot)] && use.writable() ? static_cast<int64_t>(use.storage->bytes()) : 0;
+    } else if (stored) {
+      bytes_[i] = p.outlives ? 0 : bytes_of(p.node);
+    } else {
+      bytes_[i] = behind(i);
+    }
+  }
+  /// Position i, whose sources are decided.
+  bool smaller(size_t i) const { return bytes_of(plan_.positions[i].node) < behind(i); }
+
+ private:
+  int64_t behind(size_t i) const {
+    int64_t most = 0;
+    for (Operand s : plan_.sources_of(plan_.positions[i]))
+      if (!s.constant()) most = std::max(most, bytes_[s.position()]);
+    return most;
+  }
+
+  const Collected& plan_;
+  std::vector<int64_t> bytes_;  ///< per position
+  std::vector<uint8_t> stays_;  ///< per storage
+};
+
+/// Sources first: a value left lazy keeps nothing alive that would have died, but for what it is a view of: a view that
+/// would be larger stays one. In a lean plan it may, if it is larger itself.
+void find_stored(const Collected& plan, Liveness& d) {
+  // What each position is a view of: the one behind all movement, as far as nothing on the way is stored.
+  std::vector<size_t> base(plan.positions.size());
+  // Made of leaves that lie nowhere, by movement and casts alone: needs no memory to be computed again. What was stored
+  // is memory.
+  std::vector<uint8_t> given(plan.positions.size()), viewed(plan.positions.size());
+  std::optional<Held> held;
+  if (plan.lean) held.emplace(plan);
+  for (size_t i = 0; i < plan.positions.size(); ++i) {
+    const Position& p = plan.positions[i];
+    base[i] = i;
+    if (p.slot >= 0) {
+      if (held) held->decided(i, false);
+      continue;
+    }
+    const bool moves = ir::is_movement(p.node->op);
+    given[i] = is_given(p.node->op);
+    const bool copies = is_copy(p);
+    if (moves || copies || p.node->op == Op::Cast) {
+      const Operand source = plan.sources_of(p)[0];
+      given[i] = source.constant() || given[source.position()];
+      if ((moves || copies) && !source.constant()) base[i] = base[source.position()];
+    }
+    if (p.outlives && !p.root && moves) {
+      const Position& q = plan.positions[base[i]];
+      const bool smaller = !given[base[i]] && q.node->shape.bound() < p.node->shape.bound();
+      if (q.slot < 0 && smaller && (!held || held->smaller(base[i]))) d.stored[base[i]] = true;
+      viewed[base[i]] |= d.stored[base[i]];
+    }
+    bool near = is_cheap(p);
+    for (Operand s : plan.sources_of(p)) {
+      if (!near) break;
+      if (s.constant()) continue;
+      const size_t from = base[s.position()];
+      const Position& q = plan.positions[from];
+      near = given[from] || ((q.slot >= 0 || d.stored[from]) && (q.outlives || q.root || viewed[from]));
+    }
+    d.stored[i] = d.stored[i] || p.root || (p.outlives && !near && (!held || held->smaller(i)));
+    if (d.stored[i]) base[i] = i, given[i] = false;
+    if (held) held->decided(i, d.stored[i]);
+  }
+}
+
+/// Which positions live on after the plan, themselves or as sources of something that does with its history (H3).
+std::vector<uint8_t> find_kept(const Collected& plan, const Liveness& d) {
+  const size_t n = plan.positions.size();
+  std::vector<uint8_t> kept(n), walks(n), value(n);
+  size_t edge = plan.history.size();
+  for (size_t i = n; i-- > 0;) {  // consumers first
+    const Position& p = plan.positions[i];
+    kept[i] |= p.outlives;
+    value[i] |= p.outlives;
+    size_t end = edge;
+    while (edge > 0 && plan.history[edge - 1].position == static_cast<int32_t>(i)) --edge;
+    if (p.slot >= 0) continue;
+    if (walks[i] || p.backs_outside) {
+      for (size_t e = edge; e < end; ++e) {
+        const HistoryEdge& h = plan.history[e];
+        const auto s = static_cast<size_t>(h.source);
+        kept[s] = true;
+        walks[s] |= h.backing == Backing::History;
+        value[s] |= h.backing == Backing::Value;
+      }
+    }
+    if (value[i] && !d.stored[i]) {
+      for (Operand s : plan.sources_of(p))  // a gradient, or who reads it, will compute it again
+        if (!s.constant()) kept[s.position()] = value[s.position()] = true;
+    }
+  }
+  return kept;
+}
+
+}  // namespace
+
+Liveness decide(const Collected& plan) {
+  const size_t n = plan.positions.size();
+  Liveness d;
+  d.stored.assign(n, 0);
+  d.in_place.assign(n, -1);
+  find_stored(plan, d);
+
+  d.needed = d.stored;
+  for (size_t i = n; i-- > 0;)
+    if (d.needed[i])
+      for (Operand s : plan.sources_of(plan.positions[i]))
+        if (!s.constant()) d.needed[s.position()] = true;
+
+  const std::vector<uint8_t> kept = find_kept(plan, d);
+  std::vector<uint8_t> taken(plan.storages.size());
+  for (size_t i = 0; i < n; ++i)
+    if (const int32_t slot = plan.positions[i].slot; slot >= 0 && kept[i]) taken[static_cast<size_t>(slot)] = true;
+  for (size_t i = n; i-- > 0;) {  // the last version first; a storage is written once per plan
+    const int32_t home = plan.positions[i].home;
+    if (!d.stored[i] || home < 0) continue;
+    const auto h = static_cast<size_t>(home);
+    const StorageUse& use = plan.storages[h];  // in the shape of the Param
+    if (!use.writable() || taken[h] || !(use.node->shape == plan.positions[i].node->shape)) continue;
+    d.in_place[i] = home;
+    taken[h] = true;
+  }
+  return d;
+}
+
+bool has_spare_stores(Collected plan, const Liveness& d) {
+  if (std::exchange(plan.lean, true)) return false;
+  return decide(plan).stored != d.stored;
+}
+
+}  // namespace sinter::schedule

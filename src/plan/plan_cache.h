@@ -1,0 +1,49 @@
+// Plans by key, least recently used out first. Guarded by the tensor graph's mutex.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "plan/executable.h"
+#include "plan/plan_key.h"
+
+namespace sinter::schedule {
+
+class PlanCache {
+ public:
+  static constexpr size_t kCapacity = 4096;
+  static constexpr size_t kDropped = 512;  ///< so many go at once, since finding the oldest is a walk over all
+
+  /// Never destroyed (SEMANTICS V7).
+  static PlanCache& get();
+
+  /// The plan for this program: one of the same key whose numbers agree where they are no arguments; null if there is
+  /// none.
+  std::shared_ptr<const Executable> find(const Canonical& program);
+  /// Which numbers a new plan should take as arguments: NUMs, and those that differ between this program and the plans
+  /// of the same key (SEMANTICS N1).
+  std::vector<uint8_t> lifted_for(const Canonical& program) const;
+  void insert(const Canonical& program, std::vector<uint8_t> lifted, std::shared_ptr<const Executable> plan);
+
+  /// Puts a plan behind all others in the order in which they are dropped. find() does; who has it already must.
+  void touch(const Executable& plan) { plan.used = ++clock_; }
+
+  size_t size() const { return size_; }
+  void clear();
+
+ private:
+  struct Entry {
+    std::vector<uint8_t> lifted;
+    std::vector<ir::Scalar> numbers;
+    std::shared_ptr<const Executable> plan;
+  };
+  void drop_oldest();
+
+  std::unordered_map<runtime::Hash128, std::vector<Entry>> entries_;
+  size_t size_ = 0;
+  uint64_t clock_ = 0;
+};
+
+}  // namespace sinter::schedule

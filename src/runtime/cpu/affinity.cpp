@@ -1,0 +1,51 @@
+// Affinity masks, as lists of CPUs.
+#include "runtime/cpu/affinity.h"
+
+#include <sched.h>
+
+#include <algorithm>
+
+namespace sinter::runtime::cpu {
+
+std::vector<int> allowed_cpus() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(static_cast<size_t>(cpu), &mask)) cpus.push_back(cpu);
+  return cpus;
+}
+
+void pin(pthread_t thread, std::span<const int> cpus) {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  for (int cpu : cpus) CPU_SET(static_cast<size_t>(cpu), &mask);
+  pthread_setaffinity_np(thread, sizeof mask, &mask);
+}
+
+void Pins::place(std::vector<std::thread>& workers) {
+  of_.clear();
+  free_ = cpus_;
+  const int here = sched_getcpu();
+  if (cpus_.size() != workers.size() + 1 || here < 0) {
+    for (std::thread& worker : workers) pin(worker.native_handle(), cpus_);
+    return;
+  }
+  std::partition(free_.begin(), free_.end(), [here](int cpu) { return cpu == here; });
+  for (std::thread& worker : workers) {
+    of_.push_back(free_.back());
+    free_.pop_back();
+    pin(worker.native_handle(), {&of_.back(), 1});
+  }
+}
+
+void Pins::make_way(std::vector<std::thread>& workers) {
+  if (of_.empty()) return;
+  const auto met = std::find(of_.begin(), of_.end(), sched_getcpu());
+  if (met == of_.end()) return;
+  std::swap(*met, free_.front());
+  pin(workers[static_cast<size_t>(met - of_.begin())].native_handle(), {&*met, 1});
+}
+
+}  // namespace sinter::runtime::cpu

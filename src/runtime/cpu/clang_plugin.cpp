@@ -1,0 +1,268 @@
+// dlopen of libsinter_clang, its C interface, and the arguments that kernels are compiled with.
+#include "runtime/cpu/clang_plugin.h"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "clang_plugin/sinter_clang.h"
+#include "runtime/base/files.h"
+#include "runtime/base/kernel_source.h"
+#include "runtime/base/log.h"
+#include "runtime/base/process_exit.h"
+#include "runtime/base/sanitizer.h"
+#include "sinter/error.h"
+
+namespace sinter::runtime::cpu {
+namespace {
+
+constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
+
+// Kernels come with vector types and written-out unrolling, so that this short list reaches the speed of -O2 in a third
+// of its time. Variables become values before the helpers are copied into the kernel: what is copied is short then.
+// indvars is left out: it looks at each of a tile's hundreds of addresses, half of the time of such kernels, and what
+// it finds of loops their text says (tests_last() in codegen/cpu/render_c.cpp). No pass changes what floats round to.
+constexpr const char* kPasses =
+    "function(mem2reg),always-inline,"
+    "function(sroa<modify-cfg>,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
+    "loop-mssa(loop-rotate,licm),simplifycfg,loop(loop-unroll-full),sroa<modify-cfg>,early-cse<memssa>,"
+    "instcombine<no-verify-fixpoint>,simplifycfg)";
+constexpr int kCodegenLevel = 1;
+
+// Undefined behaviour ends in a trap: a report would need writable data, which the loader refuses. What a pointer may
+// be is left to AddressSanitizer: three more branches at every access make large kernels take minutes.
+constexpr const char* kUndefined = "array-bounds,bool,integer-divide-by-zero,shift-base,shift-exponent";
+
+// Floating point as SEMANTICS F1 and F4 say; integers wrap and memory may be read as another type, because arenas are
+// shared by values of different types. Pointers wrap with -fwrapv; from LLVM 20 on they need -fwrapv-pointer.
+std::vector<std::string> arguments(const Target& target) {
+  std::vector<std::string> words = {
+      "-triple", kTriple, "-target-cpu", target.isa, "-emit-obj", "-x", "c", "-std=gnu11", "-O1", "-w",
+      "-ffreestanding", "-fno-builtin", "-nostdsysteminc", "-nobuiltininc", "-ffp-contract=off", "-fwrapv",
+      "-relaxed-aliasing", "-mrelocation-model", "pic", "-pic-level", "2", "-mcmodel=small", "-fvisibility=hidden",
+      "-mframe-pointer=none", "-discard-value-names",
+      // tiles live as long as the kernel; to mark that, Clang walks each function for jumps into scopes
+      "-disable-lifetime-markers",
+      // x86-64-v4 alone makes LLVM split 64-byte vectors in two
+      fmt::format("-mprefer-vector-width={}", target.vector_bytes * 8)};
+  if (kSanitizer == Sanitizer::Address) {
+    words.push_back(fmt::format("-fsanitize=address,{}", kUndefined));
+    words.push_back(fmt::format("-fsanitize-trap={}", kUndefined));
+  }
+  if (kSanitizer == Sanitizer::Thread) words.push_back("-fsanitize=thread");
+  return words;
+}
+
+/// The entry points; filled once, when the library was opened.
+struct Library {
+  SinterClangCompile compile = nullptr;
+  SinterClangDisassemble disassemble = nullptr;
+  SinterClangFree free = nullptr;
+};
+
+#if defined(SINTER_LLVM_VERSION)
+constexpr const char* kVersion = SINTER_LLVM_VERSION;
+constexpr const char* kLibraries[] = {SINTER_LLVM_LIBRARIES};
+constexpr const char* kInstalled = SINTER_PLUGIN_INSTALL_DIR;
+
+/// The folders in which the loader searches for libraries on behalf of the program or library that this code is part
+/// of: its run path, the environment's.
+std::vector<std::string> search_path(const link_map* self) {
+  std::vector<std::string> folders;
+  void* handle = dlopen(self && *self->l_name ? self->l_name : nullptr, RTLD_LAZY | RTLD_NOLOAD);
+  Dl_serinfo size;
+  if (handle && dlinfo(handle, RTLD_DI_SERINFOSIZE, &size) == 0) {
+    std::vector<std::max_align_t> memory(size.dls_size / sizeof(std::max_align_t) + 1);
+    auto* info = reinterpret_cast<Dl_serinfo*>(memory.data());
+    info->dls_size = size.dls_size;
+    info->dls_cnt = size.dls_cnt;
+    if (dlinfo(handle, RTLD_DI_SERINFO, info) == 0)
+      for (unsigned i = 0; i < info->dls_cnt; ++i) folders.emplace_back(info->dls_serpath[i].dls_name);
+  }
+  if (handle) dlclose(handle);
+  return folders;
+}
+
+/// Beside the program or library that this code is part of, in its ../lib, where the loader searches for it, where the
+/// build installs it.
+std::vector<std::string> candidates() {
+  std::vector<std::string> folders;
+  Dl_info code;
+  void* map = nullptr;
+  if (!dladdr1(reinterpret_cast<const void*>(&plugin_compiler), &code, &map, RTLD_DL_LINKMAP)) map = nullptr;
+  const auto* self = static_cast<const link_map*>(map);
+  std::error_code failed;
+  std::filesystem::path place = self && *self->l_name ? std::filesystem::path(self->l_name)
+                                                      : std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (!place.empty()) folders = {place.parent_path(), place.parent_path() / "../lib"};
+  for (std::string& folder : search_path(self)) folders.push_back(std::move(folder));
+  folders.emplace_back(kInstalled);
+  std::vector<std::string> files;
+  for (const std::string& folder : folders)
+    if (std::string file = folder + "/libsinter_clang.so"; access(file.c_str(), R_OK) == 0) files.push_back(file);
+  return files;
+}
+#else
+constexpr const char* kVersion = "";
+constexpr const char* kLibraries[] = {""};
+constexpr const char* kInstalled = nullptr;
+std::vector<std::string> candidates() { return {}; }
+#endif
+
+bool read_entries(void* handle, Library& out) {
+  const auto abi = reinterpret_cast<SinterClangAbi>(dlsym(handle, "sinter_clang_abi"));
+  out.compile = reinterpret_cast<SinterClangCompile>(dlsym(handle, "sinter_clang_compile"));
+  out.disassemble = reinterpret_cast<SinterClangDisassemble>(dlsym(handle, "sinter_clang_disassemble"));
+  out.free = reinterpret_cast<SinterClangFree>(dlsym(handle, "sinter_clang_free"));
+  return abi && abi() == SINTER_CLANG_ABI && out.compile && out.disassemble && out.free;
+}
+
+std::atomic<bool> does_not_open{false};
+
+/// Also once the process ends: LLVM does not survive the destruction of its static objects. What is compiled then, by
+/// destructors of older objects, is compiled by cc.
+bool unusable() { return does_not_open || process_ends(); }
+
+/// The versions of plugin and LLVM by their files, without opening any: as they were when it was first asked.
+const std::string& stamps() {
+  static const auto& text = *new std::string([] {
+    std::string all;
+    std::vector<std::string> files = candidates();
+    files.insert(files.end(), std::begin(kLibraries), std::end(kLibraries));
+    for (const std::string& file : files) all += (all.empty() ? "" : " ") + stamp_of(file);
+    return all;
+  }());
+  return text;
+}
+
+/// The opened plugin, or null if it is unusable. Never closed: LLVM does not survive that.
+const Library* open_library(const CompilerWork& work) {
+  if (!work) return nullptr;
+  static std::mutex& mutex = *new std::mutex;
+  static const Library* opened = nullptr;
+  std::lock_guard lock(mutex);
+  if (opened || does_not_open) return opened;
+  std::string reasons;
+  for (const std::string& file : candidates()) {
+    void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle) compiler_was_opened();
+    Library library;
+    if (handle && read_entries(handle, library)) return opened = new Library(library);
+    reasons += fmt::format("\n  {}: {}", file, handle ? "of another version" : dlerror());
+    if (handle) dlclose(handle);
+  }
+  does_not_open = true;
+  log(0,
+      fmt::format("sinter: the Clang plugin cannot be used, kernels are compiled by cc, which is slower:{}", reasons));
+  return nullptr;
+}
+
+/// One compile; nothing where the plugin is unusable.
+std::optional<CompileResult> ask_plugin(const std::string& text, const std::vector<std::string>& words,
+                                        const char* passes, int level, int sanitizer, int output) {
+  const CompilerWork work;
+  const Library* library = open_library(work);
+  if (!library) return std::nullopt;
+  std::vector<const char*> args;
+  for (const std::string& word : words) args.push_back(word.c_str());
+  const SinterClangRequest request{text.c_str(), text.size(), args.data(), args.size(),
+                                   passes,       level,       sanitizer,   output};
+  char *object = nullptr, *messages = nullptr;
+  size_t size = 0;
+  int code = SINTER_CLANG_BROKEN;
+  const auto compile = [&] { code = library->compile(&request, &object, &size, &messages); };
+  // The first one makes static objects of LLVM's. exit() calls its handlers newest first, so that ours, which waits for
+  // compilations, must be newer than those objects.
+  static std::once_flag& warm = *new std::once_flag;
+  bool first = false;
+  std::call_once(warm, [&] {
+    first = true;
+    compile();
+    compiler_was_opened();
+  });
+  if (!first) compile();
+  CompileResult result{code == SINTER_CLANG_OK, {}, messages ? messages : "out of memory"};
+  if (object) result.object.assign(object, size);
+  library->free(object);
+  library->free(messages);
+  if (code == SINTER_CLANG_BROKEN) throw InternalError("the Clang plugin refused its arguments: " + result.log);
+  return result;
+}
+
+class PluginCompiler final : public Compiler {
+ public:
+  std::string id(const Target& target) const override {
+    std::string text = fmt::format("{}, passes {}, level {}", plugin_id(), kPasses, kCodegenLevel);
+    for (const std::string& argument : arguments(target)) text += " " + argument;
+    return text;
+  }
+
+  Dialect dialect() const override { return Dialect::Clang; }
+
+  CompileResult compile(const std::string& text, const Target& target) const override {
+    const int sanitizer = kSanitizer == Sanitizer::Address  ? SINTER_CLANG_ADDRESS
+                          : kSanitizer == Sanitizer::Thread ? SINTER_CLANG_THREAD
+                                                            : SINTER_CLANG_PLAIN;
+    const std::optional<CompileResult> result =
+        ask_plugin(text, arguments(target), kPasses, kCodegenLevel, sanitizer, SINTER_CLANG_OBJECT);
+    if (!result) throw DialectChanged("the Clang plugin cannot be used any more, and another compiler takes its place");
+    return *result;
+  }
+};
+
+}  // namespace
+
+const std::shared_ptr<const Compiler>& plugin_compiler() {
+  using Compilers = std::pair<std::shared_ptr<const Compiler>, std::shared_ptr<const Compiler>>;
+  static const Compilers& found =
+      *new Compilers(candidates().empty() ? nullptr : std::make_shared<PluginCompiler>(), nullptr);
+  return unusable() ? found.second : found.first;
+}
+
+void report_missing_plugin() {
+  static std::once_flag once;
+  std::call_once(once, [] {  // looking asks the file system
+    if (!kInstalled || !candidates().empty()) return;
+    log(0, fmt::format("sinter: no libsinter_clang.so beside this program, in its ../lib, where the loader searches, "
+                       "or in {}: kernels are "
+                       "compiled by cc, which takes longer and gives slower ones; add the plugin's folder to "
+                       "LD_LIBRARY_PATH or the "
+                       "program's rpath, or set SINTER_CC=cc if this is meant",
+                       kInstalled));
+  });
+}
+
+bool give_up_plugin(const Compiler& compiler) {
+  if (!dynamic_cast<const PluginCompiler*>(&compiler)) return false;
+  const CompilerWork work;
+  return !open_library(work);
+}
+
+std::optional<CompileResult> compile_to_assembly(const std::string& text, const std::vector<std::string>& arguments,
+                                                 const char* passes, int level) {
+  if (!plugin_compiler()) return std::nullopt;
+  return ask_plugin(text, arguments, passes, level, SINTER_CLANG_PLAIN, SINTER_CLANG_ASSEMBLY);
+}
+
+std::string plugin_id() { return fmt::format("clang {} in process ({})", kVersion, stamps()); }
+
+std::string disassemble(const void* code, size_t size, const Target& target) {
+  const CompilerWork work;
+  const Library* library = plugin_compiler() ? open_library(work) : nullptr;
+  char* text = nullptr;
+  if (!library || library->disassemble(kTriple, target.isa.c_str(), code, size, 0, &text) != SINTER_CLANG_OK) return "";
+  std::string result = text;
+  library->free(text);
+  return result;
+}
+
+}  // namespace sinter::runtime::cpu

@@ -1,0 +1,161 @@
+// Size classes over malloc (small blocks) and pages of the system (large ones): a fresh page costs more than the work
+// on it, so that freed blocks are kept up to a bound.
+#include "runtime/cpu/host_allocator.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/base/env.h"
+#include "runtime/base/fork.h"
+#include "runtime/base/oom_report.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/base/size_class.h"
+#include "runtime/base/system_limits.h"
+#include "runtime/cpu/huge_pages.h"
+#include "sinter/error.h"
+
+namespace sinter::runtime::cpu {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kMapped = 256 << 10;  ///< from here on blocks are pages of their own
+constexpr size_t kLargest = size_t{1} << 47;
+
+size_t class_of(size_t bytes) { return size_class(bytes, kAlignment); }
+
+/// Null if the system has no memory.
+void* map_from_system(size_t size) { return size < kMapped ? std::aligned_alloc(kAlignment, size) : map_pages(size); }
+
+/// A block between red zones, all of it forbidden; null if the system has no memory.
+void* take_from_system(size_t size) {
+  char* const start = static_cast<char*>(map_from_system(size + 2 * kRedZone));
+  if (!start) return nullptr;
+  forbid(start, size + 2 * kRedZone);
+  return start + kRedZone;
+}
+
+void give_to_system(void* block, size_t size) {
+  char* const start = static_cast<char*>(block) - kRedZone;
+  size += 2 * kRedZone;
+  allow(start, size);
+  if (size < kMapped)
+    std::free(start);
+  else
+    unmap_pages(start, size);
+}
+
+class Blocks {
+ public:
+  Blocks() { hold_at_fork(mutex_); }
+
+  void* take(size_t bytes) {
+    const uint64_t limit = memory_limit();
+    const size_t size = bytes < kLargest ? class_of(bytes) : bytes;
+    std::lock_guard lock(mutex_);
+    void* block = nullptr;
+    if (size <= limit && live() <= limit - size) block = take_class(size, limit);
+    if (!block)
+      throw OutOfMemory(fmt::format("out of memory on the CPU: {} asked for, {} live, limit {} (SINTER_MEMORY_LIMIT)",
+                                    readable_bytes(bytes), readable_bytes(live()), readable_bytes(limit)));
+    allow(block, bytes);  // and nothing beyond the bytes asked for
+    set_live(live() + size);
+    peak_ = std::max(peak_, live());
+    return block;
+  }
+
+  void put(void* block, size_t bytes) noexcept {
+    const size_t size = class_of(bytes);
+    std::lock_guard lock(mutex_);
+    set_live(live() - size);
+    // Over the bound, what was kept is of sizes that nobody asks for any more.
+    if (cached_ + size > bound_) drop();
+    if (size > bound_ || !keep(block, size)) give_to_system(block, size);
+  }
+
+  void release() {
+    std::lock_guard lock(mutex_);
+    drop();
+  }
+
+  MemoryStats stats() {
+    const uint64_t limit = memory_limit();
+    std::lock_guard lock(mutex_);
+    return {live(), peak_, cached_, limit};
+  }
+
+  uint64_t live() const { return live_.load(std::memory_order_relaxed); }
+
+ private:
+  void set_live(uint64_t bytes) { live_.store(bytes, std::memory_order_relaxed); }
+  void* take_class(size_t size, uint64_t limit) {
+    bound_ = std::max<uint64_t>(64 << 20, limit / 8);
+    if (auto kept = free_.find(size); kept != free_.end() && !kept->second.empty()) {
+      void* block = kept->second.back();
+      kept->second.pop_back();
+      cached_ -= size;
+      return block;
+    }
+    if (cached_ > limit - live() - size) drop();
+    void* block = take_from_system(size);
+    if (!block && cached_) {
+      drop();
+      block = take_from_system(size);
+    }
+    return block;
+  }
+
+  bool keep(void* block, size_t size) noexcept {
+    try {
+      free_[size].push_back(block);
+    } catch (...) {
+      return false;  // no memory for the list itself
+    }
+    forbid(block, size);
+    cached_ += size;
+    return true;
+  }
+
+  void drop() noexcept {
+    for (auto& [size, blocks] : free_)
+      for (void* block : blocks) give_to_system(block, size);
+    free_.clear();
+    cached_ = 0;
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<size_t, std::vector<void*>> free_;
+  std::atomic<uint64_t> live_{0};  ///< written under the mutex
+  uint64_t peak_ = 0, cached_ = 0, bound_ = 64 << 20;
+};
+
+Blocks& blocks() {
+  static Blocks* all = new Blocks;  // never destroyed: buffers in static objects die after main
+  return *all;
+}
+
+}  // namespace
+
+void* allocate(size_t bytes) { return blocks().take(bytes); }
+void deallocate(void* block, size_t bytes) noexcept { blocks().put(block, bytes); }
+MemoryStats memory_stats() { return blocks().stats(); }
+uint64_t live_memory() { return blocks().live(); }
+uint64_t memory_limit() {
+  static const uint64_t machine = usable_memory();
+  // Every public call asks: worked out once per environment.
+  thread_local const Env* of = nullptr;
+  thread_local uint64_t limit = 0;
+  if (const Env& now = env(); of != &now) {
+    limit = now.memory_limit(machine);
+    of = &now;
+  }
+  return limit;
+}
+void release_cached_memory() { blocks().release(); }
+
+}  // namespace sinter::runtime::cpu

@@ -1,0 +1,94 @@
+// Roofs by number of threads: in a map, in the cache folder, measured.
+#include "runtime/cpu/roofline_cache.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runtime/base/disk_cache.h"
+#include "runtime/base/fork.h"
+#include "runtime/base/log.h"
+
+namespace sinter::runtime::cpu {
+namespace {
+
+constexpr char kEntry[] = "roofs";
+
+/// What tells one kind of machine from another: the lines of /proc/cpuinfo that all CPUs of a model share.
+std::string cpu_model() {
+  constexpr std::array<std::string_view, 5> kFields = {"vendor_id", "cpu family", "model", "model name", "stepping"};
+  std::string model;
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line) && !line.empty();) {  // of the first CPU
+    std::string_view field = std::string_view(line).substr(0, line.find(':'));
+    field = field.substr(0, field.find_last_not_of(" \t") + 1);
+    if (std::find(kFields.begin(), kFields.end(), field) != kFields.end()) model += line + "\n";
+  }
+  return model;
+}
+
+Hash128 key_of(int threads) {
+  static const std::string& model = *new std::string(cpu_model());
+  return HashBuilder().add("sinter roofs 1").add(model).add(static_cast<uint64_t>(threads)).hash();
+}
+
+std::optional<Roofs> load(int threads) {
+  const auto bytes = DiskCache::current()->load(kEntry, key_of(threads));
+  Roofs roofs{};
+  if (!bytes || bytes->size() != sizeof roofs) return std::nullopt;
+  std::memcpy(&roofs, bytes->data(), sizeof roofs);
+  const auto good = [](double rate) { return std::isfinite(rate) && rate > 0; };
+  return good(roofs.flops) && good(roofs.copy) && good(roofs.read) ? std::optional(roofs) : std::nullopt;
+}
+
+void store(int threads, const Roofs& roofs) {
+  DiskCache::current()->store(kEntry, key_of(threads), {reinterpret_cast<const char*>(&roofs), sizeof roofs}, "");
+}
+
+struct Known {
+  Known() { hold_at_fork(mutex); }
+  std::mutex mutex;
+  std::map<int, Roofs> by_threads;
+};
+Known& known() {
+  static auto* all = new Known;  // never destroyed (SEMANTICS V7)
+  return *all;
+}
+
+}  // namespace
+
+Roofs known_roofs(int threads) {
+  threads = std::max(threads, 1);
+  Known& all = known();
+  {
+    std::lock_guard lock(all.mutex);
+    if (auto it = all.by_threads.find(threads); it != all.by_threads.end()) return it->second;
+  }
+  std::optional<Roofs> roofs = load(threads);
+  if (!roofs) store(threads, roofs.emplace(measure_roofs(threads)));
+  {
+    std::lock_guard lock(all.mutex);
+    const auto [it, fresh] = all.by_threads.emplace(threads, *roofs);
+    if (!fresh) return it->second;  // another thread was first
+  }
+  if (logging(2))
+    log(2, fmt::format("roofs of {} thread{}: {:.2f} GFLOP/s, copy {:.2f} GB/s, read {:.2f} GB/s", threads,
+                       threads == 1 ? "" : "s", roofs->flops * 1e-9, roofs->copy * 1e-9, roofs->read * 1e-9));
+  return *roofs;
+}
+
+void forget_roofs() {
+  std::lock_guard lock(known().mutex);
+  known().by_threads.clear();
+}
+
+}  // namespace sinter::runtime::cpu

@@ -1,0 +1,113 @@
+// std::thread, with all signals blocked from its first moment on.
+#include "runtime/cpu/start_threads.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "runtime/cpu/float_control.h"
+
+namespace sinter::runtime::cpu {
+namespace {
+
+constexpr size_t kDeepStack = 8 << 20;  ///< Clang needs 190 KiB for a small kernel; only what is touched is memory
+
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+/// Threads that run one function on deep stacks, and are waited for at the end.
+class DeepThreads {
+ public:
+  explicit DeepThreads(std::function<void()> work) : work_(std::move(work)) {
+    pthread_attr_init(&deep_);
+    pthread_attr_setstacksize(&deep_, kDeepStack);
+  }
+  ~DeepThreads() {
+    for (const pthread_t thread : threads_) pthread_join(thread, nullptr);
+    pthread_attr_destroy(&deep_);
+  }
+  DeepThreads(const DeepThreads&) = delete;
+  DeepThreads& operator=(const DeepThreads&) = delete;
+
+  /// One more; false where the system has none.
+  bool start() {
+    threads_.reserve(threads_.size() + 1);
+    const SignalsBlocked inherited;
+    pthread_t thread;
+    if (pthread_create(&thread, &deep_, run, &work_)) return false;
+    threads_.push_back(thread);
+    return true;
+  }
+  size_t count() const { return threads_.size(); }
+
+ private:
+  static void* run(void* work) {
+    const DefaultFloats floats;  // not those of the thread that started it
+    (*static_cast<std::function<void()>*>(work))();
+    return nullptr;
+  }
+
+  std::function<void()> work_;
+  pthread_attr_t deep_;
+  std::vector<pthread_t> threads_;
+};
+
+}  // namespace
+
+void start_threads(std::vector<std::thread>& threads, int count, const std::function<void(int)>& work) {
+  threads.reserve(threads.size() + static_cast<size_t>(std::max(count, 0)));
+  const SignalsBlocked inherited;
+  try {
+    for (int i = 0; i < count; ++i)
+      threads.emplace_back([work, i] {
+        const DefaultFloats floats;  // not those of the thread that started it
+        work(i);
+      });
+  } catch (const std::system_error&) {  // no more threads
+  } catch (const std::bad_alloc&) {     // no memory for one
+  }
+}
+
+void side_by_side(size_t count, int threads, const std::function<void(size_t)>& work) {
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;  // guarded by the mutex
+  const auto take = [&] {
+    try {
+      for (size_t i; (i = next.fetch_add(1)) < count;) work(i);
+    } catch (...) {
+      std::lock_guard lock(mutex);
+      failure = std::current_exception();
+      next = count;
+    }
+  };
+  {
+    DeepThreads helpers(take);
+    const auto wanted = std::min(static_cast<size_t>(threads), count);
+    while (helpers.count() < wanted && helpers.start()) {}
+    if (!helpers.count()) take();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace sinter::runtime::cpu

@@ -1,0 +1,200 @@
+// Every worker that comes in time takes chunks of the job, and the caller waits for the chunks that were taken: a
+// worker that comes late finds none, and one that sleeps costs nothing but its help.
+#include "runtime/cpu/thread_pool.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <climits>
+
+#include "runtime/base/env.h"
+#include "runtime/base/fork.h"
+#include "runtime/base/system_limits.h"
+#include "runtime/cpu/start_threads.h"
+
+namespace sinter::runtime::cpu {
+namespace {
+
+constexpr int64_t kChunksPerThread = 4;
+// Longer than the host needs between two kernels of a plan; a futex wake costs about 4 us.
+constexpr std::chrono::microseconds kSpin{50};
+
+void futex(std::atomic<uint32_t>& word, int operation, uint32_t value) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
+}
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Has this core own the line by the time it writes there; of no effect while it does.
+void own(const void* line) {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));  // __builtin_prefetch would only read
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
+
+/// Spins until done() or the time is over; says whether it is done.
+template <class Done>
+bool spin(Done done) {
+  using Clock = std::chrono::steady_clock;
+  const auto soon = [&] {
+    for (int i = 0; i < 64; ++i) {
+      if (done()) return true;
+      pause();
+    }
+    return false;
+  };
+  if (soon()) return true;  // asking the clock takes longer
+  for (const auto end = Clock::now() + kSpin; Clock::now() < end;)
+    if (soon()) return true;
+  return false;
+}
+
+}  // namespace
+
+Pool::Pool(int threads) : threads_(std::max(threads, 1)) {}
+Pool::~Pool() { stop(); }
+
+/// The right to use the pool, for whoever got it: busy_ says so.
+class Pool::Busy {
+ public:
+  explicit Busy(Pool& pool) : pool_(pool) {}
+  ~Busy() { pool_.busy_.store(false, std::memory_order_release); }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  Pool& pool_;
+};
+
+void Pool::start() {
+  shares_ = std::make_unique<JobShare[]>(static_cast<size_t>(threads()));
+  try {
+    start_threads(workers_, threads() - 1, [this, seen = jobs_](int i) { worker(i + 1, seen); });
+  } catch (...) {
+    shares_.reset();
+    throw;
+  }
+  pins_.place(workers_);
+}
+
+void Pool::stop() {
+  stopping_.store(true);
+  bell_.fetch_add(1);
+  futex(bell_, FUTEX_WAKE, INT_MAX);
+  for (std::thread& w : workers_) w.join();
+  workers_.clear();
+  shares_.reset();
+  stopping_.store(false);
+}
+
+void Pool::resize(int threads) {
+  while (busy_.exchange(true, std::memory_order_acquire)) sched_yield();
+  const Busy busy(*this);
+  stop();
+  threads_.store(std::max(threads, 1));
+}
+
+int Pool::run(int64_t begin, int64_t end, int64_t grain, Job::Function fn, void* context) {
+  if (begin >= end) return 0;
+  const int64_t size = end - begin, most = size / std::max<int64_t>(grain, 1);
+  if (most < 2 || threads() == 1 || busy_.exchange(true, std::memory_order_acquire)) return fn(context, begin, end);
+  const Busy busy(*this);
+  if (!shares_) start();
+  own(&board_), own(&shares_[0]);  // both at once
+  pins_.make_way(workers_);
+  const int64_t chunks = std::min({most, threads() * kChunksPerThread, JobShare::kMostChunks});
+  const Job job{++jobs_, fn, context, begin, size, chunks};
+  board_.post(job);
+  if (sleepers_.load()) {
+    bell_.fetch_add(1);
+    futex(bell_, FUTEX_WAKE, INT_MAX);
+  }
+  expected_ += job.chunks;
+  expected_ -= take(job, 0);
+  expected_ -= steal(job, 0);
+  const auto finished = [this] { return finished_.load(std::memory_order_acquire) == expected_; };
+  while (!spin(finished)) sched_yield();  // a worker lost its CPU: let it have ours
+  const int errors = errors_.load(std::memory_order_relaxed);
+  if (errors) errors_.store(0, std::memory_order_relaxed);
+  return errors;
+}
+
+/// Runs what is left of a share; says how many chunks. Of a job that is over, none.
+int64_t Pool::take(const Job& job, int share) {
+  const int64_t first = job.chunks * share / threads(), end = job.chunks * (share + 1) / threads();
+  int64_t done = 0;
+  int errors = 0;
+  for (int64_t chunk; (chunk = shares_[share].take(job.number, first, end)) >= 0; ++done)
+    errors |= job.fn(job.context, job.edge(chunk), job.edge(chunk + 1));
+  if (errors) errors_.fetch_or(errors, std::memory_order_relaxed);
+  return done;
+}
+
+/// The same of all shares but the thread's own.
+int64_t Pool::steal(const Job& job, int index) {
+  int64_t done = 0;
+  for (int i = 1; i < threads(); ++i) done += take(job, (index + i) % threads());
+  return done;
+}
+
+/// False: the pool ends. Who goes to sleep says so before it looks once more, and who posts a job looks for sleepers
+/// behind it: one of the two sees the other.
+bool Pool::wait_for_job(int index, uint64_t seen) {
+  const auto woken = [&] {
+    own(&shares_[index]);  // which others have looked at since
+    return board_.number() > seen || stopping_.load();
+  };
+  while (!spin(woken)) {
+    const uint32_t bell = bell_.load();
+    sleepers_.fetch_add(1);
+    if (!woken()) futex(bell_, FUTEX_WAIT, bell);
+    sleepers_.fetch_sub(1);
+  }
+  return !stopping_.load();
+}
+
+void Pool::worker(int index, uint64_t seen) {
+  Job job;
+  while (wait_for_job(index, seen)) {
+    if (!board_.read(job)) continue;  // the next one is being written
+    seen = job.number;
+    // What it has done it says before it looks for more, for which it has to wait.
+    if (const int64_t done = take(job, index)) finished_.fetch_add(done, std::memory_order_release);
+    if (const int64_t done = steal(job, index)) finished_.fetch_add(done, std::memory_order_release);
+  }
+}
+
+namespace {
+
+std::atomic<Pool*> process_pool{nullptr};
+
+// The child has only the thread that forked: it leaves the parent's pool behind.
+void forget_pool() { process_pool.store(nullptr); }
+
+}  // namespace
+
+Pool& pool() {
+  static const int cpus = usable_cpus();
+  static const bool once = (call_in_child(forget_pool), true);
+  (void)once;
+  const int wanted = env().threads ? env().threads : cpus;
+  Pool* found = process_pool.load();
+  if (!found) {
+    auto made = std::make_unique<Pool>(wanted);
+    if (process_pool.compare_exchange_strong(found, made.get())) found = made.release();
+  }
+  if (found->threads() != wanted) found->resize(wanted);
+  return *found;
+}
+
+}  // namespace sinter::runtime::cpu

@@ -1,0 +1,21 @@
+// Kernels that no cache holds -> objects: shared translation units, compiled in parallel.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/kernel_source.h"
+#include "runtime/cpu/compiler.h"
+
+namespace sinter::runtime::cpu {
+
+/// The functions that a kernel defines: NAME and, if it has one, NAME_finish.
+std::vector<std::string> entries_of(const KernelSource& kernel);
+
+/// A result per kernel, in order, each with an object of its own. A kernel that fails does not harm the others: its
+/// result says so, with the log of its text alone. Throws BackendError if the compiler cannot run.
+std::vector<CompileResult> build(std::span<const KernelSource* const> kernels, const Compiler& compiler,
+                                 const Target& target);
+
+}  // namespace sinter::runtime::cpu

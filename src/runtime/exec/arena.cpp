@@ -1,0 +1,152 @@
+// Greedy placement by size.
+#include "runtime/exec/arena.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+
+#include "runtime/base/sanitizer.h"
+
+namespace sinter::runtime {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+/// With the red zone that follows; the arena's own stands before the first buffer.
+int64_t rounded(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment + static_cast<int64_t>(kRedZone);
+}
+
+/// The largest number on overflow: more than any memory, so that asking for the arena says so.
+int64_t plus(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
+}
+
+struct Span {
+  int64_t begin, end;
+};
+
+/// Bytes that are taken: spans in order, none of which touches the next.
+class Taken {
+ public:
+  void add(Span s) {
+    auto first = std::partition_point(spans_.begin(), spans_.end(), [&](const Span& o) { return o.end < s.begin; });
+    auto last = first;
+    for (; last != spans_.end() && last->begin <= s.end; ++last)
+      s = {std::min(s.begin, last->begin), std::max(s.end, last->end)};
+    if (first == last) {
+      spans_.insert(first, s);
+    } else {
+      *first = s;
+      spans_.erase(first + 1, last);
+    }
+  }
+  /// The end of the first span that `s` overlaps, or -1.
+  int64_t overlapped(const Span& s) const {
+    const auto at = std::partition_point(spans_.begin(), spans_.end(), [&](const Span& o) { return o.end <= s.begin; });
+    return at != spans_.end() && at->begin < s.end ? at->end : -1;
+  }
+
+ private:
+  std::vector<Span> spans_;
+};
+
+/// What is taken during which launches. A binary tree over launches, in which a buffer's life is the union of a few
+/// whole subtrees: nothing is ever compared with each buffer alive at the same time.
+class Occupancy {
+ public:
+  explicit Occupancy(int launches) : leaves_(std::bit_ceil(static_cast<size_t>(launches))), nodes_(2 * leaves_) {}
+
+  /// The lowest place for `size` bytes that is free from launch `first` to launch `last`.
+  int64_t place(int64_t size, int first, int last, uint64_t& steps) {
+    split(first, last);
+    looked_at_.clear();
+    for (const size_t n : whole_) looked_at_.push_back(&nodes_[n].anywhere);
+    for (const size_t n : above_) looked_at_.push_back(&nodes_[n].everywhere);
+    int64_t at = 0;
+    for (size_t free_in = 0, i = 0; free_in < looked_at_.size(); i = (i + 1) % looked_at_.size(), ++steps) {
+      const int64_t end = looked_at_[i]->overlapped({at, plus(at, size)});
+      free_in = end < 0 ? free_in + 1 : 0;
+      if (end >= 0) at = end;
+    }
+    return at;
+  }
+
+  void take(Span bytes, int first, int last, uint64_t& steps) {
+    split(first, last);
+    for (const size_t n : whole_) {
+      nodes_[n].everywhere.add(bytes);
+      nodes_[n].anywhere.add(bytes);
+    }
+    for (const size_t n : above_) nodes_[n].anywhere.add(bytes);
+    steps += whole_.size() + above_.size();
+  }
+
+ private:
+  struct Node {
+    Taken everywhere;  ///< by buffers of whose lives this is one of the whole subtrees: in all of its launches
+    Taken anywhere;    ///< in one of its launches at least
+  };
+
+  /// Sets whole_ to the subtrees that make up these launches, above_ to the nodes around them.
+  void split(int first, int last) {
+    whole_.clear();
+    above_.clear();
+    size_t a = leaves_ + static_cast<size_t>(first), b = leaves_ + static_cast<size_t>(last) + 1;
+    for (; a < b; a /= 2, b /= 2) {
+      if (a % 2) whole_.push_back(a++);
+      if (b % 2) whole_.push_back(--b);
+    }
+    for (const size_t n : whole_)
+      for (size_t up = n / 2; up; up /= 2) above_.push_back(up);
+    std::sort(above_.begin(), above_.end());
+    above_.erase(std::unique(above_.begin(), above_.end()), above_.end());
+  }
+
+  const size_t leaves_;
+  std::vector<Node> nodes_;  ///< the root is 1, the children of n are 2n and 2n + 1
+  std::vector<size_t> whole_, above_;
+  std::vector<const Taken*> looked_at_;
+};
+
+}  // namespace
+
+ArenaLayout lay_out(const Plan& plan) {
+  ArenaLayout out;
+  out.offsets.assign(plan.buffers.size(), -1);
+  std::vector<size_t> order;
+  for (size_t i = 0; i < plan.buffers.size(); ++i)
+    if (plan.buffers[i].kind == PlanBuffer::Kind::Scratch) order.push_back(i);
+  if (order.empty()) return out;
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    const int64_t x = plan.buffers[a].bound_bytes, y = plan.buffers[b].bound_bytes;
+    return x != y ? x > y : a < b;
+  });
+
+  int launches = 1;
+  for (size_t i : order) launches = std::max(launches, plan.buffers[i].last + 1);
+  Occupancy taken(launches);
+  for (size_t i : order) {
+    const PlanBuffer& b = plan.buffers[i];
+    const int64_t size = rounded(b.bound_bytes);
+    const int64_t at = out.offsets[i] = taken.place(size, b.first, b.last, out.steps);
+    taken.take({at, plus(at, size)}, b.first, b.last, out.steps);
+    out.bytes = std::max(out.bytes, plus(at, size));
+  }
+  return out;
+}
+
+PlanMemory memory_of(const Plan& plan) {
+  PlanMemory memory;
+  for (const PlanBuffer& b : plan.buffers) {
+    if (b.kind == PlanBuffer::Kind::Output) memory.outputs += b.bound_bytes;
+    if (b.kind == PlanBuffer::Kind::Kept) memory.kept += b.bound_bytes;
+    if (b.kind == PlanBuffer::Kind::Scratch) memory.scratch += b.bound_bytes;
+  }
+  memory.arena = lay_out(plan).bytes;
+  return memory;
+}
+
+}  // namespace sinter::runtime

@@ -1,0 +1,44 @@
+// One round of what is short, then the others in order, as many in a round as have room.
+#include "runtime/exec/concurrent_launches.h"
+
+#include <algorithm>
+
+namespace sinter::runtime::cuda {
+namespace {
+
+/// Time that a launch costs by itself, a few times over: what runs for less is over before it is in anyone's way.
+constexpr double kShort = 5000;
+constexpr double kThreads = 128;  ///< that one multiprocessor computes with at once
+constexpr double kBytes = 32;     ///< per ns and multiprocessor, of memory
+
+}  // namespace
+
+double time_alone(const LaunchSize& l, int multiprocessors) {
+  if (l.blocks <= 0) return 0;
+  const double all = multiprocessors;
+  const double busy = static_cast<double>(l.blocks) * std::min(static_cast<double>(l.threads), kThreads) / kThreads;
+  return std::max(l.ns, l.bytes / (kBytes * all)) * all / std::clamp(busy, 1 / kThreads, all);
+}
+
+std::vector<Round> rounds(std::span<const LaunchSize> launches, int multiprocessors) {
+  Round all, brief, others;
+  int64_t blocks = 0;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    all.push_back(i);
+    (time_alone(launches[i], multiprocessors) < kShort ? brief : others).push_back(i);
+    blocks += launches[i].blocks;
+  }
+  if (all.empty()) return {};
+  if (blocks <= multiprocessors || others.empty()) return {all};
+  std::vector<Round> out;
+  if (!brief.empty()) out.push_back(std::move(brief));
+  blocks = multiprocessors;
+  for (const size_t i : others) {
+    if (blocks + launches[i].blocks > multiprocessors) out.emplace_back(), blocks = 0;
+    out.back().push_back(i);
+    blocks += launches[i].blocks;
+  }
+  return out;
+}
+
+}  // namespace sinter::runtime::cuda

@@ -1,0 +1,127 @@
+// A plan of one step, its buffers all slots; times by the steady clock.
+#include "runtime/exec/kernel_timer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+
+#include "runtime/exec/array.h"
+#include "runtime/exec/cpu_execution.h"
+#include "runtime/program/program.h"
+
+namespace sinter::runtime::cpu {
+namespace {
+
+constexpr int kRounds = 7;              ///< of a comparison
+constexpr double kRound = 50e3;         ///< ns of launches in a round, at least one launch
+constexpr double kClearlySlower = 1.3;  ///< after two rounds
+constexpr double kHopeless = 3;         ///< already at the first launch, if that is no short one
+
+/// Numbers from 1/2 to 1, or 0 and 1, over all of a buffer: no sum leaves its type, no look-up its table, and no number
+/// is denormal.
+void fill(Buffer& buffer, size_t bytes, DType dtype) {
+  constexpr size_t kPattern = 1 << 10;
+  std::vector<std::byte> pattern(kPattern * size_of(dtype));
+  for (size_t i = 0; i < kPattern; ++i) {
+    const auto n = static_cast<int64_t>(i * 7 % 16);
+    store_scalar(
+        dtype, pattern.data() + i * size_of(dtype),
+        is_float(dtype) ? ir::Scalar::of(dtype, 0.5 + static_cast<double>(n) / 32) : ir::Scalar::of(dtype, n & 1));
+  }
+  for (size_t at = 0; at < bytes; at += pattern.size())
+    std::memcpy(buffer.as<std::byte>() + at, pattern.data(), std::min(pattern.size(), bytes - at));
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<long>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+struct Trial::Candidate::State {
+  Plan plan;
+  ArenaLayout layout;
+  std::vector<StepLoad> loads;
+  std::unique_ptr<Run> run;
+  int launches = 1;  ///< in a round
+
+  /// ns of one launch, over a round.
+  double round() {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point start = Clock::now();
+    for (int i = 0; i < launches; ++i) run->launch(0, 1);
+    return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / launches;
+  }
+};
+
+Trial::Candidate::Candidate(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Trial::Candidate::~Candidate() = default;
+Trial::~Trial() = default;
+
+Trial::Trial(const Plan& plan, size_t number, std::vector<int64_t> vars) : vars_(std::move(vars)) {
+  Step step = plan.steps[number];
+  plan_.work = {plan.work[static_cast<size_t>(step.program)]};
+  step.program = 0;
+  std::map<int, int> places;  // by number in `plan`
+  for (std::vector<int>* list : {&step.buffers, &step.writes})
+    for (int& b : *list) {
+      const auto [it, fresh] = places.emplace(b, static_cast<int>(plan_.buffers.size()));
+      if (fresh) {
+        const PlanBuffer& buffer = plan.buffers[static_cast<size_t>(b)];
+        plan_.buffers.push_back(buffer);
+        plan_.buffers.back().kind = PlanBuffer::Kind::Slot;
+        const auto bytes = std::max(static_cast<size_t>(buffer.bound_bytes), bytes_of(buffer, vars_));
+        memory_.push_back(Buffer::allocate(bytes));
+        fill(*memory_.back(), bytes, buffer.dtype);
+      }
+      b = it->second;
+    }
+  for (int a : step.args)
+    args_.resize(std::max(args_.size(), static_cast<size_t>(a) + 1));  // 0: an offset at which boxes fit
+  plan_.steps.push_back(std::move(step));
+  plan_.launches = {1};
+}
+
+std::unique_ptr<Trial::Candidate> Trial::prepare(std::shared_ptr<const Program> program) const {
+  auto state = std::make_unique<Candidate::State>();
+  state->plan = plan_;
+  state->plan.programs = {std::move(program)};
+  state->layout = lay_out(state->plan);
+  state->loads = loads_of(state->plan, vars_);
+  std::vector<Buffer*> slots;
+  for (const auto& buffer : memory_) slots.push_back(buffer.get());
+  state->run = std::make_unique<Run>(state->plan, state->layout, state->loads);
+  state->run->bind(slots, vars_, args_);
+  return std::unique_ptr<Candidate>(new Candidate(std::move(state)));
+}
+
+const StepLoad& Trial::load(const Candidate& candidate) { return candidate.state_->loads[0]; }
+
+double Trial::time(Candidate& candidate) {
+  Candidate::State& c = *candidate.state_;
+  c.launches = 1;
+  c.round();
+  c.launches = static_cast<int>(std::clamp(kRound / c.round(), 1.0, 1e4));
+  std::vector<double> times;
+  for (int i = 0; i < kRounds; ++i) times.push_back(c.round());
+  return median(times);
+}
+
+double Trial::ratio(Candidate& a, Candidate& b, double hoped) {
+  a.state_->launches = 1;
+  const double first = a.state_->round();
+  if (first > kRound / 2 && first > kHopeless * b.state_->round()) return kHopeless;
+  a.state_->launches = b.state_->launches;
+  std::vector<double> ratios;
+  while (ratios.size() < kRounds) {
+    const double other = b.state_->round();
+    ratios.push_back(a.state_->round() / other);
+    if (ratios.size() == 2 && std::min(ratios[0], ratios[1]) > kClearlySlower * hoped) break;
+  }
+  return median(ratios);
+}
+
+}  // namespace sinter::runtime::cpu

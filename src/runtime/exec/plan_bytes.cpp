@@ -1,0 +1,172 @@
+// One list of fields per type, which a Writer and a Reader both walk.
+#include "runtime/exec/plan_bytes.h"
+
+#include <algorithm>
+#include <concepts>
+#include <cstring>
+#include <numeric>
+#include <type_traits>
+
+namespace sinter::runtime {
+namespace {
+
+template <class T, class Of>
+concept Is = std::same_as<std::remove_const_t<T>, Of>;
+
+template <class A, Is<PlanDim> T>
+void fields(A& a, T& d) {
+  a(d.fixed, d.var);
+}
+template <class A, Is<PlanBuffer> T>
+void fields(A& a, T& b) {
+  a(b.kind, b.dtype, b.shape, b.bound_bytes, b.first, b.last);
+}
+template <class A, Is<Step> T>
+void fields(A& a, T& s) {
+  a(s.program, s.buffers, s.vars, s.args, s.outer, s.writes, s.time, s.offsets, s.whole, s.position);
+}
+template <class A, Is<Amount::Term> T>
+void fields(A& a, T& t) {
+  a(t.factor, t.vars);
+}
+template <class A, Is<Amount> T>
+void fields(A& a, T& m) {
+  a(m.terms);
+}
+template <class A, Is<Work> T>
+void fields(A& a, T& w) {
+  a(w.flops, w.touched);
+}
+template <class A, Is<Hash128> T>
+void fields(A& a, T& h) {
+  a(h.low, h.high);
+}
+template <class A, Is<KernelSource> T>
+void fields(A& a, T& k) {
+  a(k.name, k.has_finish, k.blocks, k.scratch, k.threads, k.finish_threads, k.finish_points, k.shared);
+}
+template <class A, Is<StoredPlan> T>
+void fields(A& a, T& s) {
+  a(s.plan.buffers, s.plan.steps, s.plan.launches, s.plan.work, s.plan.outputs, s.plan.checks, s.kernels, s.keys);
+}
+
+class Writer {
+ public:
+  template <class... Ts>
+  void operator()(const Ts&... values) {
+    (write(values), ...);
+  }
+  std::string bytes;
+
+ private:
+  template <class T>
+  void write(const T& v) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>)
+      bytes.append(reinterpret_cast<const char*>(&v), sizeof v);
+    else
+      fields(*this, v);
+  }
+  void write(const std::string& text) { list(text); }
+  template <class T>
+  void write(const std::vector<T>& all) {
+    list(all);
+  }
+  template <class List>
+  void list(const List& all) {
+    write(static_cast<uint32_t>(all.size()));
+    for (const auto& v : all) write(v);
+  }
+};
+
+/// Once it has met the end it reads zeros.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : left_(bytes) {}
+  template <class... Ts>
+  void operator()(Ts&... values) {
+    (read(values), ...);
+  }
+  bool good() const { return good_; }
+  bool at_end() const { return good_ && left_.empty(); }
+
+ private:
+  template <class T>
+  void read(T& v) {
+    if constexpr (std::is_same_v<T, bool>) {
+      uint8_t byte = 0;
+      read(byte);
+      good_ &= byte <= 1;
+      v = byte == 1;
+    } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+      good_ &= left_.size() >= sizeof v;
+      if (!good_) return;
+      std::memcpy(&v, left_.data(), sizeof v);
+      left_.remove_prefix(sizeof v);
+    } else {
+      fields(*this, v);
+    }
+  }
+  void read(std::string& text) { list(text); }
+  template <class T>
+  void read(std::vector<T>& all) {
+    list(all);
+  }
+  template <class List>
+  void list(List& all) {
+    uint32_t count = 0;
+    read(count);
+    good_ &= count <= left_.size();  // no element takes less than a byte
+    if (!good_) return;
+    all.resize(count);
+    for (auto& v : all) read(v);
+  }
+
+  std::string_view left_;
+  bool good_ = true;
+};
+
+bool below(const std::vector<int>& numbers, size_t count) {
+  return std::all_of(numbers.begin(), numbers.end(), [&](int n) { return n >= 0 && static_cast<size_t>(n) < count; });
+}
+
+/// Every number of a buffer or kernel is one.
+bool sound(const StoredPlan& s) {
+  const Plan& plan = s.plan;
+  const auto known = [](const PlanBuffer& b) { return b.kind <= PlanBuffer::Kind::Scratch && b.dtype < DType::Index; };
+  const auto fits = [&](const Step& step) {
+    return below({step.program}, s.kernels.size()) && below(step.buffers, plan.buffers.size()) &&
+           below(step.writes, plan.buffers.size()) &&
+           plan.work[static_cast<size_t>(step.program)].touched.size() == step.buffers.size();
+  };
+  return s.keys.size() == s.kernels.size() && plan.work.size() == s.kernels.size() &&
+         std::all_of(plan.buffers.begin(), plan.buffers.end(), known) &&
+         std::all_of(plan.steps.begin(), plan.steps.end(), fits) && below(plan.outputs, plan.buffers.size()) &&
+         below(plan.launches, plan.steps.size() + 1) &&
+         std::accumulate(plan.launches.begin(), plan.launches.end(), size_t{0}) == plan.steps.size();
+}
+
+}  // namespace
+
+std::string to_bytes(const StoredPlan& plan) {
+  Writer writer;
+  const auto kind = plan.plan.device.kind();
+  const int index = plan.plan.device.index();
+  writer(std::string(kPlanFormat), kind, index);
+  fields(writer, plan);
+  return std::move(writer.bytes);
+}
+
+std::optional<StoredPlan> plan_of(std::string_view bytes) {
+  Reader reader(bytes);
+  std::string format;
+  Device::Kind kind{};
+  int index = 0;
+  reader(format, kind, index);
+  if (format != kPlanFormat || kind > Device::Kind::Cuda) return std::nullopt;
+  StoredPlan out;
+  fields(reader, out);
+  out.plan.device = Device(kind, index);
+  return reader.at_end() && sound(out) ? std::optional(std::move(out)) : std::nullopt;
+}
+
+}  // namespace sinter::runtime

@@ -1,0 +1,99 @@
+// The host's CPU -> Target.
+#include "runtime/program/host_target.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <utility>
+
+#include "runtime/base/env.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/base/system_limits.h"
+#include "runtime/cpu/compiler.h"
+#include "runtime/cuda/context.h"
+
+namespace sinter::runtime {
+namespace {
+
+/// Bytes of a last cache that a program may count on: larger ones belong to dozens of cores, and to other guests of the
+/// machine. With one of 480 MiB layer norm of 32 MiB takes 0.8 of the time without stores past it where nobody else
+/// computes, and 1.1 to 1.4 where others run in between.
+constexpr int64_t kLargestL3 = 32 << 20;
+
+int64_t cache_bytes(int name, int64_t otherwise) {
+  const long bytes = sysconf(name);
+  return bytes > 0 ? bytes : otherwise;
+}
+
+/// What one core sees of the last cache. The kernel's table says that; sysconf counts those of all cores on some CPUs.
+int64_t shared_cache_bytes(int64_t otherwise) {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
+  int64_t kib = 0;
+  return file >> kib && kib > 0 && file.get() == 'K' ? kib << 10 : cache_bytes(_SC_LEVEL3_CACHE_SIZE, otherwise);
+}
+
+// The one place that asks the CPU what it is.
+void read_cpu(Target& target) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  set_isa(target, __builtin_cpu_supports("x86-64-v4")   ? "x86-64-v4"
+                  : __builtin_cpu_supports("x86-64-v3") ? "x86-64-v3"
+                  : __builtin_cpu_supports("x86-64-v2") ? "x86-64-v2"
+                                                        : "x86-64");
+  target.near_l3 = __builtin_cpu_is("amd");  // whose chiplets have one each
+  if (target.vector_bytes == 64 && __builtin_cpu_is("amdfam19h")) target.multiplications = 1;  // Zen 4: in two halves
+#else
+#error "Sinter's CPU backend knows x86-64 only"
+#endif
+  if (kSanitizer == Sanitizer::Thread) target.vector_bytes = 16;  // wider accesses it does not see
+  target.l1 = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, target.l1);
+  target.l2 = cache_bytes(_SC_LEVEL2_CACHE_SIZE, target.l2);
+  target.l3 = std::min(shared_cache_bytes(target.l3), kLargestL3);
+}
+
+std::atomic<const Target*> given{nullptr};
+
+/// What the machine was with one environment and compiler. Those before are kept for who refers to them: only tests
+/// change either often.
+struct Hosts {
+  Target target;
+  const Hosts* before = nullptr;
+};
+std::atomic<const Hosts*> hosts{nullptr};
+
+const Target& keep_host(Target target, int threads, Dialect dialect) {
+  target.threads = threads;
+  target.parallel_units = 4 * threads;
+  target.dialect = dialect;
+  auto* const made = new Hosts{std::move(target)};
+  made->before = hosts.exchange(made);
+  return made->target;
+}
+
+}  // namespace
+
+void set_host_target(const Target* target) { given = target; }
+
+const Target& host_target() {
+  if (const Target* target = given) return *target;
+  static const Target& machine = *[] {
+    auto* t = new Target;
+    read_cpu(*t);
+    t->threads = usable_cpus();
+    return t;
+  }();
+  const int threads = env().threads ? env().threads : machine.threads;
+  const Dialect dialect = compiler_dialect(machine);
+  const Hosts* const last = hosts;  // every plan asks
+  return last && last->target.threads == threads && last->target.dialect == dialect
+             ? last->target
+             : keep_host(machine, threads, dialect);
+}
+
+const Target& target_of(Device device) {
+  return device == Device::cpu() ? host_target() : cuda::Context::get(device.index())->target();
+}
+
+}  // namespace sinter::runtime

@@ -1,0 +1,90 @@
+// Programs by key, the unused ones bounded.
+#include "runtime/program/program_cache.h"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/base/fork.h"
+
+namespace sinter::runtime {
+namespace {
+
+constexpr size_t kMostUnused = 1024;
+
+class ProgramCache {
+ public:
+  ProgramCache() { hold_at_fork(mutex_); }
+
+  std::shared_ptr<const Program> find(const Hash128& key) {
+    std::lock_guard lock(mutex_);
+    const auto found = programs_.find(key);
+    if (found == programs_.end()) return nullptr;
+    found->second.used = ++clock_;
+    return found->second.program;
+  }
+
+  std::shared_ptr<const Program> keep(std::shared_ptr<const Program> program) {
+    std::vector<std::shared_ptr<const Program>> dropped;  // freed after the lock
+    std::lock_guard lock(mutex_);
+    Slot& slot = programs_[program->key()];
+    if (!slot.program) slot.program = std::move(program);
+    slot.used = ++clock_;
+    auto result = slot.program;
+    if (programs_.size() >= next_sweep_) sweep(dropped);
+    return result;
+  }
+
+  size_t size() {
+    std::lock_guard lock(mutex_);
+    return programs_.size();
+  }
+
+  void clear() {
+    std::unordered_map<Hash128, Slot> dropped;
+    std::lock_guard lock(mutex_);
+    dropped.swap(programs_);
+    next_sweep_ = kMostUnused;
+  }
+
+ private:
+  struct Slot {
+    std::shared_ptr<const Program> program;
+    uint64_t used = 0;
+  };
+
+  void sweep(std::vector<std::shared_ptr<const Program>>& dropped) {
+    std::vector<std::pair<uint64_t, Hash128>> unused;
+    for (const auto& [key, slot] : programs_)
+      if (slot.program.use_count() == 1) unused.emplace_back(slot.used, key);
+    std::sort(unused.begin(), unused.end());
+    for (size_t i = 0; i + kMostUnused / 2 < unused.size(); ++i) {
+      auto found = programs_.find(unused[i].second);
+      dropped.push_back(std::move(found->second.program));
+      programs_.erase(found);
+    }
+    next_sweep_ = programs_.size() + kMostUnused / 2;
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<Hash128, Slot> programs_;
+  uint64_t clock_ = 0;
+  size_t next_sweep_ = kMostUnused;
+};
+
+ProgramCache& cache() {
+  static auto* all = new ProgramCache;  // never destroyed
+  return *all;
+}
+
+}  // namespace
+
+std::shared_ptr<const Program> find_program(const Hash128& key) { return cache().find(key); }
+std::shared_ptr<const Program> keep_program(std::shared_ptr<const Program> program) {
+  return cache().keep(std::move(program));
+}
+size_t cached_programs() { return cache().size(); }
+void forget_programs() { cache().clear(); }
+
+}  // namespace sinter::runtime

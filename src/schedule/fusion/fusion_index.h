@@ -1,0 +1,124 @@
+// Where a stage is evaluated: one Index per use, over the axes of one kernel. Equal indices are one evaluation;
+// different ones are instances. The partition computes them, because it must know whether two uses are the same
+// element.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/node.h"
+#include "sinter/shape.h"
+
+namespace sinter::schedule {
+
+/// Lists of axes are short.
+inline bool contains(const std::vector<int>& list, int axis) {
+  return std::find(list.begin(), list.end(), axis) != list.end();
+}
+
+/// The value (axis / div) % size.
+struct Digit {
+  int axis;
+  int64_t div, size;
+  friend bool operator==(const Digit&, const Digit&) = default;
+};
+
+/// The index of one dim: digits in row-major order plus an offset; or opaque: some function of `axes`, equal to another
+/// only if the key is. No digits and not opaque: the offset alone, as for a dim of size 1.
+struct DimIndex {
+  std::vector<Digit> digits;
+  int64_t offset = 0;
+  bool opaque = false;
+  std::vector<int> axes;  ///< of an opaque dim, ascending
+  uint64_t key = 0;  ///< of an opaque dim: gather, flip, begin that is an argument, regrouping that no digits express
+  friend bool operator==(const DimIndex&, const DimIndex&) = default;
+};
+
+using Index = std::vector<DimIndex>;
+/// Whether what elements the index names is not known in some dim.
+inline bool is_opaque(const Index& index) {
+  return std::any_of(index.begin(), index.end(), [](const DimIndex& d) { return d.opaque; });
+}
+using IndexId = int;
+
+/// Axes and the indices over them. Axes are local to a kernel: buffers never unify them. Indices are interned, so that
+/// equal means the same id, once both are normal.
+class IndexSpace {
+ public:
+  /// A new axis; a symbolic size is planned for its bound.
+  int axis(const Dim& size);
+  /// The axis that stands for `a` after unifications.
+  int find(int a) const;
+  const Dim& size(int a) const { return axes_[static_cast<size_t>(find(a))].size; }
+  int64_t bound(int a) const { return size(a).bound(); }
+  int64_t least(int a) const { return size(a).symbolic() ? size(a).var().min() : size(a).value(); }
+  /// Makes b another name of a; their sizes are equal.
+  void unify(int a, int b);
+  /// Never splits this axis from now on: it runs in blocks, which know nothing of its parts.
+  void keep_whole(int a) { axes_[static_cast<size_t>(find(a))].whole = true; }
+  /// The axes with split ones replaced by their parts, outer to inner.
+  std::vector<int> expand(const std::vector<int>& axes) const;
+  /// The same in place.
+  void renew(std::vector<int>& axes) const {
+    if (!std::all_of(axes.begin(), axes.end(), [&](int a) { return stands(a); })) axes = expand(axes);
+  }
+  /// Changes with every unification and split: names of axes that were good at this number still are.
+  uint64_t epoch() const { return epoch_; }
+
+  IndexId intern(Index index);
+  const Index& operator[](IndexId id) const { return entries_[static_cast<size_t>(id)].index; }
+  /// The axes that an index depends on, ascending.
+  const std::vector<int>& axes_of(IndexId id) const { return entries_[static_cast<size_t>(id)].axes; }
+  /// The same index in terms of the axes that stand today.
+  IndexId normal(IndexId id);
+
+  /// One new axis per dim that is not of size 1.
+  IndexId fresh(const Shape& shape);
+  DimIndex whole(int a) const { return {.digits = {{a, 1, bound(a)}}, .axes = {}}; }
+  /// The index of a movement node's source, given that of the node.
+  IndexId through(ir::UOp movement, IndexId id);
+  /// The same for a chain of movement nodes from `head` down to what is none.
+  IndexId down(ir::UOp head, IndexId id);
+  /// Any function of all axes of `id`, told apart by `key`.
+  DimIndex opaque(IndexId id, uint64_t key) const;
+
+  /// The axes of a dim of this size if its index runs over all of them once; false otherwise.
+  bool covers(const DimIndex& dim, int64_t size, std::vector<int>& axes) const;
+  /// Splits axes until two indices of one dim have digits of equal sizes, as far as that goes.
+  void refine(IndexId a, IndexId b, size_t dim);
+
+ private:
+  struct Axis {
+    Dim size;
+    int parent;
+    int high = -1, low = -1;  ///< its parts, when split
+    bool whole = false;       ///< is never split
+  };
+  struct Entry {
+    Index index;
+    std::vector<int> axes;
+    uint64_t epoch;  ///< at which `normal` was its normal form
+    IndexId normal;
+  };
+  bool stands(int a) const {
+    const Axis& axis = axes_[static_cast<size_t>(a)];
+    return axis.parent == a && axis.high < 0;
+  }
+  DimIndex normal(const DimIndex& dim) const;
+  bool split_digit(const Digit& digit, std::vector<Digit>& out) const;
+  void split(int a, int64_t low);
+  DimIndex as_opaque(const DimIndex& dim, uint64_t salt) const;
+  Index regroup(const Index& index, const Shape& from, const Shape& to) const;
+  static uint64_t hash_of(const Index& index);
+
+  mutable std::vector<Axis> axes_;  ///< find() shortens paths
+  std::deque<Entry> entries_;       ///< references stay valid while indices are added
+  std::unordered_multimap<uint64_t, IndexId> table_;
+  static constexpr uint64_t kNotYet = ~uint64_t{0};
+  uint64_t epoch_ = 0;  ///< counts unifications and splits
+};
+
+}  // namespace sinter::schedule

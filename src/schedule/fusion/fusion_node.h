@@ -1,0 +1,73 @@
+// A plan graph as the partition sees it: movement ops have become edges, what remains are stages.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "schedule/graph/fusion_cost.h"
+#include "schedule/graph/plan_graph.h"
+
+namespace sinter::schedule {
+
+enum class StageKind : uint8_t {
+  Buffer,  ///< memory that exists: a Param
+  Elementwise,
+  Reduce,
+  Gather,
+  ScatterAdd,  ///< owns its loops
+  Scan,        ///< one loop per row, which emits as it goes; always stored
+  Contiguous,  ///< an elementwise copy that is always stored
+  Store,       ///< an output that no stage computes as it lies: a view, or a constant
+  Box          ///< an output that is written into its box of the home only
+};
+
+/// What a stage reads: another stage through the movement nodes from `head` down, or numbers that need no memory (stage
+/// -1).
+struct Source {
+  ir::UOp head;
+  int stage = -1;
+};
+
+struct Stage {
+  ir::UOp node;
+  StageKind kind;
+  uint32_t number = 0;  ///< the node is %number in a dump of the outputs
+  std::vector<Source> sources;
+  std::vector<int> outputs;  ///< numbers of the plan's outputs that are this value
+  std::vector<int> before;   ///< stages that write in place what this one reads: they run later
+  ir::UOp target;            ///< of a Box: the SHRINK of the home that it fills
+
+  // Known before the pass, for prices. Sizes are bounds.
+  int64_t numel = 0, bytes = 0;
+  int64_t domain = 0;        ///< points at which something is computed: of a reduction, those of its source
+  int64_t frontier = 0;      ///< bytes of the largest buffer that it is made of
+  int64_t read_bytes = 0;    ///< what reading it costs, stored or recomputed
+  double own = 0;            ///< ns to evaluate it once everywhere
+  bool contraction = false;  ///< a product of matrices: both factors lack an axis of the result
+  int anchor = -1;           ///< the big contraction of which this is an epilogue
+  /// Of a contraction: axes of the result along which windows of a factor slide.
+  std::vector<int> sliding = {};
+
+  /// Has a loop of its own inside one point of its result.
+  bool loops() const { return kind == StageKind::Reduce || kind == StageKind::ScatterAdd; }
+};
+
+/// Stages, sources before users.
+struct StageGraph {
+  std::vector<Stage> stages;
+  std::vector<int> homes;  ///< per output: the slot that it is to be written into in place, or -1
+  /// The stage behind each output.
+  std::vector<int> output_stages;
+};
+
+/// A Box is told from an After by its home: graph outputs must have been through lower_versions().
+StageGraph build_stages(const PlanGraph& plan, const Prices& prices);
+
+/// Whether two stages are accumulators of one reduction: equal but for which of them they are.
+bool one_reduction(const Stage& a, const Stage& b);
+
+/// "Add#12 float32[4, 5]": %12 in the dump of the plan.
+std::string to_string(const Stage& stage);
+
+}  // namespace sinter::schedule

@@ -1,0 +1,28 @@
+// Stores into memory that others still read (SEMANTICS V3): which of them happen in place.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "schedule/fusion/partition.h"
+
+namespace sinter::schedule {
+
+/// Before the partition: fills Stage::before with the stores that each reader of a home must precede. Where stages wait
+/// for each other in a circle (a swap), the first one that could run but for its readers takes new storage instead.
+/// Returns the outputs that lost their home so.
+std::vector<int> order_in_place(StageGraph& graph);
+
+/// After it, for real: takes from `graph.homes` what a kernel would overwrite before its last reader: read there at
+/// another element than the one written, in a kernel that does not run before, or by stores of one kernel that wait for
+/// each other. Puts the stores of each kernel in an order in which each reads old values only. Returns the outputs of
+/// boxes that lost their home so: the partition is of no use then, because a box is written nowhere else.
+std::vector<int> settle_in_place(Partition& p);
+
+/// Whether all that `kernel` reads of a Buffer stage is the very element that its `store` writes at the same point.
+bool reads_only_what_it_writes(Partition& p, int kernel, int buffer, int store);
+
+/// slot -> the stage that is to be stored there
+std::map<int, int> stores_by_slot(const StageGraph& graph);
+
+}  // namespace sinter::schedule

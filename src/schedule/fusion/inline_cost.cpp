@@ -1,0 +1,308 @@
+// What it costs to evaluate a stage inside a kernel, and whether it may be.
+#include "schedule/fusion/partitioner.h"
+
+namespace sinter::schedule {
+
+/// Room for the stage's sources: everything wanted may yet become a buffer that is read.
+bool Partitioner::fits(const Kernel& k, int s, bool stores) const {
+  size_t buffers = k.reads.size() + k.wanted.size() - 1 + k.outputs.size() + (stores ? 1 : 0);
+  for (const Source& src : stage(s).sources)
+    if (src.stage >= 0 && !k.wanted.contains(src.stage) && !k.reads.contains(src.stage)) ++buffers;
+  return buffers <= static_cast<size_t>(prices_.max_buffers);
+}
+
+/// Does the index have each element of the stage once? Outer ranges that it lacks are no matter: such a value is stored
+/// at their first point.
+bool Partitioner::aligned(const Stage& s, IndexId ix) const {
+  const Index& index = space_[ix];
+  std::vector<int> axes;
+  for (size_t i = 0; i < index.size(); ++i)
+    if (!space_.covers(index[i], s.node->shape[i].bound(), axes)) return false;
+  std::sort(axes.begin(), axes.end());
+  return std::adjacent_find(axes.begin(), axes.end()) == axes.end();
+}
+
+/// Time to read the stage's sources, as far as the kernel does not read them anyway.
+double Partitioner::reads_of(const Stage& s, const Kernel* k) const {
+  double ns = 0;
+  for (size_t i = 0; i < s.sources.size(); ++i) {
+    const int from = s.sources[i].stage;
+    if (from < 0 || (k && (k->wanted.contains(from) || k->reads.contains(from)))) continue;
+    const bool again = std::any_of(s.sources.begin(), s.sources.begin() + static_cast<std::ptrdiff_t>(i),
+                                   [&](const Source& other) { return other.stage == from; });
+    if (!again) ns += prices_.transfer(stage(from).read_bytes);
+  }
+  return ns;
+}
+
+/// The inner loops that may be open where the kernel computes stage `number` at this index: those that the value
+/// depends on, and where one of them is that of a reduction which uses it, the loops around that one.
+std::vector<int> Partitioner::loops_around(const Kernel& k, int number, IndexId ix) const {
+  std::vector<int> open;
+  std::vector<std::pair<int, IndexId>> todo{{number, ix}};
+  for (size_t i = 0; i < todo.size(); ++i) {
+    std::vector<int> inner = space_.axes_of(todo[i].second);
+    std::erase_if(inner, [&](int a) { return contains(k.outer, a); });
+    for (int a : inner) add_once(open, a);
+    const auto sums = k.within.find(todo[i].first);
+    if (inner.empty() || sums == k.within.end()) continue;
+    for (const Nest& n : k.nests)
+      if (contains(sums->second, n.stage) &&
+          std::any_of(n.axes.begin(), n.axes.end(), [&](int a) { return contains(inner, a); }))
+        add_once(todo, {n.stage, n.at});
+  }
+  return open;
+}
+
+/// How many points need one element because its index has only part of an outer range, as a window's has for all its
+/// taps. A few of them are copies, which share it.
+double Partitioner::repeats(const Kernel& k, IndexId ix) const {
+  double times = 1;
+  for (int a : k.outer) {
+    if (!contains(space_.axes_of(ix), a)) continue;
+    int64_t seen = 1;
+    for (const DimIndex& dim : space_[ix])
+      for (const Digit& d : dim.digits)
+        if (d.axis == a) seen *= d.size;
+    const int64_t points = space_.bound(a) / std::max<int64_t>(1, seen);
+    if (points > prices_.copies) times *= static_cast<double>(points);
+  }
+  return times;
+}
+
+/// Points for each element of a stage with loops that is part of something larger: a kernel that goes through all of a
+/// cat, or of what a pad makes, runs the loops of each part at all points.
+double Partitioner::points_beyond(const Stage& s, IndexId ix) const {
+  if (!s.loops() || is_opaque(space_[ix])) return 1;
+  double times = 1;
+  for (size_t d = 0; d < space_[ix].size(); ++d) {
+    double seen = 1;
+    for (const Digit& digit : space_[ix][d].digits) seen *= static_cast<double>(digit.size);
+    times *= std::max(1.0, seen / static_cast<double>(std::max<int64_t>(1, s.node->shape[d].bound())));
+  }
+  return times;
+}
+
+/// How often the kernel computes each element of the stage on average, when it needs it at this index.
+double Partitioner::evaluations(const Kernel& k, int number, IndexId ix) const {
+  const Stage& s = stage(number);
+  const std::vector<int>& axes = space_.axes_of(ix);
+  const std::vector<int> loops = loops_around(k, number, ix);
+  const bool inner = !loops.empty();
+  double times = 1;
+  for (int a : loops)
+    if (!contains(axes, a)) times *= static_cast<double>(space_.bound(a));
+  size_t place = 0;
+  for (size_t b = 0; b < k.outer.size(); ++b)
+    if (contains(axes, k.outer[b])) place = b + 1;
+  for (size_t b = 0; b < k.outer.size(); ++b) {
+    const int axis = k.outer[b];
+    if (contains(axes, axis)) continue;
+    if (!inner && !s.loops() && b >= place) continue;  // evaluated outside of this loop
+    times *= static_cast<double>(space_.bound(axis));
+  }
+  if (is_opaque(space_[ix]))
+    times *= static_cast<double>(points(axes)) / static_cast<double>(std::max<int64_t>(1, s.numel));
+  else if (s.loops())
+    times *= repeats(k, ix);
+  return times;
+}
+
+/// Time to read operands of the kernel's products once more for each of the points that these outer ranges leave: those
+/// that lie along what is summed, and are more of it than a row. Lanes go along the sum then, and each result of a
+/// point reads a row of its own.
+double Partitioner::read_again(const Kernel& k, const std::vector<int>& outer) {
+  double ns = 0;
+  for (const Member& member : k.members) {
+    const Stage& s = stage(member.stage);
+    if (!s.contraction) continue;
+    std::vector<int> loops = member.reduced;
+    const IndexId at = space_.normal(summed(s, member.at[0], loops));
+    const std::vector<int> reduced = space_.expand(member.reduced);
+    for (const Source& source : s.sources) {
+      if (source.stage < 0) continue;
+      const IndexId from = space_.down(source.head, at);
+      const Index& index = space_[from];
+      if (index.empty() || index.back().digits.empty() || !contains(reduced, index.back().digits.back().axis)) continue;
+      const std::vector<int>& axes = space_.axes_of(from);
+      int64_t row = static_cast<int64_t>(size_of(stage(source.stage).node->dtype)), bytes = row;
+      double times = 1, apart = 1;  // how often, and of how many operands
+      for (int a : axes) {
+        if (contains(reduced, a)) row *= space_.bound(a);
+        if (!contains(outer, a)) bytes *= space_.bound(a);
+      }
+      for (int a : outer) (contains(axes, a) ? apart : times) *= static_cast<double>(space_.bound(a));
+      if (row > prices_.row_bytes) ns += apart * (times - 1) * prices_.transfer(bytes);
+    }
+  }
+  return ns;
+}
+
+/// The price of fewer outer points: units that stand idle, and products that lose an axis of their register tiles, and
+/// with it what the rows of one tile share.
+double Partitioner::shrink(const Kernel& k, const std::vector<int>& lost, double extra) {
+  if (lost.empty()) return 0;
+  if (k.blocks.axis >= 0) {
+    const std::vector<int> needed = crossing_needs(k);
+    if (std::any_of(lost.begin(), lost.end(), [&](int a) { return contains(needed, a); })) return kNever;
+  }
+  std::vector<int> rest;
+  for (int a : k.outer)
+    if (!contains(lost, a)) rest.push_back(a);
+  double ns = idle(k.time + extra, points(k.outer, k.blocks), points(rest, k.blocks));
+  int64_t tile = 1;
+  for (int a : lost)
+    if (contains(k.contraction_outer, a)) tile *= space_.bound(a);
+  if (tile == 1) return ns;
+  if (prices_.tile_rows * 4 * tile > prices_.row_bytes_far) return kNever;
+  ns += read_again(k, rest);
+  return ns + k.contraction_time * (tile > prices_.tile ? prices_.wide_row : prices_.narrow_row);
+}
+
+/// Bytes of the stage that lie along loops inside one outer point, of as many rows as are computed together.
+int64_t Partitioner::row_bytes(const Kernel& k, const Stage& s, IndexId ix, const std::vector<int>& lost) const {
+  int64_t bytes = static_cast<int64_t>(size_of(s.node->dtype));
+  for (int a : space_.axes_of(ix))
+    if (!contains(k.outer, a) || contains(lost, a)) bytes *= space_.bound(a);
+  return k.contractions || s.contraction ? bytes * prices_.tile_rows : bytes;
+}
+
+/// Whether the loops inside one outer point in which a product is needed are a row of a matrix: one axis, along which
+/// no windows slide. Then there are panels and register tiles.
+bool Partitioner::is_matrix_row(const Kernel& k, const Stage& s, IndexId ix, const std::vector<int>& lost) const {
+  std::vector<int> inner;
+  for (size_t d = 0; d < space_[ix].size(); ++d)
+    for (const Digit& digit : space_[ix][d].digits) {
+      if (contains(k.outer, digit.axis) && !contains(lost, digit.axis)) continue;
+      if (contains(s.sliding, static_cast<int>(d))) return false;
+      add_once(inner, digit.axis);
+    }
+  return inner.size() <= 1;
+}
+
+/// The share of a product's time lost when it is computed in loops inside one outer point.
+double Partitioner::tile_loss(const Kernel& k, const Stage& s, IndexId ix, const std::vector<int>& lost) const {
+  if (!is_matrix_row(k, s, ix, lost)) return prices_.plain_row;
+  return is_opaque(space_[ix]) || row_bytes(k, s, ix, lost) > prices_.row_bytes_far ? prices_.wide_row
+                                                                                    : prices_.narrow_row;
+}
+
+/// The price of keeping one row of the stage while sibling loops read it.
+double Partitioner::row(const Kernel& k, const Stage& s, IndexId ix, const std::vector<int>& lost) const {
+  const int64_t bytes = row_bytes(k, s, ix, lost);
+  if (bytes <= prices_.row_bytes) return 0;
+  const auto all = static_cast<double>(s.bytes);
+  return bytes <= prices_.row_bytes_far ? 2 * all / prices_.cached : 3 * all / prices_.memory;
+}
+
+Absorb Partitioner::absorb(int kernel, int s, const std::vector<IndexId>& ix) {
+  Kernel& k = at(kernel);
+  const Stage& st = stage(s);
+  steps_ += static_cast<int64_t>(ix.size());
+  refresh(k);
+  if (narrow_[static_cast<size_t>(kernel)].ended && is_pending(k, s)) return {kNever, "what a full kernel still needs"};
+  if (k.evaluations + static_cast<int>(ix.size()) > prices_.max_stages) return {kNever, "kernel has too many stages"};
+  if (!fits(k, s, false)) return {kNever, "kernel has too many buffers"};
+  if (st.kind == StageKind::ScatterAdd) return {kNever, "a scatter owns its loops"};
+  if (st.loops() && k.nests.size() >= static_cast<size_t>(prices_.max_loops))
+    return {kNever, "kernel has too many loops"};
+  const std::vector<int>& late = late_wants_[static_cast<size_t>(kernel)];
+  if (std::binary_search(late.begin(), late.end(), s)) {
+    if (other_accumulator(k, s, ix, true)) return {0, "when all points are done, beside another accumulator"};
+    Absorb across = beside_sums(k, s, ix);
+    const double serial =
+        st.own * static_cast<double>(ix.size()) * (st.loops() ? static_cast<double>(prices_.parallel) : 1);
+    return across.ns <= serial ? across : Absorb{serial, "when all points are done"};
+  }
+  if (ix.size() == 1 && other_accumulator(k, s, ix, false)) return {0, "beside another accumulator"};
+  Absorb each = absorb_each(k, s, ix), row = absorb_row(k, s, ix);
+  // Outer ranges are given up for a price only, indices become one for nothing.
+  if (row.siblings.empty() ? row.ns < each.ns : row.ns <= each.ns) each = std::move(row);
+  if (ix.size() != 1 || st.contraction) return each;
+  Absorb turned = turn_over(k, st, ix[0]);
+  return turned.ns < each.ns ? turned : each;
+}
+
+/// Whether a reduction at this index stands inside a loop that goes along memory in steps shorter than a vector: it is
+/// the same for so many elements that lie side by side.
+bool Partitioner::cuts_vectors(const Kernel& k, IndexId ix) {
+  std::vector<int> rows;  // the loops that go along what is stored
+  for (const Stored& o : k.outputs)
+    if (const Index& at = space_[space_.normal(o.at)]; !at.empty() && !at.back().digits.empty())
+      add_once(rows, at.back().digits.back().axis);
+  const Index& index = space_[space_.normal(ix)];
+  return std::any_of(index.begin(), index.end(), [&](const DimIndex& dim) {
+    return std::any_of(dim.digits.begin(), dim.digits.end(), [&](const Digit& d) {
+      return d.div > 1 && d.div < prices_.lanes && contains(rows, d.axis) && !contains(k.outer, d.axis);
+    });
+  });
+}
+
+/// Evaluated at every index by itself; the kernel stays as it is.
+Absorb Partitioner::absorb_each(const Kernel& k, int number, const std::vector<IndexId>& ix) {
+  const Stage& s = stage(number);
+  if (ix.size() > prices_.max_instances) return {kNever, "needed at too many indices"};
+  double times = 0, points = 0;
+  for (IndexId i : ix) {
+    times += evaluations(k, number, i);
+    points += evaluations(k, number, i) * points_beyond(s, i);
+  }
+  double ns = s.own * points;
+  if (!s.loops()) return {ns, ix.size() == 1 ? "elementwise" : "elementwise, evaluated at several indices"};
+  bool inner = false;
+  for (IndexId i : ix)
+    for (int a : space_.axes_of(i)) inner |= !contains(k.outer, a);
+  if (s.contraction && (k.contractions || times > 1)) ns += prices_.shared_contraction * (s.own + k.contraction_time);
+  if (s.contraction && inner)
+    for (IndexId i : ix) ns += tile_loss(k, s, i, {}) * s.own * points_beyond(s, i) / static_cast<double>(ix.size());
+  if (inner && std::any_of(ix.begin(), ix.end(), [&](IndexId i) { return cuts_vectors(k, i); }))
+    ns += static_cast<double>(prices_.lanes - 1) * (k.time + s.own);
+  return {ns, ix.size() > 1 ? "reduction, at several indices"
+              : times > 1   ? "reduction, recomputed"
+              : inner       ? "reduction inside a loop"
+                            : "reduction with epilogue"};
+}
+
+/// Evaluated once, in loops inside the outer ranges that all its users share: indices that differ in loops over one row
+/// become one, and outer ranges that the value lacks are given up.
+Absorb Partitioner::absorb_row(Kernel& k, int number, const std::vector<IndexId>& given) {
+  const Stage& s = stage(number);
+  Absorb out;
+  std::vector<IndexId> ix = given;
+  for (size_t i = 1; i < ix.size(); ++i)
+    for (size_t d = 0; d < space_[ix[0]].size(); ++d) space_.refine(ix[0], ix[i], d);
+  for (IndexId& i : ix) i = space_.normal(i);
+  refresh(k);
+  for (size_t i = 1; i < ix.size(); ++i)
+    if (!siblings(k, ix[0], ix[i], out.siblings, out.lost)) return {};
+  const std::vector<int>& axes = space_.axes_of(ix[0]);
+  if (is_opaque(space_[ix[0]])) return {};
+  std::vector<int> repeated;
+  for (int a : k.outer)
+    if (!contains(axes, a) && !contains(out.lost, a)) repeated.push_back(a);
+  const bool inner =
+      !out.lost.empty() || std::any_of(axes.begin(), axes.end(), [&](int a) { return !contains(k.outer, a); });
+  // A value of outer ranges alone that is no loop costs nothing where it lacks the innermost ones.
+  if (s.loops() || inner) out.lost.insert(out.lost.end(), repeated.begin(), repeated.end());
+  if (out.lost.empty() && ix.size() == 1) return {};
+  if (!loops_stay_apart(k, out.siblings, out.lost)) return {};
+  const double own = s.own * points_beyond(s, ix[0]), loss = shrink(k, out.lost, own);
+  if (loss == kNever) return {};
+  // Read by several loops, or by each turn of a loop that was an outer one: kept, or computed in each of them.
+  auto turns = static_cast<double>(ix.size());
+  for (int a : loops_around(k, number, ix[0]))
+    if (!contains(axes, a)) turns *= static_cast<double>(space_.bound(a));
+  if (inner)
+    for (int a : repeated) turns *= static_cast<double>(space_.bound(a));
+  const double again = (turns - 1) * own, keep = row(k, s, ix[0], out.lost);
+  out.kept = keep < again;
+  out.ns = own + std::min(again, keep) + loss;
+  if (s.contraction) {
+    if (k.contractions || !repeated.empty()) out.ns += prices_.shared_contraction * (own + k.contraction_time);
+    if (inner) out.ns += tile_loss(k, s, ix[0], out.lost) * own;
+  }
+  out.how = ix.size() > 1 ? "once per row, read by sibling loops" : s.loops() ? "reduction of a row" : "once per row";
+  return out;
+}
+
+}  // namespace sinter::schedule

@@ -1,0 +1,73 @@
+// The order of kernels while they arise, users first: a kernel's level is above those of all that use its outputs, so
+// kernels of one level cannot depend on each other.
+#include "schedule/fusion/partitioner.h"
+
+namespace sinter::schedule {
+
+bool Partitioner::level_fits(int k, const std::vector<int>& users, const std::vector<int>& hazards) const {
+  if (!at(k).has_feeders) return true;
+  for (const std::vector<int>* list : {&users, &hazards})
+    for (int other : *list)
+      if (other != k && at(other).level >= at(k).level) return false;
+  return true;
+}
+
+/// May all of the kernels evaluate what must run before `hazards`? Two of them that are hazards themselves would wait
+/// for each other.
+bool Partitioner::levels_fit(const std::vector<int>& kernels, const std::vector<int>& hazards) const {
+  int highest = -1, own = -1;
+  for (int h : hazards) {
+    if (!std::binary_search(kernels.begin(), kernels.end(), h)) {
+      highest = std::max(highest, at(h).level);
+    } else if (own >= 0) {
+      return false;
+    } else {
+      own = h;
+    }
+  }
+  if (own >= 0) {
+    if (at(own).level <= highest && at(own).has_feeders) return false;
+    highest = std::max(at(own).level, highest + 1);
+  }
+  return std::all_of(kernels.begin(), kernels.end(),
+                     [&](int k) { return k == own || at(k).level > highest || !at(k).has_feeders; });
+}
+
+void Partitioner::lift(int k, const std::vector<int>& users, const std::vector<int>& hazards) {
+  for (const std::vector<int>* list : {&users, &hazards})
+    for (int other : *list)
+      if (other != k) at(k).level = std::max(at(k).level, at(other).level + 1);
+  for (int store : hazards)
+    if (store != k) at(store).has_feeders = true;
+}
+
+/// Where the kernel itself overwrites what the stage reads, the read must be of the very element written, and in the
+/// same loops: one that lacks an outer range is stored at its first point and would be read at all of them.
+bool Partitioner::exact_where_stored(int k, int s, const std::vector<IndexId>& ix) {
+  for (int store : stage(s).before) {
+    const int where = stored_by_[static_cast<size_t>(store)];
+    if (where < 0 || find(where) != k) continue;
+    // A late store runs when all that is no late member has been read.
+    const std::vector<int>&late = at(k).late, &wants = late_wants_[static_cast<size_t>(k)];
+    if (std::binary_search(late.begin(), late.end(), store) && !std::binary_search(wants.begin(), wants.end(), s))
+      continue;
+    const std::vector<Stored>& outputs = at(k).outputs;
+    auto out = std::find_if(outputs.begin(), outputs.end(), [&](const Stored& o) { return o.stage == store; });
+    if (stage(s).kind != StageKind::Elementwise || out == outputs.end()) return false;
+    const ir::UOp target = stage(store).target;
+    const IndexId element = space_.normal(target ? space_.down(target, out->at) : out->at);
+    for (const Source& src : stage(s).sources) {
+      if (src.stage < 0 || stage(src.stage).kind != StageKind::Buffer) continue;
+      bool overwritten = false;
+      for (int o : stage(store).outputs)
+        overwritten |= graph_.homes[static_cast<size_t>(o)] == stage(src.stage).node->integer();
+      for (IndexId i : ix)
+        if (overwritten && (space_.normal(space_.down(src.head, i)) != element ||
+                            space_.axes_of(space_.normal(i)) != space_.axes_of(element)))
+          return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace sinter::schedule

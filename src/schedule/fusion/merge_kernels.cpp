@@ -1,0 +1,318 @@
+// Two kernels become one with several outputs. Their axes correspond through the indices of what both of them use; then
+// both keep the outer ranges that they share and give up the others, or one runs at the first point of ranges that it
+// lacks, or is summed across them (split_reductions.cpp).
+#include <map>
+#include <tuple>
+
+#include "schedule/fusion/partitioner.h"
+
+namespace sinter::schedule {
+namespace {
+
+/// Kernels that read one buffer, or values that two kernels share, of which no more are looked at.
+constexpr size_t kMostCompared = 64;
+
+bool is_outer(const Kernel& k, int a) { return contains(k.outer, a); }
+
+}  // namespace
+
+/// Joins those of the kernels that need stage s and fit the largest one among them.
+void Partitioner::merge_users(int s, std::vector<int>& kernels) {
+  std::vector<int> order = kernels;
+  auto size = [&](int k) {
+    return std::tuple(-at(k).contraction_time, -static_cast<int64_t>(at(k).members.size()), -points(at(k).outer), k);
+  };
+  std::sort(order.begin(), order.end(), [&](int a, int b) { return size(a) < size(b); });
+  for (size_t i = 1; i < order.size(); ++i) {
+    const Union form = unite(order[0], order[i], s);
+    if (form.price == kNever) continue;
+    meetings_.push_back({s, order[0], form.pairs, form.price, form.gain, form.why});
+    merge(order[0], order[i], form);
+  }
+  kernels = roots(kernels);
+}
+
+/// After the visit: kernels of one level that stream one buffer read it once. A buffer far smaller than the loops is no
+/// reason: every kernel reads the learning rate.
+void Partitioner::merge_readers() {
+  for (size_t s = 0; s < graph_.stages.size(); ++s) {
+    if (graph_.stages[s].kind != StageKind::Buffer || users_[s].size() < 2) continue;
+    std::map<int, std::vector<int>> by_level;
+    for (int k : roots(users_[s])) by_level[at(k).level].push_back(k);
+    for (auto& [level, group] : by_level) {
+      if (group.size() < 2 || group.size() > kMostCompared) continue;
+      int64_t loops = 0;
+      for (int k : group) loops = std::max(loops, points(space_.expand(at(k).outer)));
+      if (stage(static_cast<int>(s)).numel > 1 && 2 * stage(static_cast<int>(s)).numel >= loops)
+        merge_users(static_cast<int>(s), group);
+    }
+  }
+}
+
+/// The axes over which both indices of one value run alike, added to `pairs` where they agree with those already there.
+void Partitioner::pair_axes(IndexId first, IndexId second, AxisPairs& pairs) {
+  for (size_t d = 0; d < space_[first].size(); ++d) space_.refine(first, second, d);
+  const Index &x = space_[space_.normal(first)], &y = space_[space_.normal(second)];
+  AxisPairs all = pairs;
+  for (size_t d = 0; d < x.size(); ++d) {
+    if (x[d].opaque || y[d].opaque || x[d].digits.size() != y[d].digits.size() || x[d].offset != y[d].offset) continue;
+    for (size_t i = 0; i < x[d].digits.size(); ++i) {
+      const Digit &p = x[d].digits[i], &q = y[d].digits[i];
+      if (p.div != 1 || q.div != 1 || !(space_.size(p.axis) == space_.size(q.axis))) return;
+      const int of_p = partner(all, p.axis, true), of_q = partner(all, q.axis, false);
+      if (of_p < 0 && of_q < 0)
+        all.push_back({p.axis, q.axis});
+      else if (of_p != q.axis)
+        return;
+    }
+  }
+  pairs = std::move(all);
+}
+
+/// How the axes of two kernels correspond: through stage s, then through whatever else both of them read.
+AxisPairs Partitioner::correspondence(int a, int b, int s) {
+  Kernel &k1 = at(a), &k2 = at(b);
+  AxisPairs pairs;
+  auto best = [&](const Kernel& k, std::vector<IndexId>& indices) {
+    normalise(indices);
+    auto count = [&](IndexId i) {
+      const std::vector<int>& axes = space_.axes_of(i);
+      return std::count_if(axes.begin(), axes.end(), [&](int x) { return is_outer(k, x); });
+    };
+    return *std::max_element(indices.begin(), indices.end(), [&](IndexId x, IndexId y) { return count(x) < count(y); });
+  };
+  auto uses = [&](Kernel& k, int t) -> std::vector<IndexId>& {
+    auto read = k.reads.find(t);
+    return read != k.reads.end() ? read->second : k.wanted.at(t);
+  };
+  auto through = [&](int t) {
+    pair_axes(best(k1, uses(k1, t)), best(k2, uses(k2, t)), pairs);
+    // Splits have renamed axes; pairs hold those that stand.
+    refresh(k1);
+    refresh(k2);
+    std::erase_if(pairs, [&](auto p) { return space_.expand({p.first, p.second}).size() > 2; });
+  };
+  refresh(k1);
+  refresh(k2);
+  through(s);
+  std::vector<int> shared;
+  for (const Uses* list : {&k1.wanted, &k1.reads})
+    for (const auto& [t, indices] : *list)
+      if (t != s && (k2.wanted.contains(t) || k2.reads.contains(t)) && !indices.empty()) shared.push_back(t);
+  std::sort(shared.begin(), shared.end(),
+            [&](int x, int y) { return std::pair(-stage(x).numel, x) < std::pair(-stage(y).numel, y); });
+  if (shared.size() > kMostCompared) shared.resize(kMostCompared);
+  for (int t : shared) {
+    const bool covered =
+        std::all_of(k2.outer.begin(), k2.outer.end(), [&](int o) { return partner(pairs, o, false) >= 0; });
+    if (covered) break;
+    through(t);
+  }
+  return pairs;
+}
+
+/// Time to read what both kernels need.
+double Partitioner::shared_reads(const Kernel& k1, const Kernel& k2) const {
+  double ns = 0;
+  for (const Uses* list : {&k1.wanted, &k1.reads})
+    for (const auto& [t, indices] : *list)
+      if (k2.wanted.contains(t) || k2.reads.contains(t)) ns += prices_.transfer(stage(t).read_bytes);
+  return ns;
+}
+
+/// What products lose when a sum of the other kernel runs over what they sum: their loops are no longer theirs alone.
+double Partitioner::sums_beside(const Kernel& k1, const Kernel& k2, const AxisPairs& pairs) const {
+  const auto shared = [&](const Nest& m, const Nest& n) {
+    return std::any_of(pairs.begin(), pairs.end(),
+                       [&](auto p) { return contains(m.axes, p.first) && contains(n.axes, p.second); });
+  };
+  for (const Nest& m : k1.nests)
+    for (const Nest& n : k2.nests)
+      if (stage(m.stage).contraction != stage(n.stage).contraction && shared(m, n))
+        return prices_.shared_contraction * (k1.contraction_time + k2.contraction_time);
+  return 0;
+}
+
+/// The cheapest way in which kernel b may go into a, if it costs less than the launch and the reads that it saves.
+Union Partitioner::unite(int a, int b, int s) {
+  Union none;
+  Kernel &k1 = at(a), &k2 = at(b);
+  if (k1.level != k2.level && (k1.level < k2.level ? k1 : k2).has_feeders) return none;
+  if (k1.reads.size() + k2.reads.size() + k1.wanted.size() + k2.wanted.size() + k1.outputs.size() + k2.outputs.size() >
+      static_cast<size_t>(prices_.max_buffers))
+    return none;
+  if (k1.evaluations + k2.evaluations > prices_.max_stages ||
+      k1.nests.size() + k2.nests.size() > static_cast<size_t>(prices_.max_loops))
+    return none;
+  // A scatter's loop inside is its own.
+  auto scatters = [&](const Kernel& k) {
+    return std::any_of(k.outputs.begin(), k.outputs.end(), [&](const Stored& o) {
+      const StageKind kind = stage(o.stage).kind;
+      return kind == StageKind::ScatterAdd || kind == StageKind::Scan || kind == StageKind::Box;
+    });
+  };
+  if (scatters(k1) || scatters(k2)) return none;
+
+  const AxisPairs pairs = correspondence(a, b, s);
+  if (pairs.empty()) return none;
+  const double gain = prices_.launch + shared_reads(k1, k2);
+  Union best;
+  const double beside = sums_beside(k1, k2, pairs);
+  auto consider = [&](Union u) {
+    u.price += beside;
+    if (u.price >= best.price || u.price >= gain) return;
+    best = std::move(u);
+    best.gain = gain;
+  };
+  consider(unite_at_rows(k1, k2, pairs, s));
+  if (k1.contraction_time > prices_.launch && k2.contraction_time > prices_.launch) return best;
+  consider(unite_as_guest(k1, k2, pairs, false));
+  consider(unite_as_guest(k2, k1, pairs, true));
+  consider(unite_across(k1, k2, pairs, false));
+  consider(unite_across(k2, k1, pairs, true));
+  return best;
+}
+
+/// May the axes of `form` be one, together with the loops of both kernels? Finds what then waits for sums across outer
+/// ranges.
+bool Partitioner::stay_apart(const Kernel& k1, const Kernel& k2, Union& form) {
+  Kernel both;
+  const AxisNames names(form.pairs);
+  for (int a : form.swapped ? k2.outer : k1.outer)
+    if (!contains(form.lost, a)) both.outer.push_back(names.of(a));
+  for (const Kernel* k : {&k1, &k2}) {
+    both.outputs.insert(both.outputs.end(), k->outputs.begin(), k->outputs.end());
+    both.members.insert(both.members.end(), k->members.begin(), k->members.end());
+    for (Nest n : k->nests) {
+      for (int& a : n.axes) a = names.of(a);
+      both.nests.push_back(std::move(n));
+    }
+  }
+  if (!loops_stay_apart(both, form.pairs, {})) return false;
+  if (sums_across(both).empty()) return k1.blocks.axis < 0 && k2.blocks.axis < 0;
+  if (!may_cross(both, form.pairs, form.blocks, form.late)) return false;
+  for (const Kernel* k : {&k1, &k2})
+    if (k->blocks.axis >= 0 && !(Blocks{names.of(k->blocks.axis), k->blocks.size} == form.blocks)) return false;
+  // What only the finish of one evaluates and the points of the other need would be at one time only.
+  const auto early = [&](const Kernel& k, int s) {
+    return !contains(k.late, s) && !contains(form.late, s) &&
+           std::any_of(k.members.begin(), k.members.end(), [&](const Member& m) { return m.stage == s; });
+  };
+  for (const auto& [one, other] : {std::pair{&k1, &k2}, std::pair{&k2, &k1}})
+    if (std::any_of(one->late.begin(), one->late.end(), [&](int s) { return early(*other, s); })) return false;
+  both.blocks = form.blocks;
+  const int64_t units = points(both.outer, both.blocks);
+  form.partial = part_bytes(both) * units;
+  form.idle = idle(k1.time, points(k1.outer, k1.blocks), units) + idle(k2.time, points(k2.outer, k2.blocks), units);
+  return part_bytes(both) <= prices_.partial_bytes;
+}
+
+/// Both keep the outer ranges that they share; each other one must be a loop of the other kernel, so that they meet in
+/// it, or the two are products over one reduced axis whose own axes fit a register tile.
+Union Partitioner::unite_at_rows(const Kernel& k1, const Kernel& k2, const AxisPairs& pairs, int s) {
+  Union u;
+  std::vector<int> lost1, lost2;
+  bool meet = true, shares_sum = false;
+  auto reduced = [](const Kernel& k, int a) {
+    return std::any_of(k.nests.begin(), k.nests.end(), [&](const Nest& n) { return contains(n.axes, a); });
+  };
+  for (int a : k1.outer)
+    if (const int b = partner(pairs, a, true); b < 0 || !is_outer(k2, b)) lost1.push_back(a), meet &= b >= 0;
+  for (int b : k2.outer)
+    if (const int a = partner(pairs, b, false); a < 0 || !is_outer(k1, a)) lost2.push_back(b), meet &= a >= 0;
+  for (auto [p, q] : pairs) shares_sum |= reduced(k1, p) && reduced(k2, q);
+  if (k1.contraction_time > prices_.launch && k2.contraction_time > prices_.launch) {
+    std::vector<int> rest;
+    for (int a : k1.outer)
+      if (!contains(lost1, a)) rest.push_back(a);
+    if (!shares_sum || points(lost1) > prices_.tile || points(lost2) > prices_.tile ||
+        points(rest) < prices_.parallel || stage(s).kind == StageKind::Buffer || stage(s).bytes < prices_.cached_bytes)
+      return u;
+    u.why = "products over one reduced axis";
+  } else {
+    if (!meet) return u;
+    u.why = lost1.empty() && lost2.empty() ? "same outer ranges" : "rows of one are loops of the other";
+  }
+  for (auto [p, q] : pairs)
+    if (is_outer(k1, p) == is_outer(k2, q) || contains(lost1, p) || contains(lost2, q)) u.pairs.push_back({p, q});
+  u.lost = lost1;
+  u.lost.insert(u.lost.end(), lost2.begin(), lost2.end());
+  const double price = shrink(k1, lost1, 0) + shrink(k2, lost2, 0);
+  if (!stay_apart(k1, k2, u)) return {};
+  u.price = std::max(price, u.idle);
+  return u;
+}
+
+/// All outer ranges of the guest are ranges of the host, which may have more: then the guest runs at the first of them.
+Union Partitioner::unite_as_guest(const Kernel& host, const Kernel& guest, const AxisPairs& pairs, bool swapped) {
+  Union u;
+  for (int b : guest.outer) {
+    const int a = partner(pairs, b, swapped);
+    if (a < 0 || !is_outer(host, a)) return u;
+  }
+  if (guest.outer.size() == host.outer.size()) return u;
+  for (int a : host.outer) {
+    const int b = partner(pairs, a, !swapped);
+    if (may_be_empty(a) && (b < 0 || !is_outer(guest, b))) return u;
+  }
+  if (points(guest.outer) < prices_.parallel && guest.time > prices_.launch) return u;
+  for (auto [p, q] : pairs)
+    if (is_outer(swapped ? guest : host, p) == is_outer(swapped ? host : guest, q)) u.pairs.push_back({p, q});
+  if (!stay_apart(swapped ? guest : host, swapped ? host : guest, u)) return {};
+  u.swapped = swapped;
+  u.why = "at the first point of a range that it lacks";
+  // One thread of a GPU sums there what a block of threads would share.
+  const double serial = guest.nests.empty() ? 0 : guest.time * static_cast<double>(prices_.threads - 1);
+  u.price = std::max(0.0, u.idle) + serial;
+  // Lanes and tiles of a product go along ranges that the guest lacks: its sums take one element at a time, and read
+  // for themselves what the product reads tile by tile.
+  if (prices_.lanes > 1 && host.contractions && !guest.nests.empty())
+    u.price += guest.time * static_cast<double>(prices_.lanes - 1) + shared_reads(host, guest);
+  return u;
+}
+
+/// b goes into a.
+void Partitioner::merge(int a, int b, const Union& form) {
+  Kernel &k1 = at(a), &k2 = at(b);
+  if (form.swapped) k1.outer = k2.outer;
+  for (auto [p, q] : form.pairs) space_.unify(p, q);
+  auto append = [](auto& into, auto& from) {
+    into.insert(into.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+    from.clear();
+  };
+  append(k1.nests, k2.nests);
+  append(k1.members, k2.members);
+  append(k1.outputs, k2.outputs);
+  append(k1.contraction_outer, k2.contraction_outer);
+  for (auto [into, from] : {std::pair{&k1.reads, &k2.reads}, std::pair{&k1.wanted, &k2.wanted}}) {
+    for (auto& [stage, indices] : *from) append((*into)[stage], indices);
+    from->clear();
+  }
+  k1.epoch = k2.epoch = 0;
+  for (auto& [stage, sums] : k2.within)
+    for (int sum : sums) add_once(k1.within[stage], sum);
+  k2.within.clear();
+  refresh(k1);
+  give_up(k1, form.lost);
+  if (form.blocks.axis >= 0) {
+    k1.blocks = {space_.find(form.blocks.axis), form.blocks.size};
+    space_.keep_whole(k1.blocks.axis);
+    for (const std::vector<int>& list : {form.late, k2.late}) k1.late.insert(k1.late.end(), list.begin(), list.end());
+    std::sort(k1.late.begin(), k1.late.end());
+    k1.late.erase(std::unique(k1.late.begin(), k1.late.end()), k1.late.end());
+    find_late_wants(a);
+  }
+  for (auto* uses : {&k1.reads, &k1.wanted})
+    for (auto& [stage, indices] : *uses) normalise(indices);
+  k1.level = std::max(k1.level, k2.level);
+  k1.has_feeders |= k2.has_feeders;
+  k1.time += k2.time;
+  k1.contraction_time += k2.contraction_time;
+  k1.contractions += k2.contractions;
+  k1.evaluations += k2.evaluations;
+  const bool ended = narrow_[static_cast<size_t>(a)].ended || narrow_[static_cast<size_t>(b)].ended;
+  narrow_[static_cast<size_t>(a)] = {.ended = ended};
+  k2.parent = a;
+}
+
+}  // namespace sinter::schedule

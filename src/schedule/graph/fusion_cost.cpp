@@ -1,0 +1,75 @@
+// Rates per core are those measured on one AVX-512 core and scale with the vector width. Those of a GPU are an H200's
+// by its data sheet, per multiprocessor: what was not measured yet decides no more than orders of magnitude.
+#include "schedule/graph/fusion_cost.h"
+
+#include <algorithm>
+
+namespace sinter::schedule {
+
+namespace {
+
+Prices prices_for_gpu(const runtime::Target& target) {
+  Prices p;
+  p.launch = 1500;
+  p.small_kernel = 3000;
+  p.long_sum = 5;
+  p.memory = 32.0 * target.threads;
+  p.cached = 3 * p.memory;
+  p.cached_bytes = target.l2 / 2;
+  p.elementwise = 128.0 * target.threads;
+  p.contraction = 2 * p.elementwise;
+  p.parallel = target.parallel_units;
+  p.threads = 128;
+  p.row_bytes = target.shared / 8;
+  p.row_bytes_far = target.shared / 2;
+  p.partial_bytes = target.shared / 4;
+  p.block_rows = 8;
+  p.block_count = 512;
+  p.block_most = 1 << 16;
+  return p;
+}
+
+}  // namespace
+
+Prices prices_for(const runtime::Target& target) {
+  if (target.cuda()) return prices_for_gpu(target);
+  Prices p;
+  p.lanes = std::max(1, target.vector_bytes / 4);
+  const auto lanes = static_cast<double>(p.lanes * target.threads);
+  p.elementwise = 2.25 * lanes;
+  p.contraction = (target.fma ? 15.6 : 7.8) * lanes;
+  p.cached = 100.0 * target.threads;
+  p.cached_bytes = target.l2;
+  p.parallel = target.parallel_units;
+  p.row_bytes = target.l1 / 2;
+  p.row_bytes_far = target.l2 / 2;
+  p.partial_bytes = 2 * target.l1;
+  return p;
+}
+
+double weight_of(ir::Op op) {
+  using ir::Op;
+  switch (op) {
+    case Op::Div:
+    case Op::Sqrt:
+    case Op::IDiv:
+    case Op::Mod: return 4;
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Log:
+    case Op::Log2:
+    case Op::FMod: return 8;
+    case Op::Expm1:
+    case Op::Log1p:
+    case Op::Tanh: return 9;
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Tan:
+    case Op::Erf:
+    case Op::Pow: return 12;
+    case Op::Threefry: return 90;
+    default: return 1;
+  }
+}
+
+}  // namespace sinter::schedule

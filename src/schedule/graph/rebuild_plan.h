@@ -1,0 +1,35 @@
+// Passes from plan graph to plan graph.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "ir/build.h"
+#include "ir/rebuild.h"
+#include "ir/walk.h"
+#include "schedule/graph/plan_graph.h"
+
+namespace sinter::schedule {
+
+/// A REDUCE of floats by this combine: what a pass may write in another form.
+inline bool is_reduce(ir::UOp n, ir::Combine combine) {
+  return n->op == ir::Op::Reduce && n->reduction().combine == combine && is_float(n->dtype);
+}
+
+/// ir::rebuild() on all outputs. What a node becomes stands for the same position.
+template <class Change>
+void rebuild(PlanGraph& plan, Change change) {
+  const std::vector<ir::UOp> now =
+      ir::rebuild(*plan.graph, values_of(plan), [&](ir::UOp n, const std::vector<ir::UOp>& src) {
+        ir::UOp made = change(n, src);
+        if (!made && !std::equal(src.begin(), src.end(), n->src.begin(), n->src.end()))
+          made = ir::with_sources(*plan.graph, n, src);
+        if (!made) return made;
+        if (const auto known = plan.positions.find(n.get()); known != plan.positions.end())
+          plan.positions.emplace(made.get(), known->second);
+        return made;
+      });
+  for (size_t i = 0; i < now.size(); ++i) plan.outputs[i].value = now[i];
+}
+
+}  // namespace sinter::schedule

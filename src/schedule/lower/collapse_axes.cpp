@@ -1,0 +1,167 @@
+// Every sum in which outer ranges occur is looked at, that of a whole offset for a LOAD or STORE. A joined range takes
+// the place of the last of its parts, and the others are 0: the sums stay what they were.
+#include "schedule/lower/collapse_axes.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+#include <vector>
+
+#include "codegen/kernel/access.h"
+#include "codegen/kernel/offset.h"
+#include "codegen/kernel/ranges.h"
+#include "ir/build.h"
+#include "ir/rebuild.h"
+#include "ir/walk.h"
+#include "rewrite/linear.h"
+#include "rewrite/movement_index.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+bool is_access(UOp n) { return n->op == Op::Load || n->op == Op::Store; }
+
+/// Which outer ranges go on where the next one ends.
+class Pieces {
+ public:
+  explicit Pieces(const codegen::Kernel& kernel) : outer_(kernel.outer), goes_on_(outer_.size()) {
+    for (size_t i = 0; i + 1 < outer_.size(); ++i) goes_on_[i] = !outer_[i].symbolic() && !outer_[i + 1].symbolic();
+    todo_ = {kernel.sink};
+    while (!todo_.empty() && any()) {
+      UOp n = todo_.back();
+      todo_.pop_back();
+      if (seen_.insert(n.get()).second) visit(n);
+    }
+  }
+  /// By id of a range; false for the last.
+  const std::vector<bool>& goes_on() const { return goes_on_; }
+  bool any() const { return std::find(goes_on_.begin(), goes_on_.end(), true) != goes_on_.end(); }
+
+ private:
+  void visit(UOp n) {
+    if (is_access(n)) {
+      if (n->src[0]->shape.symbolic()) {  // keeps its dims
+        for (UOp i : codegen::index_of(n)) look(ir::linear_of(i));
+      } else {
+        look(ir::rejoined(codegen::offset_of(n)));
+      }
+      todo_.insert(todo_.end(), n->src.begin() + 1 + static_cast<std::ptrdiff_t>(n->src[0]->rank()), n->src.end());
+    } else if (n->dtype == DType::Index) {
+      look(ir::linear_of(n));
+    } else {
+      todo_.insert(todo_.end(), n->src.begin(), n->src.end());
+    }
+  }
+  void look(const ir::Linear& sum) {
+    std::vector<int64_t> factors(outer_.size());
+    for (const ir::Term& t : sum.terms)
+      if (t.atom->op == Op::Range && codegen::is_outer(t.atom))
+        factors[static_cast<size_t>(codegen::range_id(t.atom))] = t.factor;
+      else
+        todo_.insert(todo_.end(), t.atom->src.begin(), t.atom->src.end());
+    for (size_t i = 0; i + 1 < outer_.size(); ++i)
+      goes_on_[i] = goes_on_[i] && factors[i] == factors[i + 1] * outer_[i + 1].value();
+  }
+
+  const std::vector<Dim>& outer_;
+  std::vector<bool> goes_on_;
+  std::vector<UOp> todo_;
+  std::unordered_set<ir::Node*> seen_;
+};
+
+/// Which dims of a Param are one with the next: those that ranges which are joined run through.
+using Dims = std::map<int64_t, std::vector<bool>>;
+
+Dims dims_of(const codegen::Kernel& kernel, const std::vector<bool>& goes_on) {
+  codegen::Ranges ranges;
+  std::vector<UOp> outer(goes_on.size());
+  const std::vector<UOp> nodes = ir::topological(kernel.sink);
+  for (UOp n : nodes)
+    if (n->op == Op::Range && codegen::is_outer(n)) outer[static_cast<size_t>(codegen::range_id(n))] = n;
+  Dims out;
+  for (UOp n : nodes) {
+    if (!is_access(n) || n->src[0]->shape.symbolic()) continue;
+    const auto index = codegen::index_of(n);
+    std::vector<bool>& joined = out[codegen::slot_of(n)];
+    joined.resize(index.size());
+    for (size_t r = 0; r + 1 < outer.size(); ++r) {
+      if (!goes_on[r] || !outer[r]) continue;
+      const auto runs = [&](UOp i) { return ranges.depends(i, outer[r]) || ranges.depends(i, outer[r + 1]); };
+      const auto first = std::find_if(index.begin(), index.end(), runs);
+      const auto last = std::find_if(index.rbegin(), index.rend(), runs);
+      for (auto d = first - index.begin(); d + 1 < index.rend() - last; ++d) joined[static_cast<size_t>(d)] = true;
+    }
+  }
+  return out;
+}
+
+/// A Param with its joined dims as one.
+UOp joined_param(ir::Graph& g, UOp param, const std::vector<bool>& joined) {
+  Shape shape;
+  int64_t size = 1;
+  for (size_t d = 0; d < joined.size(); ++d) {
+    size *= param->shape[d].value();
+    if (joined[d]) continue;
+    shape.push_back(size);
+    size = 1;
+  }
+  return ir::param(g, param->integer(), param->dtype, shape, param->device);
+}
+
+/// A LOAD or STORE with these sources, the first of which is its Param with joined dims.
+UOp joined_access(ir::Graph& g, UOp access, const std::vector<UOp>& src, const std::vector<bool>& joined) {
+  std::vector<UOp> now{src[0]};
+  ir::Linear sum;
+  for (size_t d = 0; d < joined.size(); ++d) {
+    sum = ir::plus(ir::times(sum, access->src[0]->shape[d].value()), ir::linear_of(src[1 + d]));
+    if (joined[d]) continue;
+    now.push_back(ir::to_uop(g, ir::rejoined(sum)));
+    sum = {};
+  }
+  now.insert(now.end(), src.begin() + 1 + static_cast<std::ptrdiff_t>(joined.size()), src.end());
+  return g.make({access->op, access->dtype, access->shape, std::move(now), access->attr, access->device});
+}
+
+}  // namespace
+
+void join_pieces(codegen::Kernel& kernel) {
+  if (kernel.finish || kernel.outer.size() < 2) return;  // the ranges of a finish are numbered after those of the sink
+  const Pieces pieces(kernel);
+  if (!pieces.any()) return;
+  const Dims dims = dims_of(kernel, pieces.goes_on());
+
+  ir::Graph& g = *kernel.graph;
+  std::vector<Dim> outer;
+  std::vector<UOp> places;  // of the ranges that were
+  Dim size = 1;
+  for (size_t i = 0; i < kernel.outer.size(); ++i) {
+    size = size == 1 ? kernel.outer[i] : Dim(size.value() * kernel.outer[i].value());
+    if (pieces.goes_on()[i]) {
+      places.push_back(ir::constant(g, DType::Index, 0));
+      continue;
+    }
+    outer.push_back(size);
+    places.push_back(ir::range(ir::extent_of(g, size), static_cast<int>(outer.size()) - 1, ir::AxisKind::Outer));
+    size = 1;
+  }
+  const int left = static_cast<int>(kernel.outer.size() - outer.size());
+  kernel.sink = ir::rebuild(g, kernel.sink, [&](UOp n, const std::vector<UOp>& src) -> UOp {
+    if (n->op == Op::Range) {
+      const int id = codegen::range_id(n);
+      return codegen::is_outer(n) ? places[static_cast<size_t>(id)] : ir::range(src[0], id - left, ir::AxisKind::Inner);
+    }
+    if (const auto it = n->op == Op::Param ? dims.find(n->integer()) : dims.end(); it != dims.end())
+      return joined_param(g, n, it->second);
+    if (const auto it = is_access(n) ? dims.find(codegen::slot_of(n)) : dims.end(); it != dims.end())
+      return joined_access(g, n, src, it->second);
+    if (n->dtype == DType::Index && (n->op == Op::Add || n->op == Op::Mul))  // of what is 0 nothing is left
+      return ir::to_uop(g, ir::linear_of(g.make({n->op, n->dtype, {}, src, n->attr, n->device})));
+    return {};
+  });
+  kernel.outer = std::move(outer);
+}
+
+}  // namespace sinter::schedule

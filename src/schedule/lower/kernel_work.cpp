@@ -1,0 +1,130 @@
+// A node is evaluated once per point of the ranges that it depends on.
+#include "schedule/lower/kernel_work.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <unordered_map>
+
+#include "codegen/kernel/ranges.h"
+#include "ir/combine.h"
+#include "ir/walk.h"
+#include "rewrite/interval.h"
+#include "schedule/lower/dedup_kernels.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+using runtime::Amount;
+using Ranges = std::vector<uint64_t>;  ///< node ids, ascending
+
+Ranges merge(const Ranges& a, const Ranges& b) {
+  Ranges out;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
+  return out;
+}
+
+/// Arithmetic operations on floats. Choosing, comparing and converting is none.
+double operations(Op op) {
+  switch (op) {
+    case Op::Fma: return 2;
+    case Op::Where:
+    case Op::Lt:
+    case Op::Le:
+    case Op::Eq:
+    case Op::Ne:
+    case Op::Cast:
+    case Op::Bitcast:
+    case Op::Check: return 0;
+    default: return ir::is_alu(op) ? 1 : 0;
+  }
+}
+/// Of one point. `counted`: reductions of several accumulators that were met.
+double operations(UOp n, std::set<ir::Node*>& counted) {
+  if (!is_float(n->dtype)) return 0;
+  if (!codegen::combines(n)) return operations(n->op);
+  if (!counted.insert(codegen::result_of(n, 0).get()).second) return 0;
+  double sum = 0;
+  for (Op op : ir::ops_of_step(n)) sum += operations(op);
+  return sum;
+}
+
+/// Points of loops.
+class Loops {
+ public:
+  explicit Loops(const std::vector<Var>& vars) : vars_(vars) {}
+  void add(UOp range) {
+    const UOp bound = range->src[0];
+    Amount::Term& size = size_[range->id] = {1, {}};
+    if (bound->op == Op::Const)
+      size.factor = static_cast<double>(bound->scalar().as_int());
+    else if (bound->op == Op::Var)
+      size.vars = {number(bound)};
+    else if (const auto [var, blocks] = symbolic_blocks(bound); var && blocks)  // on average
+      size = {1 / size_.at(blocks->id).factor, {number(var)}};
+    else  // of blocks, of which the last one may be shorter
+      size.factor = static_cast<double>(std::max<int64_t>(bounds_.of(bound).hi, 0));
+  }
+  /// `each` per point.
+  Amount::Term points(const Ranges& ranges, double each) const {
+    Amount::Term out{each, {}};
+    for (uint64_t r : ranges) {
+      const Amount::Term& size = size_.at(r);
+      out.factor *= size.factor;
+      out.vars.insert(out.vars.end(), size.vars.begin(), size.vars.end());
+    }
+    std::sort(out.vars.begin(), out.vars.end());
+    return out;
+  }
+
+ private:
+  int number(UOp var) const {
+    return static_cast<int>(std::find(vars_.begin(), vars_.end(), var->get<Var>()) - vars_.begin());
+  }
+  /// Of a range that is one block of a symbolic one: the size of that, and the range over the blocks.
+  static std::pair<UOp, UOp> symbolic_blocks(UOp bound) {
+    std::pair<UOp, UOp> out;
+    for (UOp n : ir::topological(bound)) {
+      if (n->op == Op::Var) out.first = n;
+      if (n->op == Op::Range) out.second = n;
+    }
+    return out;
+  }
+
+  const std::vector<Var>& vars_;
+  ir::Intervals bounds_;
+  std::unordered_map<uint64_t, Amount::Term> size_;
+};
+
+}  // namespace
+
+runtime::Work work_of(const codegen::Kernel& kernel) {
+  runtime::Work work;
+  work.touched.resize(static_cast<size_t>(kernel.params));
+  Loops loops(kernel.vars);
+  std::unordered_map<UOp, Ranges> depends;
+  std::set<ir::Node*> counted;
+  for (UOp n : nodes_of(kernel)) {
+    Ranges all;
+    for (UOp s : n->src) all = merge(all, depends[s]);
+    if (n->op == Op::Range) {
+      loops.add(n);
+      all = {n->id};
+    }
+    if (const double each = operations(n, counted)) work.flops.add(loops.points(all, each));
+    if (n->op == Op::Load || n->op == Op::Store) {
+      Ranges index;  // of the element, not of what is stored there
+      for (size_t i = 1; i <= n->src[0]->rank(); ++i) index = merge(index, depends[n->src[i]]);
+      work.touched[static_cast<size_t>(n->src[0]->integer())].add(loops.points(index, 1));
+    }
+    if (n->op == Op::Reduce)
+      for (size_t i = static_cast<size_t>(ir::value_count(n->reduction().combine)); i < n->src.size(); ++i)
+        std::erase(all, n->src[i]->id);
+    depends[n] = std::move(all);
+  }
+  return work;
+}
+
+}  // namespace sinter::schedule

@@ -1,0 +1,121 @@
+// Groups first, each within one level, so that no two of them can wait for each other; then their order, from the end.
+#include "schedule/lower/launch_order.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "schedule/fusion/hazards.h"
+#include "sinter/error.h"
+
+namespace sinter::schedule {
+namespace {
+
+/// Equal for kernels that are probably one body: what they evaluate, over which sizes.
+uint64_t likeness(const Partition& p, const Kernel& k) {
+  uint64_t h = k.outputs.size();
+  for (const std::vector<int>* axes : {&k.outer, &k.inner})
+    for (int a : *axes) h = ir::mix(h, static_cast<uint64_t>(p.space.bound(a)));
+  for (const Member& m : k.members) {
+    ir::UOp n = p.graph.stages[static_cast<size_t>(m.stage)].node;
+    h = ir::mix(ir::mix(h, static_cast<uint64_t>(n->op)),
+                ir::mix(static_cast<uint64_t>(n->dtype), ir::hash_of(n->shape)));
+  }
+  return h;
+}
+
+/// Per kernel the launch that it belongs to. Kernels of one level cannot wait for each other: there equal bodies run
+/// together, and small kernels beside the largest.
+std::vector<int> group(const Partition& p, const Prices& prices, int& count) {
+  std::map<std::pair<int, uint64_t>, int> groups;  // by level and likeness
+  std::map<int, int> largest;                      // by level: a kernel
+  for (size_t k = 0; k < p.kernels.size(); ++k) {
+    auto [it, fresh] = largest.try_emplace(p.kernels[k].level, static_cast<int>(k));
+    if (!fresh && p.kernels[static_cast<size_t>(it->second)].time < p.kernels[k].time) it->second = static_cast<int>(k);
+  }
+  std::vector<int> launch_of;
+  for (const Kernel& k : p.kernels) {
+    const bool small = k.time < prices.small_kernel && k.contraction_time < prices.small_kernel / 2;
+    const Kernel& like = small ? p.kernels[static_cast<size_t>(largest.at(k.level))] : k;
+    auto [it, fresh] = groups.try_emplace({k.level, likeness(p, like)}, count);
+    if (fresh) ++count;
+    launch_of.push_back(it->second);
+  }
+  return launch_of;
+}
+
+/// Per launch the others that must have run: those that store what it reads, and those that read what it overwrites.
+std::vector<std::vector<int>> waits(const Partition& p, const std::vector<int>& launch_of, int count) {
+  std::vector<std::vector<int>> before(static_cast<size_t>(count));
+  const std::map<int, int> stores = stores_by_slot(p.graph);
+  auto wait = [&](size_t kernel, size_t for_kernel) {
+    before[static_cast<size_t>(launch_of[kernel])].push_back(launch_of[for_kernel]);
+  };
+  for (size_t k = 0; k < p.kernels.size(); ++k)
+    for (const auto& [stage, at] : p.kernels[k].reads) {
+      const Stage& s = p.graph.stages[static_cast<size_t>(stage)];
+      if (s.kind != StageKind::Buffer) {
+        wait(k, static_cast<size_t>(p.kernel_of[static_cast<size_t>(stage)]));
+        continue;
+      }
+      auto it = stores.find(static_cast<int>(s.node->integer()));
+      if (it == stores.end()) continue;
+      const auto writer = static_cast<size_t>(p.kernel_of[static_cast<size_t>(it->second)]);
+      if (writer != k) wait(writer, k);
+    }
+  for (std::vector<int>& list : before) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+  return before;
+}
+
+/// From the end: a launch is placed when all that must follow it are. The latest one found goes next, so that it runs
+/// just before.
+std::vector<int> in_order(const std::vector<std::vector<int>>& before) {
+  std::vector<int> followers(before.size(), 0), ready, order;
+  for (const auto& list : before)
+    for (int b : list) ++followers[static_cast<size_t>(b)];
+  for (size_t l = before.size(); l-- > 0;)
+    if (followers[l] == 0) ready.push_back(static_cast<int>(l));
+  while (!ready.empty()) {
+    order.push_back(ready.back());
+    ready.pop_back();
+    for (int b : before[static_cast<size_t>(order.back())])
+      if (--followers[static_cast<size_t>(b)] == 0) ready.push_back(b);
+  }
+  if (order.size() != before.size()) throw InternalError("launches of a plan wait for each other in a circle");
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> launch_order(const Partition& p, const Prices& prices, Policy policy) {
+  int count = 0;
+  std::vector<int> launch_of;
+  if (policy == Policy::Fused)
+    launch_of = group(p, prices, count);
+  else
+    for (size_t k = 0; k < p.kernels.size(); ++k) launch_of.push_back(count++);
+  const std::vector<std::vector<int>> before = waits(p, launch_of, count);
+  std::vector<std::vector<int>> kernels(before.size()), out;
+  for (size_t k = 0; k < p.kernels.size(); ++k)
+    kernels[static_cast<size_t>(launch_of[k])].push_back(static_cast<int>(k));
+  std::vector<int> open;  // the launches that became the last one
+  for (int l : in_order(before)) {
+    const std::vector<int>& waits_for = before[static_cast<size_t>(l)];
+    const bool free = std::none_of(open.begin(), open.end(),
+                                   [&](int o) { return std::binary_search(waits_for.begin(), waits_for.end(), o); });
+    if (!free || open.empty() || policy == Policy::Unfused) {
+      out.emplace_back();
+      open.clear();
+    }
+    open.push_back(l);
+    out.back().insert(out.back().end(), kernels[static_cast<size_t>(l)].begin(), kernels[static_cast<size_t>(l)].end());
+  }
+  return out;
+}
+
+}  // namespace sinter::schedule

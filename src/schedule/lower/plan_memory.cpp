@@ -1,0 +1,91 @@
+// Buffers of a plan.
+#include "schedule/lower/plan_memory.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "ir/combine.h"
+#include "sinter/error.h"
+
+namespace sinter::schedule {
+namespace {
+
+using runtime::PlanBuffer;
+
+int add_buffer(runtime::Plan& plan, PlanBuffer::Kind kind, DType dtype, const Shape& shape,
+               const std::vector<Var>& vars) {
+  PlanBuffer b;
+  b.kind = kind;
+  b.dtype = dtype;
+  for (const Dim& d : shape) b.shape.push_back(plan_dim(d, vars));
+  b.bound_bytes = shape.bound() * static_cast<int64_t>(size_of(dtype));
+  plan.buffers.push_back(std::move(b));
+  return static_cast<int>(plan.buffers.size()) - 1;
+}
+
+}  // namespace
+
+runtime::PlanDim plan_dim(const Dim& dim, const std::vector<Var>& vars) {
+  if (!dim.symbolic()) return {dim.value(), -1};
+  auto it = std::find(vars.begin(), vars.end(), dim.var());
+  if (it == vars.end()) throw InternalError(fmt::format("plan: no variable {}", dim.var().name()));
+  return {0, static_cast<int>(it - vars.begin())};
+}
+
+Placement place_values(const PlanGraph& graph, const Partition& p, runtime::Plan& plan) {
+  for (const Slot& s : graph.slots) add_buffer(plan, PlanBuffer::Kind::Slot, s.dtype, s.shape, graph.vars);
+  Placement placement;
+  placement.stage_buffers.assign(p.graph.stages.size(), -1);
+  for (size_t o = 0; o < graph.outputs.size(); ++o) {
+    const int stage = p.graph.output_stages[o];
+    int buffer = p.graph.homes[o];
+    if (buffer < 0) {
+      const ir::UOp value =
+          p.graph.stages[static_cast<size_t>(stage)].node;  // as it is stored: an output may be reshaped
+      buffer = add_buffer(plan, PlanBuffer::Kind::Output, value->dtype, value->shape, graph.vars);
+    }
+    placement.output_buffers.push_back(buffer);
+    placement.stage_buffers[static_cast<size_t>(stage)] = buffer;
+  }
+  for (size_t s = 0; s < p.graph.stages.size(); ++s) {
+    if (p.kernel_of[s] < 0 || placement.stage_buffers[s] >= 0) continue;
+    const ir::UOp value = p.graph.stages[s].node;
+    placement.stage_buffers[s] = add_buffer(plan, PlanBuffer::Kind::Scratch, value->dtype, value->shape, graph.vars);
+  }
+  for (size_t k = 0; k < p.kernels.size(); ++k) {
+    const Kernel& kernel = p.kernels[k];
+    const std::vector<SumAcross> sums = sums_across(kernel);
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const auto& [sum, ranges] = sums[i];
+      std::vector<int>& parts = placement.parts[{static_cast<int>(k), sum}];
+      for (size_t j = 0; j < i && parts.empty(); ++j)
+        if (shares_parts(p.graph, sums[j], sums[i])) parts = placement.parts.at({static_cast<int>(k), sums[j].first});
+      if (!parts.empty()) continue;
+      std::vector<Dim> dims;
+      for (int a : ranges) dims.push_back(points_along(p.space, kernel, a));
+      const ir::UOp value = p.graph.stages[static_cast<size_t>(sum)].node;
+      dims.insert(dims.end(), value->shape.begin(), value->shape.end());
+      const Shape shape(std::move(dims));
+      for (DType t : ir::state_types(value))
+        parts.push_back(add_buffer(plan, PlanBuffer::Kind::Scratch, t, shape, graph.vars));
+    }
+  }
+  plan.outputs = placement.output_buffers;
+  return placement;
+}
+
+void set_lifetimes(runtime::Plan& plan) {
+  std::vector<char> seen(plan.buffers.size(), 0);
+  size_t step = 0;
+  for (size_t l = 0; l < plan.launches.size(); ++l)
+    for (int i = 0; i < plan.launches[l]; ++i, ++step)
+      for (int b : plan.steps[step].buffers) {
+        PlanBuffer& buffer = plan.buffers[static_cast<size_t>(b)];
+        if (!seen[static_cast<size_t>(b)]) buffer.first = static_cast<int>(l);
+        seen[static_cast<size_t>(b)] = 1;
+        buffer.last = static_cast<int>(l);
+      }
+}
+
+}  // namespace sinter::schedule

@@ -1,0 +1,139 @@
+// Finds the strides, then replaces ranges; indices are simplified by whoever reads the kernel (codegen.h).
+#include "schedule/lower/polyphase_split.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+#include <vector>
+
+#include "codegen/kernel/access.h"
+#include "codegen/kernel/offset.h"
+#include "codegen/kernel/ranges.h"
+#include "ir/build.h"
+#include "ir/rebuild.h"
+#include "ir/walk.h"
+#include "rewrite/linear.h"
+#include "rewrite/movement_index.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+constexpr int64_t kLongest = 8;  ///< stride: each of its phases is a loop of its own
+constexpr int64_t kPanel = 16;   ///< columns, or a multiple of it, that make whole vectors on every machine
+
+/// Which outer ranges the values of sums divide, and by what.
+class Divisions {
+ public:
+  explicit Divisions(UOp sink) {
+    for (UOp n : ir::topological(sink))
+      if (n->op == Op::Reduce) todo_.insert(todo_.end(), n->src.begin(), n->src.end());
+    while (!todo_.empty()) {
+      UOp n = todo_.back();
+      todo_.pop_back();
+      if (seen_.insert(n.get()).second) visit(n);
+    }
+  }
+  /// By id of the range: the one number that it is divided by where the remainder counts too: the stride of a window;
+  /// or where one load needs both, the width of its panels.
+  std::map<int, int64_t> widths() const {
+    std::map<int, int64_t> out;
+    for (const auto& [id, found] : ranges_)
+      if (found.quotient && found.remainder && found.by > 0 &&
+          (found.panels ? found.by % kPanel == 0 : found.by <= kLongest))
+        out[id] = found.by;
+    return out;
+  }
+
+ private:
+  struct Found {
+    int64_t by = 0;  ///< -1: it does not fit
+    bool quotient = false, remainder = false;
+    bool moved = false;   ///< what is divided is more than the range and multiples of the divisor
+    bool panels = false;  ///< one load needs both
+    void add(const Found& other) {
+      by = by == 0 || by == other.by ? other.by : -1;
+      quotient |= other.quotient;
+      remainder |= other.remainder;
+      moved |= other.moved;
+      panels |= other.panels;
+    }
+  };
+  using Ranges = std::map<int, Found>;
+
+  static void note(UOp n, Ranges& to) {
+    int64_t k = 0;
+    if (n->dtype != DType::Index || (n->op != Op::IDiv && n->op != Op::Mod) || !ir::constant_of(n->src[1], k) || k < 2)
+      return;
+    const ir::Linear place = ir::linear_of(n->src[0]);
+    const auto apart =
+        std::count_if(place.terms.begin(), place.terms.end(), [k](const ir::Term& t) { return t.factor % k != 0; });
+    for (const ir::Term& t : place.terms)
+      if (t.atom->op == Op::Range && codegen::is_outer(t.atom) && t.factor % k)
+        to[codegen::range_id(t.atom)].add(
+            {t.factor == 1 ? k : -1, n->op == Op::IDiv, n->op == Op::Mod, apart > 1 || place.constant % k != 0});
+  }
+  /// A load counts by where it lies, not by its indices: of axes that lie in one piece no division is left.
+  void visit(UOp n) {
+    if (n->op != Op::Load) {
+      note(n, ranges_);
+      todo_.insert(todo_.end(), n->src.begin(), n->src.end());
+      return;
+    }
+    Ranges here;
+    for (const ir::Term& t : ir::rejoined(codegen::offset_of(n)).terms)
+      for (UOp x : ir::topological(t.atom)) note(x, here);
+    for (auto& [id, found] : here) {
+      found.panels = found.quotient && found.remainder;
+      if (found.panels && found.moved) found.by = -1;  // a panel's columns would not lie at a fixed distance
+      ranges_[id].add(found);
+    }
+    for (UOp s : {codegen::gate_of(n), codegen::other_of(n)})
+      if (s) todo_.push_back(s);
+  }
+
+  std::vector<UOp> todo_;
+  std::unordered_set<ir::Node*> seen_;
+  Ranges ranges_;
+};
+
+}  // namespace
+
+void split_phases(codegen::Kernel& kernel) {
+  if (kernel.finish) return;  // whose ranges are numbered after those of the sink
+  std::map<int, int64_t> widths = Divisions(kernel.sink).widths();
+  std::erase_if(widths, [&](const auto& w) {
+    const Dim& size = kernel.outer[static_cast<size_t>(w.first)];
+    return size.symbolic() || size.value() % w.second || size.value() == w.second;
+  });
+  if (widths.empty()) return;
+
+  ir::Graph& g = *kernel.graph;
+  std::vector<Dim> outer;
+  std::vector<UOp> places;  // of the ranges that were
+  const auto open = [&](const Dim& size) {
+    outer.push_back(size);
+    return ir::range(ir::extent_of(g, size), static_cast<int>(outer.size()) - 1, ir::AxisKind::Outer);
+  };
+  for (size_t id = 0; id < kernel.outer.size(); ++id) {
+    const auto it = widths.find(static_cast<int>(id));
+    if (it == widths.end()) {
+      places.push_back(open(kernel.outer[id]));
+      continue;
+    }
+    const int64_t k = it->second;
+    UOp whole = open(kernel.outer[id].value() / k), phase = open(k);
+    places.push_back(whole * ir::constant(g, DType::Index, k) + phase);
+  }
+  const int added = static_cast<int>(outer.size() - kernel.outer.size());
+  kernel.sink = ir::rebuild(g, kernel.sink, [&](UOp n, const std::vector<UOp>& src) -> UOp {
+    if (n->op != Op::Range) return {};
+    const int id = codegen::range_id(n);
+    return codegen::is_outer(n) ? places[static_cast<size_t>(id)] : ir::range(src[0], id + added, ir::AxisKind::Inner);
+  });
+  kernel.outer = std::move(outer);
+}
+
+}  // namespace sinter::schedule

@@ -1,0 +1,46 @@
+// A conjunct is kept for a loop of the index or of another one that is kept, for having no loop at all, or for what it
+// reads.
+#include "schedule/lower/predicate.h"
+
+#include <algorithm>
+
+#include "ir/build.h"
+#include "ir/walk.h"
+#include "rewrite/index_math.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+bool reads(UOp condition) {
+  const std::vector<UOp> all = ir::topological(condition);
+  return std::any_of(all.begin(), all.end(), [](UOp n) { return n->op == Op::Load || n->op == Op::Check; });
+}
+
+}  // namespace
+
+UOp still_needed(const ir::Indexed& at, codegen::Ranges& free) {
+  if (!at.valid || at.valid->op == Op::Const) return at.valid;
+  codegen::RangeSet loops;
+  for (UOp i : at.index) loops |= free.free(i);
+  const std::vector<UOp> all = ir::conjuncts(at.valid);
+  std::vector<bool> needed(all.size());
+  // A condition on two loops, of which the index has one, brings the other one's: the index was made simple under both.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t i = 0; i < all.size(); ++i) {
+      const codegen::RangeSet& its = free.free(all[i]);
+      if (needed[i] || (its.any() && !(its & loops).any() && !reads(all[i]))) continue;
+      loops |= its;
+      needed[i] = changed = true;
+    }
+  }
+  UOp kept;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (needed[i]) kept = kept ? kept & all[i] : all[i];
+  return kept;
+}
+
+}  // namespace sinter::schedule

@@ -1,0 +1,14 @@
+// Conditions of a place that still matter once an axis was broadcast.
+#pragma once
+
+#include "codegen/kernel/ranges.h"
+#include "rewrite/movement_index.h"
+
+namespace sinter::schedule {
+
+/// The gate of a place without the conditions on loops that its index no longer has: what was broadcast there is the
+/// same in all of their turns. Conditions on values that were read stay, for they raise errors; so do those on loops
+/// that share a condition with one of the index. Null: none is left.
+ir::UOp still_needed(const ir::Indexed& at, codegen::Ranges& free);
+
+}  // namespace sinter::schedule

@@ -1,0 +1,147 @@
+// Every index of a LOAD or STORE is a base and a constant. Kernels with one base everywhere are a group; the constants
+// that differ within it become arguments, equal ones one.
+#include "schedule/lower/share_offsets.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "codegen/kernel/access.h"
+#include "ir/build.h"
+#include "ir/rebuild.h"
+#include "rewrite/index_math.h"
+#include "rewrite/linear.h"
+#include "schedule/lower/dedup_kernels.h"
+
+namespace sinter::schedule {
+namespace {
+
+using codegen::Kernel;
+using ir::Op;
+using ir::UOp;
+
+constexpr size_t kFew = 8;  ///< bodies that are rather compiled each
+
+bool is_access(UOp n) { return n->op == Op::Load || n->op == Op::Store; }
+
+/// The constants that indices of the kernel have, by access and dim, in the order of its nodes.
+std::vector<int64_t> constants_of(const Kernel& kernel) {
+  std::vector<int64_t> constants;
+  for (UOp n : nodes_of(kernel))
+    if (is_access(n))
+      for (UOp i : codegen::index_of(n)) constants.push_back(ir::linear_of(i).constant);
+  return constants;
+}
+
+/// The kernel with argument `which[i]` behind its own instead of constant i, where that is not -1. Into an arena of its
+/// own.
+Kernel with_arguments(const Kernel& kernel, const std::vector<int>& which, int count) {
+  std::unordered_map<const ir::Node*, size_t> first;  // per access: the number of its first constant
+  size_t next = 0;
+  for (UOp n : nodes_of(kernel))
+    if (is_access(n)) first[n.get()] = std::exchange(next, next + codegen::index_of(n).size());
+  Kernel out = kernel;
+  out.graph = std::make_shared<ir::Arena>();
+  ir::Graph& g = *out.graph;
+  ir::IndexMath math(g);
+  for (UOp* sink : {&out.sink, &out.finish}) {
+    if (!*sink) continue;
+    *sink = ir::rebuild(g, *sink, [&](UOp n, const std::vector<UOp>& src) -> UOp {
+      if (!is_access(n)) return {};
+      std::vector<UOp> now = src;
+      for (size_t d = 0; d < codegen::index_of(n).size(); ++d) {
+        const int argument = which[first.at(n.get()) + d];
+        if (argument < 0) continue;
+        ir::Linear base = ir::linear_of(src[1 + d]);
+        base.constant = 0;
+        UOp offset = ir::argument(g, static_cast<int64_t>(kernel.args.size()) + argument, DType::Index);
+        now[1 + d] = math.add(ir::to_uop(g, base), offset);
+      }
+      return g.make({n->op, n->dtype, n->shape, std::move(now), n->attr, n->device});
+    });
+  }
+  out.args.resize(kernel.args.size() + static_cast<size_t>(count), DType::Index);
+  return out;
+}
+
+Kernel without_constants(const Kernel& kernel, size_t constants) {
+  std::vector<int> which(constants);
+  for (size_t i = 0; i < constants; ++i) which[i] = static_cast<int>(i);
+  return with_arguments(kernel, which, static_cast<int>(constants));
+}
+
+/// Kernels with one base everywhere, and their constants.
+struct Group {
+  Kernel base;
+  std::vector<size_t> kernels;
+  std::vector<std::vector<int64_t>> constants;
+};
+
+std::vector<Group> groups_of(const std::vector<Kernel>& kernels) {
+  std::vector<Group> groups;
+  std::unordered_multimap<uint64_t, size_t> known;
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    std::vector<int64_t> constants = constants_of(kernels[k]);
+    Kernel base = without_constants(kernels[k], constants.size());
+    const uint64_t hash = hash_body(base);
+    auto [it, last] = known.equal_range(hash);
+    while (it != last && !same_body(groups[it->second].base, base)) ++it;
+    if (it == last) {
+      it = known.emplace(hash, groups.size());
+      groups.push_back({std::move(base), {}, {}});
+    }
+    groups[it->second].kernels.push_back(k);
+    groups[it->second].constants.push_back(std::move(constants));
+  }
+  return groups;
+}
+
+}  // namespace
+
+void share_offsets(std::vector<Kernel>& kernels, runtime::Plan& plan) {
+  if (kernels.size() <= kFew) return;
+  std::vector<size_t> stands_for(kernels.size());
+  for (size_t k = 0; k < kernels.size(); ++k) stands_for[k] = k;
+  std::vector<std::vector<int64_t>> offsets(kernels.size());
+  for (const Group& group : groups_of(kernels)) {
+    if (group.kernels.size() <= kFew) continue;
+    std::map<std::vector<int64_t>, int> arguments;  // by what they are in each kernel
+    std::vector<int> which(group.constants[0].size(), -1);
+    for (size_t i = 0; i < which.size(); ++i) {
+      std::vector<int64_t> values;
+      for (const std::vector<int64_t>& constants : group.constants) values.push_back(constants[i]);
+      if (std::equal(values.begin() + 1, values.end(), values.begin())) continue;
+      const auto [it, fresh] = arguments.try_emplace(std::move(values), static_cast<int>(arguments.size()));
+      which[i] = it->second;
+      if (!fresh) continue;
+      for (size_t m = 0; m < group.kernels.size(); ++m) offsets[group.kernels[m]].push_back(it->first[m]);
+    }
+    const size_t first = group.kernels[0];
+    kernels[first] = with_arguments(kernels[first], which, static_cast<int>(arguments.size()));
+    for (size_t k : group.kernels) stands_for[k] = first;
+  }
+  std::vector<int> numbers(kernels.size());
+  size_t left = 0;
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    if (stands_for[k] != k) continue;
+    numbers[k] = static_cast<int>(left);
+    if (left != k) {
+      kernels[left] = std::move(kernels[k]);
+      plan.work[left] = std::move(plan.work[k]);
+    }
+    ++left;
+  }
+  kernels.erase(kernels.begin() + static_cast<std::ptrdiff_t>(left), kernels.end());
+  plan.work.erase(plan.work.begin() + static_cast<std::ptrdiff_t>(left), plan.work.end());
+  for (runtime::Step& step : plan.steps) {
+    const auto k = static_cast<size_t>(step.program);
+    step.program = numbers[stands_for[k]];
+    step.offsets = std::move(offsets[k]);
+    offsets[k] = step.offsets;  // other steps may run it too
+  }
+}
+
+}  // namespace sinter::schedule

@@ -1,0 +1,298 @@
+// Memory order is tracked as one stride per axis, from the leaves up: stored values lie in row-major order.
+#include "schedule/simplify/choose_reductions.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <unordered_set>
+
+#include "ir/build.h"
+#include "schedule/graph/rebuild_plan.h"
+#include "schedule/simplify/strides.h"
+#include "schedule/simplify/sum_blocks.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+// Lanes fill one 64-byte vector, on every CPU: the tree is part of a program's meaning.
+constexpr int64_t kLaneBytes = 64;
+constexpr int64_t kNear = 4;           // elements from one to the next that a vector of them may lie apart
+constexpr int64_t kShortRow = 8;       // below which a part of a vector is none
+constexpr int64_t kThreadLanes = 256;  // on a GPU at most: one for each thread of a block
+constexpr int64_t kFewOutputs =
+    4096;                          // of a product of matrices, which a block of a GPU has one of; else each thread some
+constexpr int64_t kShortest = 64;  // elements below which a chain is as good
+constexpr int64_t kPacked = 8;  // results that share each element of a product's operands, from which these are rather
+                                // copied so that lanes lie along results
+constexpr int64_t kLong = 65536;  // elements of a row that is a block by itself
+
+/// A value made of several: in order along an axis if all that move along it are.
+void meet(Strides& into, const Strides& with) {
+  const auto some = [](int64_t distance) { return distance == 1 || distance == kPartsInOrder; };
+  for (size_t i = 0; i < into.size(); ++i)
+    if (into[i] == 0)
+      into[i] = with[i];
+    else if (with[i] != 0 && with[i] != into[i])
+      into[i] = some(into[i]) || some(with[i]) ? kPartsInOrder : kNoDistance;
+}
+
+Strides strides_of(UOp n, const std::vector<const Strides*>& src) {
+  if (n->op == Op::Const || n->op == Op::Arg || n->op == Op::Var || n->op == Op::Arange) return Strides(n->rank(), 0);
+  if (ir::is_movement(n->op)) return strides_after(n, *src[0]);
+  if (!ir::is_alu(n->op)) return row_major(n->shape);
+  Strides out = *src[0];
+  for (size_t i = 1; i < src.size(); ++i) meet(out, *src[i]);
+  return out;
+}
+
+/// The smallest divisor of n that is at least `least`, which n is.
+int64_t divisor_from(int64_t n, int64_t least) {
+  int64_t best = n;
+  for (int64_t d = 1; d <= n / d; ++d)
+    for (const int64_t divisor : {d, n / d})
+      if (n % d == 0 && divisor >= least) best = std::min(best, divisor);
+  return best;
+}
+
+/// Elements of the leading axes that are summed by themselves, about `most` at most; 0 where they are too few. A block
+/// is some values of one of those axes with all of the axes behind it.
+int64_t block_of(const std::vector<int64_t>& leading, int64_t most, const Prices& prices) {
+  int64_t rows = 1;
+  for (int64_t n : leading) rows *= n;
+  const int64_t wanted = std::min(rows_in_block(rows, prices), most);
+  if (wanted == 0) return 0;
+  int64_t inside = 1;
+  for (size_t k = leading.size(); k-- > 0; inside *= leading[k]) {
+    int64_t part = (wanted + inside - 1) / inside;
+    if (k > 0) {
+      if (part >= leading[k]) continue;
+      part = divisor_from(leading[k], part);  // blocks end where the axis does
+      if (part == leading[k]) continue;
+    }
+    return part * inside < rows ? part * inside : 0;
+  }
+  return 0;
+}
+
+int64_t floor_power(int64_t n) { return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); }
+
+/// Whether vectors can lie along an axis of the results that is longer than a row: the sources are in order there, or
+/// so near to it that lanes are picked out of whole vectors.
+bool results_in_order(const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides,
+                      int64_t row) {
+  for (size_t a = 0; a < shape.rank(); ++a) {
+    if (shape[a].bound() <= row || std::find(axes.begin(), axes.end(), static_cast<int64_t>(a)) != axes.end()) continue;
+    const auto [fewest, most] = std::minmax_element(
+        strides.begin(), strides.end(), [a](const Strides* x, const Strides* y) { return (*x)[a] < (*y)[a]; });
+    if ((**fewest)[a] >= 0 && (**most)[a] >= 1 && (**most)[a] <= kNear) return true;
+  }
+  return false;
+}
+
+/// Lanes: where the sources lie in order along the last axis that is summed; or some of them do, and along no axis of
+/// the results all.
+int choose_lanes(DType dtype, const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides,
+                 bool gpu) {
+  const auto inner = static_cast<size_t>(axes.back());
+  const int64_t wide = kLaneBytes / static_cast<int64_t>(size_of(dtype));
+  for (const Strides* s : strides)
+    if ((*s)[inner] == kPartsInOrder ? results_in_order(shape, axes, strides, wide - 1)
+                                     : (*s)[inner] != 0 && (*s)[inner] != 1)
+      return 1;
+  int64_t total = 1;
+  for (int64_t a : axes) total *= shape[static_cast<size_t>(a)].bound();
+  const int64_t row = shape[inner].bound();
+  int64_t lanes = wide;
+  if (gpu) lanes = std::min(kThreadLanes, floor_power(total));
+  // Lanes that cross from row to row would cost a division at every element: as many as divide a row, unless results
+  // could have all of them. Threads without work cost more.
+  if (!gpu && axes.size() > 1) {
+    if (shape[inner].symbolic() || (row % lanes && (row < kShortRow || results_in_order(shape, axes, strides, row))))
+      return 1;
+    lanes = std::min(lanes, row & -row);
+  }
+  return total < kShortest ? 1 : static_cast<int>(lanes);
+}
+
+/// Whether a sum goes over the trailing axes of values that lie in one piece along those: they are one row.
+bool is_one_row(const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
+  size_t next = axes.size();
+  int64_t inside = 0;  // the axis before, from behind
+  for (size_t a = shape.rank(); a-- > 0 && next > 0;) {
+    if (shape[a] == 1) continue;
+    if (axes[next - 1] != static_cast<int64_t>(a) || shape[a].symbolic()) return false;
+    --next;
+    for (const Strides* s : strides)
+      if (inside && (*s)[a] != (*s)[static_cast<size_t>(inside)] * shape[static_cast<size_t>(inside)].value())
+        return false;
+    inside = static_cast<int64_t>(a);
+  }
+  return axes.size() > 1 && axes[0] > 0;
+}
+
+/// How many results of a product share an element of the operand that the fewest do.
+int64_t sharing(const Shape& shape, const ir::Ints& axes, const std::vector<const Strides*>& strides) {
+  int64_t fewest = std::numeric_limits<int64_t>::max();
+  for (const Strides* s : strides) {
+    int64_t results = 1;
+    for (size_t a = 0; a < shape.rank(); ++a)
+      if ((*s)[a] == 0 && std::find(axes.begin(), axes.end(), static_cast<int64_t>(a)) == axes.end())
+        results *= shape[a].bound();
+    fewest = std::min(fewest, results);
+  }
+  return fewest;
+}
+
+/// Blocks of a sum over the outermost axis, which may be an outer range of its kernel. They have no more than about
+/// `longest` elements if a loop over results stands between that range and the others: groups of blocks would need it
+/// around both. `axes` are not of size 1.
+int64_t choose_block(const Shape& shape, const ir::Ints& axes, int lanes, int64_t longest, const Prices& prices) {
+  std::vector<int64_t> leading;
+  int64_t rest = 1, kept = 0;
+  size_t next = 0;
+  for (size_t a = 0; a < shape.rank(); ++a) {
+    if (shape[a] == 1) continue;
+    const bool summed = next < axes.size() && axes[next] == static_cast<int64_t>(a);
+    if (!summed) {
+      ++kept;
+      continue;
+    }
+    if (next++ > 0 && shape[a].symbolic()) return 0;
+    if (kept)
+      rest *= shape[a].bound();
+    else
+      leading.push_back(shape[a].bound());
+  }
+  // Of a sum over everything the last axis counts as a row, if there is more than one.
+  if (!kept && leading.size() > 1) {
+    rest = leading.back();
+    leading.pop_back();
+  }
+  if (leading.empty() || rest == 0) return 0;
+  if (kept && rest == 1 && lanes > 1) return 0;  // it lies in order along the outermost axis: no row to go across
+  const int64_t most = kept && lanes == 1 ? std::max<int64_t>(longest / rest, 1) : std::numeric_limits<int64_t>::max();
+  if (const int64_t block = block_of(leading, most, prices)) return block * rest;
+  return !kept && leading[0] > 1 && rest >= kLong / 2 ? rest : 0;
+}
+
+/// Whether a combine rounds, so that its error grows with the number of elements.
+bool adds(ir::Combine combine) {
+  return combine == ir::Combine::Add || combine == ir::Combine::Dot || combine == ir::Combine::Moments ||
+         combine == ir::Combine::ExpSum;
+}
+
+std::vector<Dim> sizes_of(const Shape& shape, const ir::Ints& axes) {
+  std::vector<Dim> out;
+  for (int64_t a : axes) out.push_back(shape[static_cast<size_t>(a)]);
+  return out;
+}
+
+/// Whether n is the largest element of an ArgMax, whose place is the other accumulator.
+bool is_largest(UOp n) { return n->reduction().combine == ir::Combine::ArgMax && n->reduction().result == 0; }
+
+/// Those whose place the plan wants too.
+std::unordered_set<UOp> with_places(const PlanGraph& plan) {
+  std::unordered_set<UOp> found;
+  for (UOp n : ir::topological(values_of(plan)))
+    if (n->op == Op::Reduce && n->reduction().combine == ir::Combine::ArgMax && n->reduction().result == 1)
+      found.insert(ir::reduce(ir::Combine::ArgMax, n->src, n->reduction().axes, 0));
+  return found;
+}
+
+}  // namespace
+
+int64_t rows_in_block(int64_t rows, const Prices& prices) {
+  if (rows < 2 * prices.block_rows) return 0;
+  int64_t block = prices.block_rows;
+  while (block * prices.block_count < rows && block < prices.block_most) block *= 2;
+  return block;
+}
+
+bool is_contraction(ir::Combine combine, const std::vector<UOp>& values) {
+  if (combine != ir::Combine::Dot) return false;
+  return std::all_of(values.begin(), values.end(), [](UOp n) {
+    bool repeated = false;
+    for (; ir::is_movement(n->op); n = n->src[0]) repeated |= n->op == Op::Expand;
+    return repeated && n->shape.bound() > 1 && n->op != Op::Arange;
+  });
+}
+
+void choose_reductions(PlanGraph& plan, const runtime::Target& target) {
+  const Prices prices = prices_for(target);
+  std::vector<Strides> known;  // by id of the new nodes; empty where there are no axes, or nothing is known yet
+  auto of = [&](const std::vector<UOp>& src) {
+    std::vector<const Strides*> out;
+    for (UOp s : src) out.push_back(&known.at(s->id));
+    return out;
+  };
+  auto note = [&](UOp made) {
+    if (made->id < known.size() && !known[made->id].empty()) return made;
+    Strides strides = strides_of(made, of(made->src));
+    if (made->id >= known.size()) known.resize(made->id + 1);
+    known[made->id] = std::move(strides);
+    return made;
+  };
+  /// All axes from `first` on as one.
+  auto flattened = [&](UOp v, size_t first) {
+    Shape shape(Shape::Dims(v->shape.begin(), v->shape.begin() + static_cast<std::ptrdiff_t>(first)));
+    int64_t row = 1;
+    for (size_t a = first; a < v->rank(); ++a) row *= v->shape[a].value();
+    shape.push_back(row);
+    return note(ir::reshape(v, shape));
+  };
+  const std::unordered_set<UOp> placed = with_places(plan);
+  rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
+    UOp made;
+    if (n->op != Op::Reduce) {
+      made = src == n->src ? n : ir::with_sources(*plan.graph, n, src);
+    } else {
+      ir::ReduceAttr attr = n->reduction();
+      std::vector<UOp> values = src;
+      if (attr.combine == ir::Combine::Add && is_float(n->dtype) && src[0]->op == Op::Mul) {
+        attr.combine = ir::Combine::Dot;
+        values = src[0]->src;
+      } else if (is_largest(n)) {
+        attr.combine = ir::Combine::Max;
+        values = {src[0]};
+      }
+      const ir::Ints given = attr.axes;
+      ir::Ints axes;
+      for (int64_t a : attr.axes)
+        if (!(values[0]->shape[static_cast<size_t>(a)] == 1)) axes.push_back(a);
+      const DType dtype = values[0]->dtype;  // of places too the value decides
+      if ((is_float(dtype) || target.cuda()) && !axes.empty()) {
+        const bool contraction = is_contraction(attr.combine, values);
+        const bool packed = contraction && (target.cuda() ? n->shape.bound() >= kFewOutputs
+                                                          : sharing(values[0]->shape, axes, of(values)) >= kPacked);
+        if (!packed) attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values), target.cuda());
+        if (!packed && !target.cuda() && attr.tree.lanes == 1 && is_one_row(values[0]->shape, axes, of(values))) {
+          for (UOp& v : values) v = flattened(v, static_cast<size_t>(axes[0]));
+          attr.axes = axes = {axes[0]};
+          attr.tree.lanes = choose_lanes(dtype, values[0]->shape, axes, of(values), false);
+        }
+        const bool rounds = dtype == DType::F32 && adds(attr.combine);
+        const int64_t longest = rounds ? kChain * attr.tree.lanes : std::numeric_limits<int64_t>::max();
+        if (is_float(dtype) && !contraction)
+          attr.tree.block = choose_block(values[0]->shape, axes, attr.tree.lanes, longest, prices);
+        if (rounds) attr.tree = blocked_tree(sizes_of(values[0]->shape, axes), attr.tree);
+        if (attr.tree.block)
+          attr.tree.lanes = static_cast<int>(std::min<int64_t>(attr.tree.lanes, floor_power(attr.tree.block)));
+      }
+      // Both are chains that keep the first of equal elements: the same bits, from the loop that finds the place.
+      if (placed.contains(n) && attr.tree == ir::Tree{}) {
+        attr.combine = ir::Combine::ArgMax;
+        attr.axes = given;
+        values = src;
+      }
+      const Shape shape = ir::without(values[0]->shape, attr.axes);
+      made = note(plan.graph->make({Op::Reduce, n->dtype, shape, std::move(values), std::move(attr)}));
+      made = note(ir::reshape(made, n->shape));
+    }
+    return note(made);
+  });
+}
+
+}  // namespace sinter::schedule

@@ -1,0 +1,73 @@
+// The divisor is seen as the sum's factor sees it; that it does not change along the summed axes its strides say.
+#include "schedule/simplify/deferred_division.h"
+
+#include <algorithm>
+
+#include "schedule/graph/rebuild_plan.h"
+#include "schedule/simplify/fused_reductions.h"
+#include "schedule/simplify/strides.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+/// The quotient of a softmax: e / expand(sum of e), of exponentials below their maximum.
+bool is_weight(UOp n) {
+  if (n->op != Op::Div || n->src[1]->op != Op::Expand) return false;
+  UOp sum = n->src[1]->src[0];
+  return maximum_below(sum).maximum && sum->src[0] == n->src[0] && sum->reduction().axes == n->src[1]->ints();
+}
+
+/// The movement ops from n down to a softmax's quotient, or to something else.
+std::vector<UOp> view_of(UOp n, UOp& base) {
+  std::vector<UOp> view;
+  for (; ir::is_movement(n->op) && n->op != Op::Pad && n->src.size() == 1; n = n->src[0]) view.push_back(n);
+  base = n;
+  return view;
+}
+
+UOp seen(ir::Graph& g, UOp x, const std::vector<UOp>& view) {
+  for (size_t i = view.size(); i-- > 0;) x = ir::with_sources(g, view[i], {x});
+  return x;
+}
+
+/// The first element along each of the axes, which are gone then.
+UOp first_of(UOp x, const ir::Ints& axes) {
+  ir::Region box = ir::whole(x->shape);
+  for (int64_t a : axes) box[static_cast<size_t>(a)] = {0, 1};
+  return ir::reshape(ir::shrink(x, box), ir::without(x->shape, axes));
+}
+
+/// The sum over `axes` of weight * other, divided once; null where it is no such sum.
+UOp divided(ir::Graph& g, UOp sum, UOp weight, UOp other) {
+  const ir::Ints& axes = sum->reduction().axes;
+  UOp base;
+  const std::vector<UOp> view = view_of(weight, base);
+  if (!is_weight(base)) return {};
+  UOp divisor = base->src[1];
+  Strides strides = strides_after(divisor, row_major(divisor->src[0]->shape));
+  for (size_t i = view.size(); i-- > 0;) strides = strides_after(view[i], strides);
+  for (int64_t a : axes) {
+    const Dim& size = weight->shape[static_cast<size_t>(a)];
+    if (strides[static_cast<size_t>(a)] != 0 || (size.symbolic() ? size.var().min() : size.value()) < 1) return {};
+  }
+  UOp made = ir::reduce(ir::Combine::Add, seen(g, base->src[0], view) * other, axes);
+  return made / first_of(seen(g, divisor, view), axes);
+}
+
+}  // namespace
+
+void divide_sums(PlanGraph& plan) {
+  ir::Graph& g = *plan.graph;
+  rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
+    if (!is_reduce(n, ir::Combine::Add) || src[0]->op != Op::Mul) return {};
+    UOp made = ir::with_sources(g, n, src);
+    for (size_t weight : {0, 1})
+      if (UOp once = divided(g, made, src[0]->src[weight], src[0]->src[1 - weight])) return once;
+    return {};
+  });
+}
+
+}  // namespace sinter::schedule

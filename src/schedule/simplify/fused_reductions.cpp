@@ -1,0 +1,154 @@
+// First the sums that qualify are found, with the maxima in them; then the graph is rebuilt without those.
+#include "schedule/simplify/fused_reductions.h"
+
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/splat.h"
+#include "schedule/graph/rebuild_plan.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Combine;
+using ir::Op;
+using ir::UOp;
+
+/// A row that is shorter lies in the first-level cache until it is read again.
+constexpr int64_t kRowBytes = 16 << 10;
+/// So many elements a float32 still counts one by one.
+constexpr int64_t kMostCounted = int64_t{1} << 24;
+
+/// How many elements each result is made of; nothing where that is not fixed, or none.
+std::optional<int64_t> length_of(UOp reduce) {
+  int64_t length = 1;
+  for (int64_t a : reduce->reduction().axes) {
+    const Dim& d = reduce->src[0]->shape[static_cast<size_t>(a)];
+    if (d.symbolic() || d == 0) return {};
+    length *= d.value();
+  }
+  return length;
+}
+bool too_long(UOp reduce) {
+  const std::optional<int64_t> length = length_of(reduce);
+  return length && *length <= kMostCounted && *length * static_cast<int64_t>(size_of(reduce->dtype)) > kRowBytes;
+}
+
+/// The number of which n is made, repeated.
+std::optional<double> number_of(UOp n) {
+  UOp number = ir::splat_const(n);
+  if (!number) return {};
+  return number->scalar().as_double();
+}
+
+/// x of x - expand(y), which y then is; repeated along the axes that `reduce` is over.
+UOp distance(UOp n, UOp reduce, UOp& from) {
+  if (n->op != Op::Sub || n->src[1]->op != Op::Expand || n->src[1]->ints() != reduce->reduction().axes) return {};
+  from = n->src[1]->src[0];
+  return n->src[0];
+}
+
+bool same_rows(UOp reduce, UOp other, UOp x) {
+  return other->src[0] == x && other->reduction().axes == reduce->reduction().axes;
+}
+
+/// The mean that a sum of squared distances is taken from; null where n is no such sum.
+UOp mean_below(UOp n) {
+  if (!is_reduce(n, Combine::Add) || n->src[0]->op != Op::Mul || n->src[0]->src[0] != n->src[0]->src[1]) return {};
+  UOp mean;
+  UOp x = distance(n->src[0]->src[0], n, mean);
+  if (!x || mean->op != Op::Div || !is_reduce(mean->src[0], Combine::Add) || !same_rows(n, mean->src[0], x)) return {};
+  const std::optional<double> count = number_of(mean->src[1]);
+  const std::optional<int64_t> length = length_of(n);
+  return count && length && *count == static_cast<double>(*length) ? mean : UOp();
+}
+
+}  // namespace
+
+Shifted maximum_below(UOp n) {
+  if (!is_reduce(n, Combine::Add) || n->src[0]->op != Op::Exp) return {};
+  Shifted out;
+  UOp x = distance(n->src[0]->src[0], n, out.maximum);
+  if (!x) return {};
+  if (out.maximum->op == Op::Where) {
+    UOp finite = out.maximum->src[0], top = out.maximum->src[1];
+    const bool guard = finite->op == Op::Lt && finite->src[0]->op == Op::Abs && finite->src[0]->src[0] == top &&
+                       number_of(finite->src[1]) == std::numeric_limits<double>::infinity() &&
+                       number_of(out.maximum->src[2]) == 0.0;
+    if (!guard) return {};
+    out = {top, true};
+  }
+  if (!is_reduce(out.maximum, Combine::Max) || !same_rows(n, out.maximum, x)) return {};
+  return out;
+}
+
+namespace {
+
+class Pass {
+ public:
+  explicit Pass(PlanGraph& plan) : plan_(plan) {}
+
+  void run() {
+    find();
+    if (squares_.empty() && sums_.empty()) return;
+    rebuild(plan_, [&](UOp n, const std::vector<UOp>& src) {
+      UOp made;
+      if (squares_.contains(n))
+        made = squares(n);
+      else if (maxima_.contains(n))
+        made = exponents(n, n->src[0], 0);
+      else if (auto sum = sums_.find(n); sum != sums_.end())
+        made = total(n, sum->second);
+      else
+        made = src == n->src ? n : ir::with_sources(*plan_.graph, n, src);
+      return made_[n] = made;
+    });
+  }
+
+ private:
+  void find() {
+    for (UOp n : ir::topological(values_of(plan_))) {
+      if (mean_below(n) && too_long(n)) squares_.insert(n);
+      if (const Shifted s = maximum_below(n); s.maximum && too_long(n)) {
+        sums_[n] = s.guarded;
+        maxima_.insert(s.maximum);
+      }
+    }
+  }
+
+  /// The mean stays a sum of its own for whoever else reads it: what it is must not follow from who asks for squares
+  /// too.
+  UOp squares(UOp sum) const {
+    UOp x = made_.at(sum->src[0]->src[0]->src[0]);
+    const UOp values[] = {ir::like(x, 1.0), x, ir::like(x, 0.0)};
+    return ir::reduce(Combine::Moments, values, sum->reduction().axes, 2);
+  }
+  /// Of x, a node of the graph as it was, along the axes of `reduce`.
+  UOp exponents(UOp reduce, UOp x, int result) const {
+    x = made_.at(x);
+    const UOp values[] = {x, ir::like(x, 1.0)};
+    return ir::reduce(Combine::ExpSum, values, reduce->reduction().axes, result);
+  }
+  /// The sum of exp(x - largest), and what that comes to where the largest is not finite.
+  UOp total(UOp sum, bool guarded) const {
+    UOp x = sum->src[0]->src[0]->src[0];
+    UOp largest = exponents(sum, x, 0);
+    UOp other = guarded ? ir::maximum(largest, ir::like(largest, 0.0))
+                        : ir::like(largest, std::numeric_limits<double>::quiet_NaN());
+    UOp finite = ir::lt(ir::alu(Op::Abs, {largest}), ir::like(largest, std::numeric_limits<double>::infinity()));
+    return ir::where(finite, exponents(sum, x, 1), other);
+  }
+
+  PlanGraph& plan_;
+  std::unordered_map<UOp, UOp> made_;
+  std::unordered_set<UOp> squares_, maxima_;
+  std::unordered_map<UOp, bool> sums_;  ///< and whether their maximum is guarded
+};
+
+}  // namespace
+
+void join_reductions(PlanGraph& plan) { Pass(plan).run(); }
+
+}  // namespace sinter::schedule

@@ -1,0 +1,52 @@
+// A copy below the windows, and below what pads for them.
+#include "schedule/simplify/store_repeats.h"
+
+#include <algorithm>
+
+#include "schedule/graph/rebuild_plan.h"
+#include "schedule/simplify/strides.h"
+
+namespace sinter::schedule {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+/// The factor with such a copy; itself if it needs none.
+UOp over_stored(UOp factor) {
+  std::vector<UOp> moved;  // from the factor down
+  for (UOp n = factor; ir::is_movement(n->op); n = n->src[0]) moved.push_back(n);
+  const auto window = std::find_if(moved.rbegin(), moved.rend(), [](UOp n) { return n->op == Op::Window; });
+  if (window == moved.rend()) return factor;
+  // Below the lowest window stands the EXPAND that makes its taps.
+  size_t seen = static_cast<size_t>(window.base() - moved.begin()) + 1;
+  while (seen < moved.size() && moved[seen]->op == Op::Pad) ++seen;
+  if (seen >= moved.size()) return factor;
+  const auto below = [&](Op op) {
+    return std::any_of(moved.begin() + static_cast<std::ptrdiff_t>(seen), moved.end(),
+                       [op](UOp n) { return n->op == op; });
+  };
+  // Zeros between elements are no repeats: codegen goes by their phases.
+  if (!below(Op::Expand) || below(Op::Pad)) return factor;
+  Strides strides = row_major(moved.back()->src[0]->shape);
+  for (size_t i = moved.size(); i-- > seen;) strides = strides_after(moved[i], strides);
+  if (std::find(strides.begin(), strides.end(), kNoDistance) == strides.end()) return factor;
+  ir::Graph& g = *factor->graph;
+  UOp n = g.make({Op::Contiguous, moved[seen]->dtype, moved[seen]->shape, {moved[seen]}});
+  while (seen-- > 0) n = ir::with_sources(g, moved[seen], {n});
+  return n;
+}
+
+}  // namespace
+
+void store_repeats(PlanGraph& plan) {
+  rebuild(plan, [&](UOp n, const std::vector<UOp>& src) -> UOp {
+    if (!is_reduce(n, ir::Combine::Add) || src[0]->op != Op::Mul) return {};
+    std::vector<UOp> factors;
+    for (UOp factor : src[0]->src) factors.push_back(over_stored(factor));
+    if (std::equal(factors.begin(), factors.end(), src[0]->src.begin())) return {};
+    return ir::with_sources(*plan.graph, n, {ir::with_sources(*plan.graph, src[0], factors)});
+  });
+}
+
+}  // namespace sinter::schedule

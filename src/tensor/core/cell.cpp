@@ -1,0 +1,79 @@
+// Cells, handles and call scopes.
+#include "tensor/core/cell.h"
+
+#include <fmt/core.h>
+
+#include <unordered_map>
+
+namespace sinter {
+namespace {
+
+/// Leaf id to cell. Never destroyed: cells may die after main.
+std::unordered_map<uint64_t, std::weak_ptr<Cell>>& leaves() {
+  static auto* map = new std::unordered_map<uint64_t, std::weak_ptr<Cell>>;
+  return *map;
+}
+
+}  // namespace
+
+inline namespace v0 {
+
+CallScope::CallScope(std::string_view name, Loc where) { ir::enter_call(name, where); }
+CallScope::~CallScope() { ir::leave_call(); }
+
+Cell::~Cell() {
+  const ir::GraphScope scope;
+  --origin.tensors;
+  if (leaf_id) tensor::unregister_leaf(*this);
+  node = {};
+}
+
+Arg::Arg(const Tensor& tensor, Loc where) : cell_(tensor.cell()), where_(where) {}
+Arg::Arg(const Place& place, Loc where) : Arg(static_cast<Tensor>(place), where) {}
+double Arg::as_double(float value) {
+  return runtime::cpu::by_default_floats([&] { return static_cast<double>(value); });
+}
+double Arg::as_double(long double value) {
+  return runtime::cpu::by_default_floats([&] { return static_cast<double>(value); });
+}
+
+}  // namespace v0
+
+namespace tensor {
+
+void register_leaf(const std::shared_ptr<Cell>& cell) { leaves()[cell->leaf_id] = cell; }
+void unregister_leaf(Cell& cell) {
+  ir::GraphScope scope;
+  leaves().erase(cell.leaf_id);
+  cell.leaf_id = 0;
+}
+std::shared_ptr<Cell> cell_of_leaf(uint64_t id) {
+  const auto found = leaves().find(id);
+  return found == leaves().end() ? nullptr : found->second.lock();
+}
+
+void usage_error(const std::string& message) {
+  const ir::Caller* caller = ir::caller();
+  throw UsageError(caller ? fmt::format("{}: {}", caller->name, message) : message, caller ? caller->where : Loc());
+}
+
+ir::UOp launch_argument(ir::Scalar value, DType dtype, Device device) {
+  ir::TensorGraph& g = ir::TensorGraph::get();
+  return g.make({ir::Op::Num, dtype, {}, {}, value, device});
+}
+
+Tensor wrap(ir::UOp node) {
+  auto cell = std::make_shared<Cell>(node);
+  kHooks.on_value(cell);
+  if (Observer* observer = Observer::current()) observer->on_make(cell);
+  return Tensor(std::move(cell));
+}
+
+ir::UOp node_of(const std::shared_ptr<Cell>& cell) {
+  if (!cell) usage_error("the tensor is an empty handle; assign a value to it first");
+  if (Observer* observer = Observer::current()) observer->on_use(cell);
+  return cell->node.get();
+}
+
+}  // namespace tensor
+}  // namespace sinter

@@ -1,0 +1,78 @@
+// The public view of GPUs.
+#include "sinter/cuda.h"
+
+#include <fmt/core.h>
+
+#include "runtime/cuda/compile_cuda.h"
+#include "runtime/cuda/context.h"
+#include "runtime/program/toolchain.h"
+#include "sinter/error.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace cuda {
+namespace {
+
+namespace device = runtime::cuda;
+
+std::shared_ptr<device::Context> context(const char* call, int index, Loc where) {
+  const device::FoundDriver& found = device::find_driver();
+  if (found.table && (index < 0 || index >= found.devices))
+    throw UsageError(fmt::format("cuda::{}: {}", call, device::no_such_device(index, found.devices)), where);
+  return device::Context::get(index);
+}
+
+/// As nvidia-smi writes it.
+std::string text_of(const device::Uuid& uuid) {
+  std::string text = "GPU";
+  for (size_t i = 0; i < sizeof uuid.bytes; ++i)
+    text += fmt::format("{}{:02x}", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid.bytes[i]);
+  return text;
+}
+
+}  // namespace
+
+bool is_available() { return unavailable_reason().empty(); }
+
+std::string unavailable_reason() {
+  const device::FoundDriver& found = device::find_driver();
+  if (!found.table) return found.reason;
+  const std::string reason = device::compiler_of(found).reason;
+  if (!reason.empty()) try {
+      device::toolchain(device::Context::get(0)->target());
+      return "";  // the cache folder was filled for such a GPU
+    } catch (const BackendError&) { return reason; }
+  return reason;
+}
+
+int device_count() { return device::find_driver().devices; }
+
+Properties properties(int index, Loc where) {
+  const auto gpu = context("properties", index, where);
+  const device::Properties& p = gpu->properties();
+  Properties out;
+  out.name = p.name;
+  out.uuid = text_of(p.uuid);
+  out.compute_capability = p.sm;
+  out.multiprocessors = p.multiprocessors;
+  out.threads_per_block = p.threads_per_block;
+  out.memory = static_cast<uint64_t>(p.memory);
+  out.l2_cache = static_cast<uint64_t>(p.l2);
+  out.shared_memory_per_block = static_cast<uint64_t>(p.shared_per_block);
+  // Two transfers per clock.
+  out.memory_bandwidth = 2.0 * p.memory_clock_khz * 1e3 * p.bus_bits / 8;
+  out.compiler = device::compiler_of(device::find_driver()).name;
+  return out;
+}
+
+MemoryStats memory_stats(int index, Loc where) {
+  const device::MemoryStats s = context("memory_stats", index, where)->allocator().stats();
+  return {s.live, s.peak, s.cached, s.limit, s.total};
+}
+
+void synchronize(int index, Loc where) { context("synchronize", index, where)->synchronize(); }
+void release_pool(int index, Loc where) { context("release_pool", index, where)->allocator().release(); }
+
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,177 @@
+// Promotion and broadcasting of arguments.
+#include "tensor/core/operands.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ir/dump.h"
+
+namespace sinter::tensor {
+namespace {
+
+DType type_of(const Arg& a) { return a.is_tensor() ? node_of(a.cell())->dtype : default_type(a.kind()); }
+
+/// Whether a number of the C++ program is a value of the type: of an integer type a whole one in its range; floats
+/// round, bools ask whether it is 0.
+bool fits(DType dtype, const Arg& a) {
+  if (is_float(dtype) || is_bool(dtype)) return true;
+  if (a.kind() == Arg::Kind::Float) {
+    const double x = a.real(), above = std::ldexp(1.0, static_cast<int>(8 * size_of(dtype)) - !is_unsigned(dtype));
+    return x == std::floor(x) && x < above && x >= (is_unsigned(dtype) ? 0.0 : -above);
+  }
+  if (a.kind() == Arg::Kind::Unsigned) return dtype == DType::U64;
+  if (dtype == DType::U64) return a.integer() >= 0;
+  return ir::Scalar::of(dtype, a.integer()).as_int() == a.integer();
+}
+
+/// The numbers of an integer type.
+std::string range_of(DType dtype) {
+  const auto bits = 8 * size_of(dtype) - !is_unsigned(dtype);
+  const uint64_t most = ~uint64_t{0} >> (64 - bits);
+  return fmt::format("{} to {}", is_unsigned(dtype) ? 0 : -static_cast<int64_t>(most) - 1, most);
+}
+
+}  // namespace
+
+int kind_of(DType dtype) { return is_bool(dtype) ? 0 : is_float(dtype) ? 2 : 1; }
+
+std::string describe(ir::UOp x) { return ir::type_and_shape(x); }
+
+std::string describe(const Arg& a) {
+  switch (a.kind()) {
+    case Arg::Kind::Tensor: return tensor::describe(node_of(a.cell()));
+    case Arg::Kind::Bool: return fmt::format("the bool {}", a.integer() != 0);
+    case Arg::Kind::Integer: return fmt::format("the number {}", a.integer());
+    case Arg::Kind::Unsigned: return fmt::format("the number {}", a.natural());
+    case Arg::Kind::Float: return fmt::format("the number {}", a.real());
+  }
+  throw InternalError("no such kind of argument");
+}
+
+DType default_type(Arg::Kind kind) {
+  switch (kind) {
+    case Arg::Kind::Bool: return DType::Bool;
+    case Arg::Kind::Integer: return DType::I64;
+    case Arg::Kind::Unsigned: return DType::U64;
+    default: return DType::F32;
+  }
+}
+
+DType common_type(Args args) {
+  DType tensors = DType::Void, numbers = DType::Bool;
+  for (const Arg* a : args) {
+    if (a->is_tensor())
+      tensors = tensors == DType::Void ? type_of(*a) : promote(tensors, type_of(*a));
+    else
+      numbers = promote(numbers, type_of(*a));
+  }
+  return tensors == DType::Void || kind_of(numbers) > kind_of(tensors) ? numbers : tensors;
+}
+
+DType common_float_type(Args args) {
+  DType t = common_type(args);
+  return is_float(t) ? t : DType::F32;
+}
+ir::UOp float_operand(const Arg& x) { return operand(x, common_float_type({&x})); }
+
+void check_usable(DType dtype) {
+  if (dtype == DType::Index || dtype == DType::Void)
+    usage_error(fmt::format("{} is no type of elements; give float32, int64, bool or the like", name_of(dtype)));
+  if (is_float(dtype) && size_of(dtype) == 1)
+    usage_error(
+        fmt::format("{} is a name only, nothing computes with it; use float16, bfloat16 or float32", name_of(dtype)));
+}
+
+DType type_or(DType given, DType fallback) {
+  DType t = given == DType::Void ? fallback : given;
+  check_usable(t);
+  return t;
+}
+
+void check_shape(const Shape& shape) {
+  for (const Dim& d : shape)
+    if (d.value() < 0)
+      usage_error(fmt::format("shape {} has the negative size {}; sizes are 0 or more", to_string(shape), d.value()));
+  if (!shape.countable())
+    usage_error(fmt::format("shape {} has more than 2^56 elements; take smaller sizes", to_string(shape)));
+}
+
+int64_t saturating_add(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
+}
+
+std::string cure(const Dim& x, const Dim& y, std::string_view otherwise) {
+  if (!x.symbolic() && !y.symbolic()) return std::string(otherwise);
+  return x.symbolic() && y.symbolic() && x.var() == y.var()
+             ? "a Var has one value in a program, bind it to the same number in both"
+             : "a symbolic size matches only itself and 1, give both tensors the same Var";
+}
+std::string cure(const Shape& a, const Shape& b, std::string_view otherwise) {
+  for (size_t i = 1; i <= std::min(a.rank(), b.rank()); ++i) {
+    const Dim &x = a[a.rank() - i], &y = b[b.rank() - i];
+    if (!(x == y) && (x.symbolic() || y.symbolic())) return cure(x, y, otherwise);
+  }
+  return std::string(otherwise);
+}
+
+Shape common_shape(const Shape& a, const Shape& b) {
+  Shape common(common_sizes(a.dims(), b.dims(), [&](const Dim& x, const Dim& y, size_t axis) {
+    usage_error(fmt::format("shapes {} and {} do not broadcast: {} against {} in axis {}; {}", to_string(a),
+                            to_string(b), to_string(x), to_string(y), axis,
+                            cure(x, y, "sizes must be equal or 1, reshape or expand one of them")));
+  }));
+  check_shape(common);
+  return common;
+}
+
+ir::Scalar number_of(const Arg& a, DType dtype) {
+  if (a.is_tensor()) usage_error(fmt::format("needs a plain number here, not a tensor ({})", describe(a)));
+  if (!fits(dtype, a))
+    usage_error(fmt::format("{} does not fit {}, which holds {}{}; {}", describe(a), name_of(dtype),
+                            a.kind() == Arg::Kind::Float ? "whole numbers from " : "", range_of(dtype),
+                            a.kind() == Arg::Kind::Float
+                                ? "round it, or choose a float type"
+                                : "choose a dtype that holds it, to(int64) converts a tensor"));
+  if (a.kind() == Arg::Kind::Float) return ir::Scalar::of(dtype, a.real());
+  return a.kind() == Arg::Kind::Unsigned ? ir::Scalar::of(dtype, a.natural()) : ir::Scalar::of(dtype, a.integer());
+}
+
+ir::UOp operand(const Arg& a, DType dtype) {
+  if (a.is_tensor()) return ir::cast(node_of(a.cell()), dtype);
+  return ir::constant(ir::TensorGraph::get(), number_of(a, dtype), dtype, default_device());
+}
+ir::UOp operand(const Arg& a) { return a.is_tensor() ? node_of(a.cell()) : operand(a, default_type(a.kind())); }
+
+void broadcast(std::span<ir::UOp> nodes) {
+  meet(nodes);
+  Shape shape = nodes[0]->shape;
+  for (ir::UOp n : nodes)
+    if (!(n->shape == shape)) shape = common_shape(shape, n->shape);
+  for (ir::UOp& n : nodes) n = ir::broadcast_to(n, shape);
+}
+
+ir::Sources operands(Args args, DType dtype) {
+  ir::Sources nodes;
+  for (const Arg* a : args) nodes.push_back(operand(*a, dtype));
+  broadcast(nodes);
+  return nodes;
+}
+
+ir::UOp assignable(ir::UOp value, ir::UOp target, const Shape& part) {
+  const ir::UOp v = on_device(value, target->device, target->shape);
+  if (v->rank() > part.rank() || common_shape(v->shape, part) != part)
+    usage_error(fmt::format(
+        "a value of shape {} does not broadcast to the shape {} that is assigned; reshape or reduce it first",
+        to_string(v->shape), to_string(part)));
+  return ir::broadcast_to(v, part);
+}
+
+void require_type(bool allowed, const Arg& x, std::string_view what) {
+  if (!allowed) usage_error(fmt::format("needs {}, got {}; convert it with to(dtype)", what, describe(x)));
+}
+
+}  // namespace sinter::tensor

@@ -1,0 +1,14 @@
+// Numbers as NumPy prints them.
+#pragma once
+
+#include <string>
+
+#include "runtime/exec/array.h"
+
+namespace sinter::tensor {
+
+/// NumPy's str() of the array with its default options: 8 digits, lines of 75, more than 1000 elements shortened to the
+/// first and last 3 of each axis.
+std::string print(const runtime::Array& array);
+
+}  // namespace sinter::tensor

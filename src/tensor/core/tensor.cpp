@@ -1,0 +1,71 @@
+// What a tensor is: shape, type, device; and conversions of type and place.
+#include "sinter/tensor.h"
+
+#include <optional>
+
+#include "tensor/core/axes.h"
+#include "tensor/core/operands.h"
+
+namespace sinter {
+inline namespace v0 {
+
+using tensor::Call;
+using tensor::node_of;
+
+namespace {
+
+/// What a node says, to a question that fails for empty handles only: the call is opened for its error alone.
+template <class Answer>
+auto ask(const Tensor& t, const char* call, Loc where, Answer answer) {
+  std::optional<Call> opened;
+  if (!t.defined()) opened.emplace(call, where);
+  const ir::GraphScope scope;  // another thread may give the cell its next version, and let go of this one
+  return answer(*node_of(t));
+}
+
+}  // namespace
+
+Shape Tensor::shape(Loc where) const {
+  return ask(*this, "shape", where, [](const ir::Node& n) { return n.shape; });
+}
+int64_t Tensor::rank(Loc where) const {
+  return ask(*this, "rank", where, [](const ir::Node& n) { return static_cast<int64_t>(n.rank()); });
+}
+int64_t Tensor::numel(Loc where) const {
+  return ask(*this, "numel", where, [](const ir::Node& n) { return n.shape.numel(); });
+}
+DType Tensor::dtype(Loc where) const {
+  return ask(*this, "dtype", where, [](const ir::Node& n) { return n.dtype; });
+}
+Device Tensor::device(Loc where) const {
+  return ask(*this, "device", where, [](const ir::Node& n) { return n.device; });
+}
+Dim Tensor::size(int64_t axis, Loc where) const {
+  Call call("size", where);
+  ir::UOp x = node_of(*this);
+  return x->shape[static_cast<size_t>(tensor::axis_of(x, axis))];
+}
+
+Tensor Tensor::to(DType dtype, Loc where) const {
+  Call call("to", where);
+  ir::UOp x = node_of(*this);
+  tensor::check_usable(dtype);
+  return tensor::wrap(ir::cast(x, dtype));  // a cell of its own also when nothing changes (SEMANTICS H1)
+}
+
+Tensor Tensor::to(Device device, Loc where) const {
+  Call call("to", where);
+  ir::UOp x = node_of(*this);
+  tensor::check_device(device);
+  return tensor::wrap(ir::copy(x, device));
+}
+Tensor Tensor::cuda(int index, Loc where) const { return to(Device::cuda(index), where); }
+Tensor Tensor::cpu(Loc where) const { return to(Device::cpu(), where); }
+
+Tensor Tensor::contiguous(Loc where) const {
+  Call call("contiguous", where);
+  return tensor::wrap(ir::contiguous(node_of(*this)));
+}
+
+}  // namespace v0
+}  // namespace sinter

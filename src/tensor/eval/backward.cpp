@@ -1,0 +1,238 @@
+// Leaves and their gradients (SEMANTICS G1 to G6): what the graph-to-graph walk of src/gradient means for cells.
+#include <fmt/core.h>
+
+#include "gradient/reverse.h"
+#include "sinter/gradient.h"
+#include "tensor/core/cell_version.h"
+#include "tensor/core/operands.h"
+#include "tensor/eval/realize.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::TensorGraph;
+using ir::UOp;
+using tensor::Call;
+using tensor::usage_error;
+
+/// A leaf that a backward() reaches, and the cell that collects its gradient.
+struct Reached {
+  UOp leaf;
+  std::shared_ptr<Cell> cell;
+};
+
+std::vector<Reached> reached_leaves(const std::vector<UOp>& carriers) {
+  std::vector<Reached> out;
+  for (UOp n : carriers)
+    if (n->state.leaf)
+      if (auto cell = tensor::cell_of_leaf(n->state.leaf_id)) out.push_back({n, std::move(cell)});
+  return out;
+}
+
+/// Runs f; errors of the graph get the caller's place.
+template <class F>
+auto placed(F&& f) {
+  try {
+    return f();
+  } catch (const UsageError& e) {
+    if (e.where().line()) throw;
+    usage_error(e.what());
+  }
+}
+
+/// What is no part of a jitted function's program: see Observer::on_change().
+void changes(const std::shared_ptr<Cell>& cell, std::string_view what) {
+  if (tensor::Observer* observer = tensor::Observer::current()) observer->on_change(cell, what);
+}
+void asks_gradient(const std::shared_ptr<Cell>& cell) {
+  if (tensor::Observer* observer = tensor::Observer::current()) observer->on_gradient(cell);
+}
+
+/// The seed of a value, beside it.
+UOp seed_of(const Tensor& given, UOp value) {
+  const UOp seed = tensor::node_of(given);
+  if (seed->shape != value->shape || seed->dtype != value->dtype)
+    usage_error(fmt::format("the seed is {} and the value {}; {}", tensor::describe(seed), tensor::describe(value),
+                            tensor::cure(seed->shape, value->shape, "they must agree")));
+  return tensor::on_device(seed, value->device, value->shape);
+}
+
+/// Parameters without storage, and gradients still lazy: accumulation needs the memory of one micro-batch (G3, G4). In
+/// a jitted function all of them are its own, and values of its one plan.
+bool realize_reached(const std::vector<Reached>& reached) {
+  if (tensor::Observer::current()) return false;
+  std::vector<UOp> lazy;
+  for (const Reached& r : reached) {
+    if (!r.leaf->storage()) lazy.push_back(r.leaf);
+    if (r.cell->grad && !r.cell->grad->node->storage()) lazy.push_back(r.cell->grad->node.get());
+  }
+  // Not with versions that are made of the forward pass, such as running statistics: the step computes that.
+  tensor::realize(lazy, nullptr, tensor::Along::Independent);
+  return !lazy.empty();
+}
+
+void collect(const Reached& r, UOp g, UOp loss) {
+  Cell& cell = *r.cell;
+  if (cell.grad) {
+    cell.grad->node = ir::Hold(tensor::next_version(*cell.grad, cell.grad->node.get() + g));
+  } else {
+    TensorGraph& graph = TensorGraph::get();
+    cell.grad = tensor::wrap(graph.make({ir::Op::After, g->dtype, g->shape, {g}})).cell();
+    cell.taker.clear();
+  }
+  TensorGraph::get().set_loss(cell.grad->node.get(), loss);
+}
+
+/// Marks what was walked, and lets the sources of what has storage go (G2).
+void consume(const std::vector<UOp>& carriers) {
+  TensorGraph& graph = TensorGraph::get();
+  for (UOp n : carriers) {
+    graph.retain(n);
+    n->state.consumed |= !n->state.leaf;
+  }
+  for (UOp n : carriers)
+    if (n->state.consumed && n->storage()) graph.let_go(n);
+  for (UOp n : carriers) graph.release(n);
+}
+
+}  // namespace
+
+Tensor& Tensor::requires_grad(bool on, Loc where) {
+  const Call call("requires_grad", where);
+  UOp n = tensor::node_of(*this);
+  Cell& cell = *cell_;
+  if (!cell.leaf_id && n->state.requires_grad)
+    usage_error(
+        fmt::format("{} is no leaf: it was computed from others that require grad, and to switch that {} here "
+                    "would cut its history; take detach() of it for a value without",
+                    tensor::describe(n), on ? "on" : "off"));
+  if (on == (cell.leaf_id != 0)) return *this;
+  changes(cell_, "calls requires_grad() on");
+  if (!on) {
+    tensor::unregister_leaf(cell);
+    cell.node = ir::Hold(ir::detach(n));
+    return *this;
+  }
+  if (!is_float(n->dtype))
+    usage_error(fmt::format("{} has no gradient: only floats have; convert it with .to(float32)", tensor::describe(n)));
+  TensorGraph& graph = TensorGraph::get();
+  const uint64_t id = graph.fresh_id();
+  UOp leaf = graph.make({ir::Op::Leaf, n->dtype, n->shape, {n}});
+  leaf->state.requires_grad = leaf->state.leaf = true;
+  leaf->state.leaf_id = id;
+  if (ir::Storage* storage = n->storage()) {
+    graph.own(leaf, storage);
+    graph.settle(leaf);
+  }
+  cell.node = ir::Hold(leaf);
+  cell.leaf_id = id;
+  tensor::register_leaf(cell_);
+  return *this;
+}
+
+bool Tensor::needs_grad(Loc where) const {
+  const Call call("needs_grad", where);
+  return tensor::node_of(*this)->state.requires_grad;
+}
+
+void Tensor::backward(bool keep_graph, Loc where) const { backward(Tensor(), keep_graph, where); }
+
+void Tensor::backward(const Tensor& seed, bool keep_graph, Loc where) const {
+  const Call call("backward", where);
+  // Another thread may assign the cells while parameters are realised.
+  const ir::Hold held(tensor::node_of(*this));
+  UOp loss = held.get();
+  if (!loss->state.requires_grad)
+    usage_error(fmt::format(
+        "{} depends on nothing that requires grad; call requires_grad() on the parameters before they are used",
+        tensor::describe(loss)));
+  if (!seed.defined() && loss->rank() != 0)
+    usage_error(
+        fmt::format("the value has shape {} and not [], so it has no single gradient; reduce it with sum() or "
+                    "mean() first, or give a seed of that shape",
+                    sinter::to_string(loss->shape)));
+  const ir::Hold factor(seed.defined() ? seed_of(seed, loss) : UOp());
+  placed([&] {
+    std::vector<UOp> carriers = autodiff::carriers(loss);
+    std::vector<Reached> reached = reached_leaves(carriers);
+    for (const Reached& r : reached) changes(r.cell, "collects, by backward() and not by gradient(), that of");
+    while (realize_reached(reached)) {
+      carriers = autodiff::carriers(loss);
+      reached = reached_leaves(carriers);
+    }
+    std::vector<UOp> xs;
+    for (const Reached& r : reached) xs.push_back(r.leaf);
+    {
+      const no_grad off;
+      const std::vector<UOp> grads = autodiff::gradient(loss, factor.get() ? factor.get() : ir::like(loss, 1.0), xs);
+      for (size_t i = 0; i < reached.size(); ++i) collect(reached[i], grads[i], loss);
+    }
+    if (!keep_graph) consume(carriers);
+  });
+}
+
+Tensor Tensor::grad(Loc where) const {
+  const Call call("grad", where);
+  tensor::node_of(*this);
+  asks_gradient(cell_);
+  if (!cell_->grad)
+    usage_error(cell_->taker.empty()
+                    ? "there is no gradient: backward() has not reached this tensor; is it a leaf that requires grad?"
+                    : fmt::format("there is no gradient: {}; read it before that", cell_->taker));
+  return Tensor(cell_->grad);
+}
+
+bool Tensor::has_grad(Loc where) const {
+  const Call call("has_grad", where);
+  tensor::node_of(*this);
+  asks_gradient(cell_);
+  return cell_->grad != nullptr;
+}
+
+void Tensor::set_grad(const Tensor& grad, Loc where) {
+  const Call call("set_grad", where);
+  UOp n = tensor::node_of(*this), g = tensor::node_of(grad);
+  if (n->shape != g->shape || n->dtype != g->dtype)
+    usage_error(fmt::format("the gradient is {} and the tensor {}; {}", tensor::describe(g), tensor::describe(n),
+                            tensor::cure(g->shape, n->shape, "they must agree")));
+  changes(cell_, "sets the gradient of");
+  if (grad.cell() == cell_) usage_error("a tensor cannot be its own gradient; give a clone");
+  const UOp beside = tensor::on_device(g, n->device, n->shape);  // a number may have moved
+  cell_->grad = beside == g ? grad.cell() : tensor::wrap(beside).cell();
+  cell_->taker.clear();
+}
+
+void Tensor::zero_grad(Loc where) {
+  const Call call("zero_grad", where);
+  tensor::node_of(*this);
+  if (cell_->grad) changes(cell_, "takes the gradient of");
+  tensor::part_gradient(*cell_, "zero_grad() took it");
+}
+
+std::vector<Tensor> gradient(const Tensor& y, std::span<const Tensor> xs, const Tensor& seed, Loc where) {
+  const Call call("gradient", where);
+  UOp root = tensor::node_of(y);
+  UOp s;
+  if (seed.defined()) {
+    s = seed_of(seed, root);
+  } else if (root->shape.numel() != 1) {
+    usage_error(
+        fmt::format("the value has shape {}; give a seed of that shape, or reduce it with sum() or mean() first",
+                    to_string(root->shape)));
+  } else {
+    s = ir::like(root, 1.0);
+  }
+  if (xs.empty()) return {};
+  std::vector<UOp> nodes;
+  for (const Tensor& x : xs) nodes.push_back(tensor::node_of(x));
+  std::vector<Tensor> out;
+  for (UOp g : placed([&] { return autodiff::gradient(root, s, nodes); })) out.push_back(tensor::wrap(g));
+  return out;
+}
+
+no_grad::no_grad() : before_(ir::grad_enabled()) { ir::set_grad_enabled(false); }
+no_grad::~no_grad() { ir::set_grad_enabled(before_); }
+
+}  // namespace v0
+}  // namespace sinter

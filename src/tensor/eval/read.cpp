@@ -1,0 +1,126 @@
+// Host reads: realise, then copy out of the tensor's memory.
+#include <fmt/core.h>
+
+#include <string>
+#include <type_traits>
+
+#include "ir/scalar_eval.h"
+#include "ir/short_float.h"
+#include "runtime/exec/array.h"
+#include "runtime/exec/buffer.h"
+#include "tensor/eval/realize.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+/// Throws the error of a poisoned node (SEMANTICS V6), and once that of an index out of range (F6).
+void check_readable(ir::UOp node) {
+  const ir::Storage& s = *node->storage();
+  if (!s.error.empty()) throw BackendError(s.error);
+  if (!s.notice) return;
+  if (const std::string text = s.notice->take(); !text.empty()) tensor::usage_error(text);
+}
+
+/// The memory of a tensor, computed. Inside the call's scope, while which it stays.
+const runtime::Buffer& memory_of(const Tensor& t) {
+  ir::UOp n = tensor::node_of(t);
+  if (tensor::Observer* observer = tensor::Observer::current()) observer->on_read({&n, 1});
+  while (!n->storage()) {  // again if another thread has assigned the cell meanwhile
+    tensor::realize({&n, 1});
+    n = tensor::node_of(t);
+  }
+  check_readable(n);
+  return static_cast<const runtime::Buffer&>(*n->storage());
+}
+
+/// Whether the elements are not as T has them: 16-bit floats read as floats.
+bool widens(const Tensor& t, DType asked) { return asked == float32 && ir::is_short_float(tensor::node_of(t)->dtype); }
+void require_type(const Tensor& t, DType asked) {
+  const DType has = tensor::node_of(t)->dtype;
+  if (has == asked || widens(t, asked)) return;
+  tensor::usage_error(fmt::format("the tensor is {} and was read as {}; read it as {} or convert it with .to()",
+                                  name_of(has), name_of(asked), name_of(has)));
+}
+void require_single(const Tensor& t) {
+  const Shape& shape = tensor::node_of(t)->shape;
+  if (shape.numel() == 1) return;
+  tensor::usage_error(fmt::format("shape {} has {} elements and item() reads 1; use to_vector() or reduce it first",
+                                  to_string(shape), shape.numel()));
+}
+
+}  // namespace
+
+template <Element T>
+T Tensor::item(Loc where) const {
+  const tensor::Call call("item", where);
+  require_single(*this);
+  require_type(*this, dtype_of<T>::value);
+  if (widens(*this, dtype_of<T>::value)) return static_cast<T>(item(where));
+  T value;
+  memory_of(*this).read(&value);
+  return value;
+}
+
+double Tensor::item(Loc where) const {
+  const tensor::Call call("item", where);
+  require_single(*this);
+  const runtime::Buffer& memory = memory_of(*this);
+  const DType dtype = tensor::node_of(*this)->dtype;
+  std::byte bytes[sizeof(double)];
+  memory.read(bytes);
+  const ir::Scalar value = runtime::load_scalar(dtype, bytes);
+  return ir::evaluate(ir::Op::Cast, float64, dtype, {&value, 1}).as_double();
+}
+
+template <Element T>
+std::vector<T> Tensor::to_vector(Loc where) const {
+  const tensor::Call call("to_vector", where);
+  require_type(*this, dtype_of<T>::value);
+  if (widens(*this, dtype_of<T>::value)) {
+    const DType dtype = tensor::node_of(*this)->dtype;
+    const std::vector<std::byte> bytes = to_bytes(where);
+    std::vector<T> values(bytes.size() / size_of(dtype));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<T>(runtime::load_scalar(dtype, &bytes[i * size_of(dtype)]).as_double());
+    return values;
+  }
+  const runtime::Buffer& memory = memory_of(*this);
+  const auto count = static_cast<size_t>(tensor::node_of(*this)->shape.numel());
+  if (memory.device() == Device::cpu()) return std::vector<T>(memory.as<T>(), memory.as<T>() + count);
+  std::vector<std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>> values(count);  // a vector of bool is no memory
+  memory.read(values.data());
+  return std::vector<T>(values.begin(), values.end());
+}
+
+std::vector<std::byte> Tensor::to_bytes(Loc where) const {
+  const tensor::Call call("to_bytes", where);
+  const runtime::Buffer& memory = memory_of(*this);
+  const ir::UOp n = tensor::node_of(*this);
+  std::vector<std::byte> bytes(static_cast<size_t>(n->shape.numel()) * size_of(n->dtype));
+  memory.read(bytes.data());
+  return bytes;
+}
+
+#define SINTER_READ(T)                   \
+  template T Tensor::item<T>(Loc) const; \
+  template std::vector<T> Tensor::to_vector<T>(Loc) const;
+// Every Element by the language's names: each fixed-width type is one of them, and which one differs by machine.
+SINTER_READ(bool)
+SINTER_READ(char)
+SINTER_READ(signed char)
+SINTER_READ(unsigned char)
+SINTER_READ(short)
+SINTER_READ(unsigned short)
+SINTER_READ(int)
+SINTER_READ(unsigned)
+SINTER_READ(long)
+SINTER_READ(unsigned long)
+SINTER_READ(long long)
+SINTER_READ(unsigned long long)
+SINTER_READ(float)
+SINTER_READ(double)
+#undef SINTER_READ
+
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,300 @@
+// One call of realize(): divide by device, prepare, claim, switch, launch, settle.
+#include "tensor/eval/realize.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <list>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ir/verify.h"
+#include "ir/walk.h"
+#include "plan/plan_lookup.h"
+#include "runtime/base/counters.h"
+#include "runtime/base/env.h"
+#include "runtime/base/fault_injection.h"
+#include "runtime/base/fork.h"
+#include "runtime/program/program.h"
+#include "sinter/debug.h"
+#include "tensor/core/cell_version.h"
+#include "tensor/eval/in_flight.h"
+#include "tensor/eval/recompile_notice.h"
+#include "tensor/eval/split_by_device.h"
+#include "tensor/eval/step_commit.h"
+
+namespace sinter {
+namespace tensor {
+namespace {
+
+using ir::Op;
+using ir::TensorGraph;
+using ir::UOp;
+using schedule::Parametrised;
+
+/// What n is a reshape of: the same elements in the same order, so both lie in one memory (SEMANTICS H3). A reshape
+/// that a plan in flight stores itself gets memory of its own, which is waited for (H6).
+UOp base_of(UOp n) {
+  while (!n->storage() && !n->state.claimed && (n->op == Op::Reshape || n->op == Op::Detach)) n = n->src[0];
+  return n;
+}
+
+/// Keeps nodes while others may use the graph.
+class Keep {
+ public:
+  explicit Keep(std::span<const UOp> nodes) : nodes_(nodes.begin(), nodes.end()) {
+    for (UOp n : nodes_) TensorGraph::get().retain(n);
+  }
+  ~Keep() {
+    for (UOp n : nodes_) TensorGraph::get().release(n);
+  }
+  Keep(const Keep&) = delete;
+  Keep& operator=(const Keep&) = delete;
+  const ir::Sources& nodes() const { return nodes_; }
+
+ private:
+  const ir::Sources nodes_;
+};
+
+/// Whether one of `nodes` is computed on the way to n.
+bool needs_any(UOp n, const ir::Sources& nodes) {
+  const std::vector<UOp> way = ir::topological(std::span<const UOp>(&n, 1), [](UOp m) { return !m->storage(); });
+  return std::any_of(way.begin(), way.end(),
+                     [&](UOp m) { return std::find(nodes.begin(), nodes.end(), m) != nodes.end(); });
+}
+
+}  // namespace
+
+void lie_with_base(UOp n) {
+  ir::Storage* memory = base_of(n)->storage();
+  if (n->storage() || !memory || !memory->error.empty()) return;
+  TensorGraph::get().own(n, memory);
+  TensorGraph::get().settle(n);
+}
+
+ir::Sources roots_for(std::span<const UOp> asked) {
+  ir::Sources roots;
+  for (UOp n : asked) {
+    UOp base = base_of(n);
+    if (const ir::Storage* memory = base->storage(); memory && memory->error.empty()) continue;
+    roots.push_back(ir::is_movement(base->op) || ir::info(base->op).cls == ir::OpClass::Leaf ? n : base);
+  }
+  return roots;
+}
+
+/// One call of realize(), which may need several attempts: after a wait, a compilation, or plans that are not the last,
+/// everything is looked at again.
+class Realization {
+ public:
+  Realization(std::span<const UOp> asked, StepCommit* commit, Along along)
+      : keep_(asked), asked_(keep_.nodes()), commit_(commit), along_(along), executor_(debug::executor()) {}
+
+  void run() {
+    while (!attempt()) {}
+    settle_reshapes();
+  }
+
+ private:
+  struct Prepared {
+    std::unique_ptr<Parametrised> program;
+    std::optional<PlanFlight> flight = {};
+  };
+  using Plans = std::list<Prepared>;  // flights stay where they are
+
+  /// False: try again.
+  bool attempt() {
+    TensorGraph::get().drain();
+    settle_reshapes();
+    asked_.erase(std::remove_if(asked_.begin(), asked_.end(), [](UOp n) { return n->storage() != nullptr; }),
+                 asked_.end());
+    if (asked_.empty()) {
+      if (commit_) commit_->switch_cells();  // plans that were not the last have stored all versions
+      return true;
+    }
+    schedule::Request request;
+    request.lean = lean_;
+    request.roots = captured_ ? asked_ : roots_for(asked_);
+    request.kept = keep_.nodes();
+    if (commit_) request.ending = commit_->ending();
+    std::vector<UOp> records = recorded([&](const Cell& c) { return commit_ && commit_->switches(&c); });
+    if (along_ == Along::Independent) std::erase_if(records, [&](UOp n) { return needs_any(n, asked_); });
+    const bool more = with_records_ && !records.empty();
+    if (more) request.roots.insert(request.roots.end(), records.begin(), records.end());
+    bool last = true;
+    Plans plans;
+    try {
+      plans = prepare(request, last);
+    } catch (const Error&) {
+      if (!more) throw;
+      with_records_ = false;  // once without what nobody asked for; whoever reads those gets the error
+      return false;
+    }
+    if (plans.empty()) return false;
+    if (Observer* observer = Observer::current()) observer->on_plan(*plans.front().program, plans.size());
+    if (last && !with_records_) strike_off();
+    if (last && commit_) commit_->switch_cells();
+    try {
+      fly(plans);
+    } catch (const OutOfMemory&) {
+      // The interpreter's, which takes memory as it runs: what it did not store is as it was.
+      if (executor_ != debug::Executor::Interpreter) throw;
+      if (spares(plans))
+        lean_ = true;
+      else if (more)
+        with_records_ = false;
+      else
+        throw;
+      return false;
+    }
+    for (Prepared& p : plans) schedule::recycle(std::move(p.program));
+    forget_stored();
+    return last;
+  }
+
+  /// Empty when it is to be asked for again. `last`: with these plans all is computed.
+  Plans prepare(const schedule::Request& request, bool& last) {
+    if (runtime::env().check) ir::verify_tensor(request.roots, "tensor");
+    std::unique_ptr<Parametrised> program = schedule::parametrise(request, executor_);
+    Plans plans;
+    if (!program->mixed) {
+      plans.emplace_back(std::move(program));
+    } else {
+      const Division division = divide(request.roots);
+      last = division.last;
+      for (const std::vector<UOp>& roots : division.plans) {
+        // What runs before the last plans ends no reference: those read the same values.
+        schedule::Request part{roots, last ? request.ending : ir::Sources(), last ? request.kept : ir::Sources(),
+                               division.copies, request.lean};
+        plans.emplace_back(schedule::parametrise(part, executor_));
+        if (plans.back().program->mixed) throw InternalError("a part of a program that spans devices does too");
+      }
+    }
+    for (const Prepared& p : plans)
+      if (!ready(*p.program, request.roots)) return {};
+    for (const Prepared& p : plans) runtime::count(runtime::counters().plans_known, p.program->known);
+    if (!bind(plans)) return {};
+    runtime::count(runtime::counters().plans, plans.size());
+    return plans;
+  }
+
+  /// False when there is no memory for all that the plans store, and they can do with less: then they are to be lean.
+  bool bind(Plans& plans) {
+    for (bool again = true;; again = false) try {
+        for (Prepared& p : plans) schedule::bind(*p.program);
+        return true;
+      } catch (const OutOfMemory&) {
+        for (Prepared& p : plans) schedule::unbind(*p.program);
+        if (again && kHooks.on_out_of_memory()) continue;
+        if (!spares(plans)) throw;
+        lean_ = true;
+        return false;
+      }
+  }
+  static bool spares(const Plans& plans) {
+    return std::any_of(plans.begin(), plans.end(), [](const Prepared& p) { return p.program->executable->spares; });
+  }
+
+  /// A jitted function has results of its own: later calls look at no node.
+  void settle_reshapes() const {
+    if (!captured_)
+      for (UOp n : asked_) lie_with_base(n);
+  }
+
+  /// False when others had the graph while it was waited for, or built.
+  bool ready(const Parametrised& program, std::span<const UOp> roots) {
+    if (program.claimed) {
+      const Keep keep(roots);
+      Flight::wait();
+      return false;
+    }
+    if (program.executable) return true;
+    schedule::Build build = schedule::build_plan(program, executor_);
+    const Keep keep(roots);
+    NewPlan notice(program);
+    const auto start = std::chrono::steady_clock::now();
+    std::shared_ptr<const schedule::Executable> plan;
+    {
+      const runtime::OutsideGraph outside;
+      runtime::once(runtime::faults().while_compiling);
+      try {
+        plan = build.run();
+      } catch (const runtime::DialectChanged&) {
+        return false;  // asked again, it is a plan for another Target
+      }
+    }
+    schedule::PlanCache& cache = schedule::PlanCache::get();
+    if (!cache.find(program.canonical)) cache.insert(program.canonical, std::move(build.lifted), std::move(plan));
+    if (executor_ != debug::Executor::Interpreter)
+      std::move(notice).made(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    return false;
+  }
+
+  /// Throws what the first plan that failed threw; the others are run and land all the same.
+  static void fly(Plans& plans) {
+    bool brief = !runtime::faults().before_launch;  // which is to see that others may use the graph
+    for (Prepared& p : plans) {
+      brief &= p.program->run->brief;
+      p.flight.emplace(*p.program);
+    }
+    {
+      std::optional<runtime::OutsideGraph> outside;
+      if (!brief) outside.emplace();
+      for (Prepared& p : plans) p.flight->run();
+    }
+    std::exception_ptr error;
+    for (Prepared& p : plans) try {
+        p.flight->land();
+      } catch (...) {
+        if (!error) error = std::current_exception();
+      }
+    if (error) std::rethrow_exception(error);
+  }
+
+  const Keep keep_;    ///< of all that was asked for
+  ir::Sources asked_;  ///< those that have no storage yet
+  StepCommit* commit_;
+  const Along along_;
+  const debug::Executor executor_;
+  const bool captured_ = Observer::current() != nullptr;
+  bool with_records_ = true;
+  bool lean_ = false;
+};
+
+void realize(std::span<const UOp> asked, StepCommit* commit, Along along) {
+  if (Observer* observer = Observer::current()) observer->on_read(asked);
+  Realization(asked, commit, along).run();
+}
+
+}  // namespace tensor
+
+inline namespace v0 {
+
+void realize_all(std::span<const Tensor> tensors, Loc where) {
+  const tensor::Call call("realize", where);
+  ir::Sources nodes;
+  for (const Tensor& t : tensors) nodes.push_back(tensor::node_of(t));
+  tensor::realize(nodes);
+}
+void realize_all(const Arg& first, std::span<const Tensor> others) {
+  const tensor::Call call("realize", first.where());
+  if (!first.is_tensor())
+    tensor::usage_error(fmt::format("{} is a number, which has nothing to compute; give tensors", first.real()));
+  std::vector<Tensor> all{Tensor(first.cell())};
+  all.insert(all.end(), others.begin(), others.end());
+  realize_all(all, first.where());
+}
+const Tensor& Tensor::realize(Loc where) const {
+  realize_all({this, 1}, where);
+  return *this;
+}
+Tensor& Tensor::realize(Loc where) {
+  realize_all({this, 1}, where);
+  return *this;
+}
+
+}  // namespace v0
+}  // namespace sinter

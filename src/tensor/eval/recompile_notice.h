@@ -1,0 +1,47 @@
+// The notice that a program is compiled again and again because a size changes from call to call.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/origin.h"
+#include "plan/plan_lookup.h"
+
+namespace sinter::tensor {
+
+/// A program for which a plan is made. The third one of a call site that differs from the two before in sizes only is
+/// said on stderr: the line, the tensor, and that a Var has one plan for all sizes. Once per call site;
+/// SINTER_NOTICES=0 never. Programs differ in sizes only if the same lines built them from the same parameters. Tensors
+/// of several sizes that were there before the first of these plans, such as the entries of a file, are no case of it,
+/// unless the programs also have a parameter or another value in common; nor are programs that read nothing and make
+/// tensors of several sizes.
+class NewPlan {
+ public:
+  /// Inside the GraphScope in which the program was parametrised, as it is not kept.
+  explicit NewPlan(const schedule::Parametrised& program);
+  /// The plan is made, in so many seconds. Inside a GraphScope.
+  void made(double seconds) &&;
+
+ private:
+  /// A memory that the plan reads.
+  struct Source {
+    uint64_t value = 0;      ///< id of its node: the same in two plans that read the same value
+    uint64_t parameter = 0;  ///< 0: none; the same for all versions of a parameter
+    Shape shape;
+    const ir::Origin* origin = nullptr;
+    bool same(const Source& other) const { return value == other.value || (parameter && parameter == other.parameter); }
+  };
+  struct Group;
+  struct Known;
+  void take_sources(const schedule::Collected& plan);
+  uint64_t group_of(const schedule::Parametrised& program) const;
+
+  const ir::Origin& site_;
+  const runtime::Hash128 key_;
+  uint64_t group_ = 0;  ///< the same where sizes alone differ
+  std::vector<Source> sources_;
+  uint64_t newest_ = 0;  ///< id of the last node that it is made of
+  bool counts_ = false;
+};
+
+}  // namespace sinter::tensor

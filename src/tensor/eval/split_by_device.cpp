@@ -1,0 +1,76 @@
+// One walk over what is pending: which COPYs there are, and which of them wait for no other.
+#include "tensor/eval/split_by_device.h"
+
+#include <algorithm>
+
+#include "ir/walk.h"
+#include "tensor/eval/realize.h"
+
+namespace sinter::tensor {
+namespace {
+
+using ir::Op;
+using ir::UOp;
+
+bool pending(UOp n) { return !n->storage(); }
+
+/// What is pending behind the roots, and behind the losses of gradients among that, which a plan walks too: sources
+/// first.
+std::vector<UOp> walk(std::span<const UOp> roots) {
+  std::vector<UOp> from(roots.begin(), roots.end());
+  for (;;) {
+    std::vector<UOp> order = ir::topological(from, pending);
+    const size_t known = from.size();
+    for (UOp n : order)
+      if (ir::Node* loss = n->state.loss; loss && pending(n) && pending(loss) && loss->mark != n->mark)
+        from.push_back(loss);
+    if (from.size() == known) return order;
+  }
+}
+
+/// Adds the node to the plan of its device.
+void add(std::vector<std::vector<UOp>>& plans, UOp n) {
+  for (std::vector<UOp>& roots : plans)
+    if (roots[0]->device == n->device) {
+      if (std::find(roots.begin(), roots.end(), n) == roots.end()) roots.push_back(n);
+      return;
+    }
+  plans.push_back({n});
+}
+
+/// The value that a COPY copies: a DETACH is no value of its own.
+UOp source_of(UOp copy) {
+  UOp s = copy->src[0];
+  while (pending(s) && s->op == Op::Detach) s = s->src[0];
+  return s;
+}
+
+}  // namespace
+
+Division divide(std::span<const UOp> roots) {
+  const std::vector<UOp> order = walk(roots);
+  std::vector<uint8_t> waits(order.size());  // a COPY is pending there or behind it
+  std::vector<UOp> ready;
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (!pending(order[i])) continue;
+    for (UOp s : order[i]->src) waits[i] |= waits[s->position];
+    if (order[i]->op != Op::Copy) continue;
+    if (!waits[i]) ready.push_back(order[i]);
+    waits[i] = 1;
+  }
+  Division out;
+  if (ready.empty()) {
+    for (UOp r : roots) add(out.plans, r);
+    out.last = true;
+    return out;
+  }
+  ir::Sources sources;
+  for (UOp copy : ready) sources.push_back(source_of(copy));
+  for (UOp s : sources) lie_with_base(s);
+  for (UOp r : roots_for(sources)) add(out.plans, r);
+  out.copies = out.plans.empty();
+  if (out.copies) out.plans.push_back(std::move(ready));
+  return out;
+}
+
+}  // namespace sinter::tensor

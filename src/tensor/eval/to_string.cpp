@@ -1,0 +1,19 @@
+// A tensor as text: read, then printed as NumPy does.
+#include <ostream>
+
+#include "tensor/core/cell.h"
+#include "tensor/core/print.h"
+
+namespace sinter {
+inline namespace v0 {
+
+std::string Tensor::to_string(Loc where) const {
+  tensor::Call call("to_string", where);
+  std::vector<int64_t> shape;
+  for (const Dim& d : this->shape()) shape.push_back(d.value());
+  return tensor::print(runtime::Array::from_memory(dtype(), std::move(shape), to_bytes()));
+}
+std::ostream& operator<<(std::ostream& os, const Tensor& t) { return os << t.to_string(Loc()); }
+
+}  // namespace v0
+}  // namespace sinter

@@ -1,0 +1,298 @@
+// Watching a function, and what its plan must be to be repeated.
+#include "tensor/jit/capture.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "ir/splat.h"
+#include "ir/walk.h"
+#include "plan/plan_key.h"
+#include "runtime/exec/buffer.h"
+
+namespace sinter::tensor {
+namespace {
+
+/// "made at FILE:LINE by CALL".
+std::string made_by(const ir::Origin& origin) {
+  return origin.call.empty() ? "made outside of all calls"
+                             : fmt::format("made at {}:{} by {}", origin.file, origin.line, origin.call);
+}
+
+constexpr std::string_view kCopy = "t = t.clone().realize()";  ///< what gives a tensor memory of its own
+
+/// Computed, a reshape lies where its source lies (SEMANTICS H3), which the function may use too.
+bool would_share(ir::UOp n) {
+  while (!n->storage() && (n->op == ir::Op::Reshape || n->op == ir::Op::Detach)) n = n->src[0];
+  return n->storage();
+}
+
+[[noreturn]] void refuse_waiting(ir::UOp n) {
+  usage_error(fmt::format("the jitted function uses a tensor that waits to be computed, {}; compute it before, by {}",
+                          made_by(*n->state.origin), would_share(n) ? kCopy : "t.realize()"));
+}
+
+template <class Range, class T>
+int place_of(const Range& range, const T& item) {
+  const auto at = std::find(std::begin(range), std::end(range), item);
+  return at == std::end(range) ? -1 : static_cast<int>(at - std::begin(range));
+}
+
+}  // namespace
+
+Capture::Capture(std::span<const Tensor> inputs) : start_(ir::TensorGraph::get().fresh_id()) {
+  for (const Tensor& t : inputs) inputs_.push_back(t.cell());
+  for (const std::shared_ptr<Cell>& c : inputs_) input_handles_.push_back(c.use_count());
+  if (current_) usage_error("a jitted function calls another one; jit the outer one alone");
+  current_ = this;
+}
+Capture::~Capture() {
+  current_ = nullptr;
+  for (const Met& m : met_)
+    if (m.storage) m.storage->release();
+}
+
+void Capture::on_make(const std::shared_ptr<Cell>& cell) {
+  if (!returned_) made_.push_back(cell);
+}
+
+void Capture::on_use(const std::shared_ptr<Cell>& cell) {
+  if (returned_ || place_of(inputs_, cell) >= 0) return;
+  ir::Storage* storage = cell->node->storage();
+  for (const Met& m : met_)
+    if (m.cell == cell) return;
+  const bool own = cell->number > start_;
+  if (own && !storage) return;
+  const auto same = [&](const Met& m) { return m.storage && m.storage == storage; };
+  const bool alias = std::any_of(met_.begin(), met_.end(), same);
+  const bool of_input = std::any_of(inputs_.begin(), inputs_.end(),
+                                    [&](const auto& c) { return storage && c->node->storage() == storage; });
+  if (own && (alias || of_input)) return;  // the value of what was met before, as detach() or a reshape gives it
+  if (own)
+    usage_error(fmt::format(
+        "the jitted function makes data from host memory ({}), which later calls would not make again; make "
+        "it outside, or pass it as an input",
+        made_by(cell->origin)));
+  if (alias || of_input)
+    usage_error(
+        fmt::format("the jitted function uses two tensors that share their memory, one of them {}; which of them later "
+                    "calls should read is unknown: use one, or copy the other before, by {}",
+                    made_by(cell->origin), kCopy));
+  if (storage) storage->retain();
+  waits_for_others_ |= !storage && (cell->recorded_by || cell->node->state.claimed);
+  met_.push_back({cell, storage});
+  const ir::UOp n = cell->node.get();
+  replay.cells.push_back(
+      {cell, storage ? 0 : n->id, n->dtype, n->shape, n->device, n->state.requires_grad, n->state.leaf});
+}
+
+void Capture::on_assign(const std::shared_ptr<Cell>& cell) {
+  if (returned_) return;
+  if (const int input = place_of(inputs_, cell); input >= 0)
+    usage_error(
+        fmt::format("the jitted function assigns its input {}; assign outside, or let the function use that tensor "
+                    "without passing it",
+                    input));
+  if (cell->number <= start_ && place_of(assigned_, cell) < 0) assigned_.push_back(cell);
+}
+
+void Capture::on_gradient(const std::shared_ptr<Cell>& cell) {
+  if (returned_) return;
+  if (const int input = place_of(inputs_, cell); input >= 0)
+    usage_error(fmt::format(
+        "the jitted function asks for the gradient that input {} has collected, which is no part of it; let "
+        "the function use that tensor without passing it, or pass its grad()",
+        input));
+  for (size_t i = 0; i < met_.size(); ++i)
+    if (met_[i].cell == cell) replay.cells[i].grad = gradient_of(*cell);
+}
+
+void Capture::on_change(const std::shared_ptr<Cell>& cell, std::string_view what) {
+  if (returned_ || (cell->number > start_ && place_of(inputs_, cell) < 0)) return;
+  usage_error(fmt::format(
+      "the jitted function {} a tensor that it has not made, and later calls would not; do it outside", what));
+}
+
+void Capture::on_draw(Generator& generator, uint64_t count, ir::UOp seed, ir::UOp first) {
+  replay.randoms.push_back({generator.shared(), count, -1, -1});
+  drawn_.push_back({seed->id, first->id});
+}
+
+void Capture::on_seed() {
+  if (!returned_)
+    usage_error("the jitted function sets the state of a generator, and later calls would not; do it outside");
+}
+
+void Capture::on_read(std::span<const ir::UOp> asked) {
+  if (!returned_ && !asked.empty())
+    usage_error(
+        fmt::format("a jitted function reads or realises a tensor ({}), as a step() of an optimiser does, and later "
+                    "calls would not do it again; return the tensor, and read it or step outside",
+                    made_by(*asked[0]->state.origin)));
+}
+
+void Capture::returned(std::span<const Tensor> results) {
+  for (const RandomSource& source : replay.randoms)
+    if (source.generator.expired())
+      usage_error(
+          "the jitted function draws numbers from a generator that is gone when it returns, and later calls would not "
+          "make it again; make the generator outside");
+  for (size_t i = 0; i < results.size(); ++i) {
+    const ir::UOp n = node_of(results[i]);
+    if (n->storage() || results[i].cell()->number <= start_)
+      usage_error(fmt::format(
+          "result {} of the jitted function is not computed by it; return what it computes, a clone() perhaps", i));
+    if (n->has_history())
+      usage_error(fmt::format(
+          "result {} of the jitted function requires grad, and later calls would record no history; call it "
+          "under no_grad, or return what detach() gives",
+          i));
+    results_.push_back(results[i].cell());
+    replay.results.push_back(static_cast<uint32_t>(place_of(results_, results[i].cell())));
+  }
+  if (results.empty() && assigned_.empty())
+    usage_error("the jitted function computes nothing; return what it computes");
+  refuse_what_stays(results);
+  returned_ = true;
+}
+
+/// Only what the function has made counts. Constants stay what they are.
+void Capture::refuse_what_stays(std::span<const Tensor> results) const {
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (inputs_[i].use_count() > input_handles_[i])
+      usage_error(fmt::format(
+          "the jitted function keeps a handle to its input {}, which later calls would not renew; return its "
+          "clone() and keep that, or keep what the caller has",
+          i));
+  for (const std::weak_ptr<Cell>& made : made_) {
+    const std::shared_ptr<Cell> cell = made.lock();
+    if (!cell) continue;
+    const auto is_cell = [&](const Tensor& t) { return t.cell() == cell; };
+    const auto copies = std::count_if(results.begin(), results.end(), is_cell);
+    if (!copies && !cell->node->storage() && ir::splat_const(cell->node.get())) continue;
+    if (cell.use_count() > 1 + 2 * copies)  // `cell`, and those of results and results_
+      usage_error(
+          fmt::format("something beside the results of the jitted function holds a value that it computes ({}), which "
+                      "later calls would not renew; return it, and hold what the call gives",
+                      made_by(cell->origin)));
+  }
+}
+
+/// Another thread that reads what was assigned has computed it first, or is asked to compute what it has assigned.
+bool Capture::disturbed() const {
+  const auto computed = [](const std::shared_ptr<Cell>& c) { return c->node->storage() != nullptr; };
+  return waits_for_others_ || std::any_of(results_.begin(), results_.end(), computed) ||
+         std::any_of(assigned_.begin(), assigned_.end(), computed);
+}
+
+void Capture::on_plan(const schedule::Parametrised& plan, size_t plans) {
+  if (disturbed()) return;
+  if (plans != 1 || plan.copies)
+    usage_error("the jitted function computes on several devices; jit the parts that lie on one");
+  replay.key = plan.canonical.key;
+  replay.executable = plan.executable;
+  replay.device = plan.plan.positions[static_cast<size_t>(plan.plan.roots[0])].node->device;
+  for (const schedule::BoundVar& v : plan.canonical.vars) replay.vars.push_back(v.value);
+  take_slots(plan);
+  take_numbers(plan);
+  take_targets(plan);
+}
+
+template <class Reads>
+ir::UOp Capture::waiting(Reads reads) const {
+  for (const Met& m : met_) {
+    const ir::UOp n = m.cell->node.get();
+    if (m.storage || n->src.empty()) continue;
+    const std::vector<ir::UOp> nodes = ir::topological({&n, 1}, [](ir::UOp s) { return !s->storage(); });
+    if (std::any_of(nodes.begin(), nodes.end(), reads)) return n;
+  }
+  return {};
+}
+
+void Capture::take_slots(const schedule::Parametrised& plan) {
+  for (const schedule::StorageUse& use : plan.plan.storages) {
+    SlotSource source{.alignment = schedule::alignment_of(*use.storage)};
+    const auto holds = [&](const std::shared_ptr<Cell>& c) { return c->node->storage() == use.storage; };
+    const auto input = std::find_if(inputs_.begin(), inputs_.end(), holds);
+    const auto met = std::find_if(met_.begin(), met_.end(), [&](const Met& m) { return m.storage == use.storage; });
+    if (input != inputs_.end()) {
+      source.input = true;
+      source.number = static_cast<uint32_t>(input - inputs_.begin());
+    } else if (met != met_.end()) {
+      source.number = static_cast<uint32_t>(met - met_.begin());
+    } else {
+      const ir::UOp user = waiting([&](ir::UOp n) { return n->storage() == use.storage; });
+      refuse_waiting(user ? user : use.node);
+    }
+    replay.slots.push_back(source);
+  }
+}
+
+void Capture::take_numbers(const schedule::Parametrised& plan) {
+  for (const schedule::Number& n : plan.canonical.numbers) replay.numbers.push_back(n.value);
+  std::vector<int> arg_of(replay.numbers.size(), -1);
+  for (size_t a = 0; a < plan.executable->arg_numbers.size(); ++a)
+    arg_of[plan.executable->arg_numbers[a]] = static_cast<int>(a);
+  for (size_t i = 0; i < plan.plan.positions.size(); ++i) {
+    const ir::UOp n = plan.plan.positions[i].node;
+    if (n->op != ir::Op::Num || plan.plan.positions[i].slot >= 0) continue;
+    const size_t number = plan.canonical.first_number[i];
+    bool known = false;
+    for (size_t d = 0; d < drawn_.size(); ++d) {
+      if (n->id == drawn_[d].seed) replay.randoms[d].seed = arg_of[number], known = true;
+      if (n->id == drawn_[d].first) replay.randoms[d].first = arg_of[number], known = true;
+    }
+    if (!known) {
+      if (const ir::UOp user = waiting([&](ir::UOp m) { return m == n; })) refuse_waiting(user);
+      usage_error(fmt::format(
+          "the jitted function uses a number() ({}), whose value later calls would not know; pass it as a tensor",
+          made_by(*n->state.origin)));
+    }
+    replay.numbers[number] = {};
+  }
+  for (const uint32_t n : plan.executable->arg_numbers) replay.args.push_back(replay.numbers[n]);
+}
+
+void Capture::take_targets(const schedule::Parametrised& plan) {
+  const schedule::Collected& all = plan.plan;
+  for (const schedule::Landing& landing : plan.executable->targets) {
+    const schedule::Position& p = all.positions[static_cast<size_t>(landing.position)];
+    ReplayTarget target{{}, {}, p.node->dtype, p.node->shape};
+    for (size_t i = 0; i < all.nodes.size(); ++i) {
+      if (all.position_of[i] != landing.position) continue;
+      const auto holds = [&](const std::shared_ptr<Cell>& c) { return c->node.get() == all.nodes[i]; };
+      for (size_t r = 0; r < results_.size(); ++r)
+        if (replay.results[r] == r && holds(results_[r])) target.results.push_back(static_cast<uint32_t>(r));
+      for (size_t c = 0; c < met_.size(); ++c)
+        if (place_of(assigned_, met_[c].cell) >= 0 && holds(met_[c].cell))
+          target.cells.push_back(static_cast<uint32_t>(c));
+    }
+    if (landing.home >= 0) replay.slots[static_cast<size_t>(landing.home)].written = true;
+    for (SlotSource& source : replay.slots)
+      source.assigned |= !source.input && place_of(target.cells, source.number) >= 0;
+    replay.targets.push_back(std::move(target));
+  }
+  // What else outlives the plan is a tensor that was built outside. It was stored, or is cheap to compute again: then
+  // it is the same at every call if it depends on no memory.
+  for (size_t t = 0; t < replay.targets.size(); ++t)
+    if (replay.targets[t].results.empty() && replay.targets[t].cells.empty())
+      refuse_waiting(all.positions[static_cast<size_t>(plan.executable->targets[t].position)].node);
+  std::vector<uint8_t> reads(all.positions.size());
+  for (size_t i = 0; i < all.positions.size(); ++i) {
+    const schedule::Position& p = all.positions[i];
+    reads[i] = p.slot >= 0;
+    for (const schedule::Operand s : all.sources_of(p)) reads[i] |= !s.constant() && reads[s.position()];
+    if (reads[i] && p.slot < 0 && p.outlives && !p.root) refuse_waiting(p.node);
+  }
+  size_t versions = 0;
+  for (const ReplayTarget& t : replay.targets) versions += t.cells.size();
+  for (const std::shared_ptr<Cell>& c : assigned_)
+    if (c->node->has_history())
+      usage_error(
+          "the jitted function assigns a value that requires grad; assign under no_grad, or what detach() gives");
+  if (versions != assigned_.size())
+    usage_error("the jitted function assigns a tensor a value that it does not compute; compute it, or assign outside");
+}
+
+}  // namespace sinter::tensor

@@ -1,0 +1,11 @@
+// Who is behind the hooks of core.
+#include "tensor/core/hooks.h"
+
+#include "tensor/eval/auto_realize.h"
+#include "tensor/jit/invariant_cache.h"
+
+namespace sinter::tensor {
+
+constinit const Hooks kHooks = {.on_call = relieve, .on_value = note_value, .on_out_of_memory = give_up_kept};
+
+}  // namespace sinter::tensor

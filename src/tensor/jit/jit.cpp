@@ -1,0 +1,268 @@
+// Plans of jitted functions: when to run the function, when its plan alone.
+#include "sinter/jit.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <utility>
+
+#include "ir/denormals.h"
+#include "runtime/base/env.h"
+#include "sinter/debug.h"
+#include "tensor/core/cell_version.h"
+#include "tensor/eval/in_flight.h"
+#include "tensor/eval/realize.h"
+#include "tensor/jit/capture.h"
+#include "tensor/jit/replay.h"
+
+namespace sinter {
+inline namespace v0 {
+namespace {
+
+using ir::UOp;
+using tensor::Replay;
+using tensor::Rerun;
+
+constexpr int kMostPrograms = 4;  ///< in a row that differ: then it is no accident of the first calls
+constexpr int kMostWaits = 64;    ///< for plans in flight, where others always have one: then the function runs
+
+/// What one plan is for.
+struct Signature {
+  struct Input {
+    DType dtype;
+    Shape shape;
+    Device device;
+    size_t memory;  ///< the first input that lies in the same
+    bool requires_grad;
+  };
+  std::vector<Input> inputs;
+  bool grad;
+  bool flush;
+  debug::Executor executor;
+};
+
+size_t memory_of(std::span<const Tensor> inputs, UOp n) {
+  size_t memory = 0;
+  while (inputs[memory].cell()->node->storage() != n->storage()) ++memory;
+  return memory;
+}
+
+Signature signature_of(std::span<const Tensor> inputs) {
+  Signature out{{}, ir::grad_enabled(), ir::flush_denormals(), debug::executor()};
+  for (const Tensor& t : inputs) {
+    const UOp n = t.cell()->node.get();
+    out.inputs.push_back({n->dtype, n->shape, n->device, memory_of(inputs, n), n->state.requires_grad});
+  }
+  return out;
+}
+
+/// It is theirs.
+bool is_of(const Signature& signature, std::span<const Tensor> inputs) {
+  if (signature.grad != ir::grad_enabled() || signature.flush != ir::flush_denormals() ||
+      signature.executor != debug::executor())
+    return false;
+  const auto same = [&](const Signature::Input& a, const Tensor& t) {
+    const UOp n = t.cell()->node.get();
+    return a.dtype == n->dtype && a.shape == n->shape && a.device == n->device && a.memory == memory_of(inputs, n) &&
+           a.requires_grad == n->state.requires_grad;
+  };
+  return std::equal(signature.inputs.begin(), signature.inputs.end(), inputs.begin(), inputs.end(), same);
+}
+
+/// A program with what its runs go by. Shared with the runs, during which others may learn another one.
+struct Runs {
+  Replay replay;
+  std::vector<std::unique_ptr<tensor::Repeated>> idle = {};  ///< as many as there were runs at the same time
+};
+
+struct Program {
+  Signature signature;
+  std::shared_ptr<Runs> runs;
+  bool sure = false;              ///< two calls that it fitted in a row gave it
+  int others = 0;                 ///< programs before it, each of them another
+  std::optional<Replay> instead;  ///< of the last call, which this one did not fit
+};
+
+/// A run's own of them, which goes back when the run ends.
+class Borrowed {
+ public:
+  explicit Borrowed(std::shared_ptr<Runs> runs) : runs_(std::move(runs)) {
+    if (runs_->idle.empty()) return;
+    repeated_ = std::move(runs_->idle.back());
+    runs_->idle.pop_back();
+  }
+  ~Borrowed() {
+    if (repeated_) runs_->idle.push_back(std::move(repeated_));
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  std::unique_ptr<tensor::Repeated>& get() { return repeated_; }
+
+ private:
+  const std::shared_ptr<Runs> runs_;
+  std::unique_ptr<tensor::Repeated> repeated_;
+};
+
+/// What may be written in place depends on who else holds the old values.
+bool writes_alike(const Replay& a, const Replay& b) {
+  const auto same = [](const tensor::SlotSource& x, const tensor::SlotSource& y) { return x.written == y.written; };
+  return std::equal(a.slots.begin(), a.slots.end(), b.slots.begin(), b.slots.end(), same);
+}
+
+/// Throws UsageError if numbers differ where nothing else does.
+bool same_program(const Replay& a, const Replay& b) {
+  if (a.key != b.key || a.targets != b.targets || a.randoms != b.randoms || a.results != b.results ||
+      a.cells.size() != b.cells.size())
+    return false;
+  for (size_t i = 0; i < a.cells.size(); ++i)
+    if (a.cells[i].cell.lock() != b.cells[i].cell.lock() || a.cells[i].node != b.cells[i].node) return false;
+  for (size_t i = 0; i < a.slots.size(); ++i)
+    if (a.slots[i].input != b.slots[i].input || a.slots[i].number != b.slots[i].number) return false;
+  for (size_t i = 0; i < a.vars.size(); ++i)  // those of inputs are the signature's
+    if (a.vars[i] != b.vars[i])
+      tensor::usage_error(fmt::format(
+          "a symbolic size that the jitted function binds itself was {} in one call and {} in the next, and what "
+          "it will be is unknown; bind it to an axis of an input",
+          a.vars[i], b.vars[i]));
+  for (size_t i = 0; i < a.numbers.size(); ++i)
+    if (!(a.numbers[i] == b.numbers[i]))
+      tensor::usage_error(
+          fmt::format("a number of the jitted function was {} in one call and {} in the next, and what it will be "
+                      "is unknown; pass it as a tensor",
+                      a.numbers[i].as_double(), b.numbers[i].as_double()));
+  return a.executable == b.executable;
+}
+
+/// What the thread has assigned, and inputs that wait: no part of the function's program.
+void settle(std::span<const Tensor> inputs) {
+  for (std::vector<UOp> waiting = tensor::recorded([](const Cell&) { return false; });; waiting.clear()) {
+    for (const Tensor& t : inputs)  // again if another thread has assigned one meanwhile
+      if (UOp n = tensor::node_of(t); !n->storage()) waiting.push_back(n);
+    if (waiting.empty()) return;
+    tensor::realize(waiting);
+  }
+}
+
+/// Whose turn it is to run a function and to learn: while one thread compiles what the function built, others would
+/// meet versions that it has assigned and not yet computed. Inside a GraphScope.
+class Turns {
+ public:
+  /// Waits while another thread has its turn; false if none had.
+  bool wait() {
+    bool waited = false;
+    while (taken_ && process_ == getpid()) {  // a child has not inherited that thread
+      const ir::GraphPause pause;
+      taken_.wait(waited = true);
+    }
+    return waited;
+  }
+  void take() {
+    taken_ = true;
+    process_ = getpid();
+  }
+  void give_back() {
+    taken_ = false;
+    taken_.notify_all();
+  }
+
+ private:
+  std::atomic<bool> taken_ = false;
+  pid_t process_ = 0;
+};
+
+}  // namespace
+
+struct JitPlans::Known {
+  std::vector<Program> programs;
+  Turns turns;
+
+  Program* find(std::span<const Tensor> inputs) {
+    for (Program& p : programs)
+      if (is_of(p.signature, inputs)) return &p;
+    return nullptr;
+  }
+  /// `known`: that of the signature, or null. `fitted`: the tensors of the call were as the known program needs them. A
+  /// call in which they were not, because somebody held the old value perhaps, says nothing against that program unless
+  /// the next is like it.
+  void learn(Program* known, const Signature& signature, Replay replay, bool fitted) {
+    auto runs = [&] { return std::make_shared<Runs>(Runs{std::move(replay)}); };
+    if (!known) return programs.push_back({signature, runs(), false, 0, {}}), void();
+    const Replay& old = known->runs->replay;
+    const bool again =
+        same_program(old, replay) || (!fitted && known->instead && same_program(*known->instead, replay));
+    if (!again && !fitted) return known->instead = std::move(replay), void();
+    known->instead.reset();
+    if (again) {
+      known->sure = true;
+      known->others = 0;
+    } else if (writes_alike(old, replay) && ++known->others >= kMostPrograms) {
+      known->others = 0;
+      tensor::usage_error(
+          fmt::format("the jitted function built another program at each of {} calls in a row; jit a part that does "
+                      "the same every time",
+                      kMostPrograms + 1));
+    } else {
+      known->sure = false;
+    }
+    known->runs = runs();
+  }
+};
+
+JitPlans::JitPlans() : known_(std::make_unique<Known>()) {}
+JitPlans::~JitPlans() = default;
+JitPlans::JitPlans(JitPlans&&) noexcept = default;
+JitPlans& JitPlans::operator=(JitPlans&&) noexcept = default;
+
+std::vector<Tensor> JitPlans::call(const Function& function, std::span<const Tensor> inputs, Loc where) {
+  tensor::Call call("jit", where);
+  if (tensor::Capture::current()) tensor::usage_error("a jitted function calls another one; jit the outer one alone");
+  Program* known = nullptr;
+  bool fitted = false;
+  for (int waits = 0;;) {
+    settle(inputs);
+    known = known_->find(inputs);
+    fitted = false;
+    if (known) {
+      const std::shared_ptr<Runs> runs = known->runs;
+      Rerun rerun(runs->replay, inputs);
+      const Rerun::Ready ready = rerun.ready();
+      if (ready == Rerun::Ready::Later && waits++ < kMostWaits) {
+        tensor::Flight::wait();
+        continue;
+      }
+      fitted = ready == Rerun::Ready::Yes;
+      if (fitted && known->sure && !runtime::env().check) {
+        known->instead.reset();
+        Borrowed repeated(runs);
+        return rerun.run(repeated.get());
+      }
+    }
+    if (!known_->turns.wait()) break;
+  }
+
+  known_->turns.take();
+  struct Turn {
+    Turns& turns;
+    ~Turn() { turns.give_back(); }
+  };
+  const Turn turn{known_->turns};
+  const Signature signature = signature_of(inputs);
+  std::vector<Tensor> given;  // cells of its own, which tell inputs from tensors that the function uses besides
+  for (const Tensor& t : inputs) given.push_back(tensor::wrap(t.cell()->node.get()));
+  tensor::Capture capture(given);
+  const auto run = [&] {
+    const tensor::DefaultFloats::Lifted lifted(call.floats());
+    return function(given);
+  };
+  std::vector<Tensor> results = run();
+  capture.returned(results);
+  settle(results);
+  if (capture.replay.executable) known_->learn(known, signature, std::move(capture.replay), fitted);
+  return results;
+}
+
+}  // namespace v0
+}  // namespace sinter
