@@ -5,6 +5,7 @@
 
 #include "codegen/ssa/instructions.h"
 #include "runtime/base/kernel_source.h"
+#include "runtime/base/target.h"
 
 namespace sinter::codegen {
 
